@@ -1,0 +1,1 @@
+//! Facts decisions are made of.

@@ -1,0 +1,2 @@
+//! The kerf command.
+fn main() {}
