@@ -1,0 +1,48 @@
+//! Every custom resource definition, as it is written to `deploy/crds/`.
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
+    CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
+};
+use kube::CustomResourceExt;
+
+use crate::node_pool::NodePool;
+
+/// All definitions, in the order of their file names.
+#[must_use]
+pub fn crds() -> Vec<CustomResourceDefinition> {
+    let mut crds: Vec<_> = [NodePool::crd()].map(settled).into();
+    crds.sort_by_key(file_name);
+    crds
+}
+
+/// `<group>_<plural>.yaml`.
+#[must_use]
+pub fn file_name(crd: &CustomResourceDefinition) -> String {
+    format!("{}_{}.yaml", crd.spec.group, crd.spec.names.plural)
+}
+
+/// Brings a derived definition to the form the public API has: an optional field may be left out,
+/// but `null` is not a value for it.
+fn settled(mut crd: CustomResourceDefinition) -> CustomResourceDefinition {
+    for version in &mut crd.spec.versions {
+        if let Some(schema) = version.schema.as_mut().and_then(|s| s.open_api_v3_schema.as_mut()) {
+            without_nullable(schema);
+        }
+    }
+    crd
+}
+
+fn without_nullable(schema: &mut JSONSchemaProps) {
+    schema.nullable = None;
+    for property in schema.properties.iter_mut().flat_map(|map| map.values_mut()) {
+        without_nullable(property);
+    }
+    match schema.items.as_mut() {
+        Some(JSONSchemaPropsOrArray::Schema(items)) => without_nullable(items),
+        Some(JSONSchemaPropsOrArray::Schemas(list)) => list.iter_mut().for_each(without_nullable),
+        None => {}
+    }
+    if let Some(JSONSchemaPropsOrBool::Schema(values)) = schema.additional_properties.as_mut() {
+        without_nullable(values);
+    }
+}
