@@ -64,17 +64,24 @@ func labelKeyRow(key string, restrictedKwok bool) row {
 		with("errors", listed(validation.IsQualifiedName(key)))
 }
 
-// restrictedWithKwok answers with the provider registered, and takes the registration back.
+// restrictedWithKwok answers for each key with the provider registered.
 func restrictedWithKwok(keys []string) []bool {
+	var answers []bool
+	withKwok(func() {
+		for _, key := range keys {
+			answers = append(answers, v1.IsRestrictedLabel(key) != nil)
+		}
+	})
+	return answers
+}
+
+// withKwok registers the provider's labels, asks, and takes the registration back.
+func withKwok(ask func()) {
 	labels, domains := v1.WellKnownLabels, v1.RestrictedLabelDomains
 	defer func() { v1.WellKnownLabels, v1.RestrictedLabelDomains = labels, domains }()
 	v1.WellKnownLabels = labels.Union(sets.New(kwokLabels...))
 	v1.RestrictedLabelDomains = domains.Union(sets.New(kwokDomain))
-	var answers []bool
-	for _, key := range keys {
-		answers = append(answers, v1.IsRestrictedLabel(key) != nil)
-	}
-	return answers
+	ask()
 }
 
 // listed writes no errors as an empty list.

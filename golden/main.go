@@ -27,6 +27,14 @@ var tables = []table{
 	{"budgets", budgetSections},
 	{"requirements", requirementSections},
 	{"requirement_sets", requirementSetSections},
+	{"taints", taintSections},
+	{"selectors", selectorSections},
+	{"labels", labelSections},
+	{"host_ports", hostPortSections},
+	{"pod_requests", podRequestSections},
+	{"nodepool_hash", nodePoolHashSections},
+	{"conditions", conditionSections},
+	{"validation", validationSections},
 }
 
 func main() {
