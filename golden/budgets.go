@@ -16,7 +16,8 @@ var budgetReasons = []v1.DisruptionReason{
 var budgetCounts = []int{0, 1, 2, 3, 5, 9, 10, 11, 19, 20, 33, 99, 100, 101, 250, 1000, 99_999}
 
 var budgetNodes = []string{
-	"0", "1", "2", "10", "007", "1000", "2147483647", "2147483648", "99999999999", "0%", "1%", "5%", "10%", "33%", "50%", "99%", "100%", "00%",
+	"0", "1", "2", "10", "007", "1000", "2147483647", "2147483648", "99999999999", "0%", "1%", "5%",
+	"10%", "33%", "50%", "99%", "100%", "00%",
 	"07%", "150%", "-1", "-5%", "+3", "", "abc", "5 %", " 5", "1.5", "1.5%", "%",
 }
 
@@ -25,7 +26,13 @@ func budgetSections() []section {
 	noon := time.Date(2025, 6, 18, 12, 0, 0, 0, time.UTC)
 	for _, nodes := range budgetNodes {
 		for _, total := range budgetCounts {
-			rows = append(rows, budgetRow([]any{map[string]any{"nodes": nodes}}, noon.Unix(), total, v1.DisruptionReasonEmpty))
+			rows = append(
+				rows,
+				budgetRow(
+					[]any{map[string]any{"nodes": nodes}}, noon.Unix(), total,
+					v1.DisruptionReasonEmpty,
+				),
+			)
 		}
 	}
 	rows = append(rows, budgetWindows()...)
@@ -55,9 +62,15 @@ func budgetWindows() []any {
 	}
 	var rows []any
 	for _, w := range windows {
-		for _, shift := range []time.Duration{-time.Hour, -time.Second, 0, time.Second, w.length / 2, w.length - time.Second, w.length, w.length + time.Second} {
+		for _, shift := range []time.Duration{
+			-time.Hour, -time.Second, 0, time.Second, w.length / 2, w.length - time.Second,
+			w.length, w.length + time.Second,
+		} {
 			budget := map[string]any{"nodes": "10%", "schedule": w.schedule, "duration": w.duration}
-			rows = append(rows, budgetRow([]any{budget}, w.start.Add(shift).Unix(), 42, v1.DisruptionReasonDrifted))
+			rows = append(
+				rows,
+				budgetRow([]any{budget}, w.start.Add(shift).Unix(), 42, v1.DisruptionReasonDrifted),
+			)
 		}
 	}
 	onlySchedule := map[string]any{"nodes": "3", "schedule": "0 12 * * *"}
@@ -71,7 +84,10 @@ func budgetWindows() []any {
 }
 
 func randomBudgets(r *rand.Rand) []any {
-	schedules := []string{"@daily", "@hourly", "@weekly", "0 9 * * MON-FRI", "*/15 * * * *", "0 22 * * *", "0 0 13 * FRI", "0 0 * * 7", "0 0 1,15 * *"}
+	schedules := []string{
+		"@daily", "@hourly", "@weekly", "0 9 * * MON-FRI", "*/15 * * * *", "0 22 * * *",
+		"0 0 13 * FRI", "0 0 * * 7", "0 0 1,15 * *",
+	}
 	durations := []string{"5m", "1h", "90m", "8h", "10h30m", "24h", "72h", "168h"}
 	var rows []any
 	for range 700 {
@@ -79,8 +95,13 @@ func randomBudgets(r *rand.Rand) []any {
 		for range r.Intn(4) {
 			budgets = append(budgets, randomBudget(r, schedules, durations))
 		}
-		at := time.Date(2024+r.Intn(8), time.Month(1+r.Intn(12)), 1+r.Intn(28), r.Intn(24), pick(r, []int{0, 15, 30, 59}), r.Intn(60), 0, time.UTC)
-		rows = append(rows, budgetRow(budgets, at.Unix(), pick(r, budgetCounts), pick(r, budgetReasons)))
+		at := time.Date(
+			2024+r.Intn(8), time.Month(1+r.Intn(12)), 1+r.Intn(28), r.Intn(24),
+			pick(r, []int{0, 15, 30, 59}), r.Intn(60), 0, time.UTC,
+		)
+		rows = append(
+			rows, budgetRow(budgets, at.Unix(), pick(r, budgetCounts), pick(r, budgetReasons)),
+		)
 	}
 	return rows
 }
@@ -109,7 +130,8 @@ func budgetRow(budgets []any, now int64, total int, reason v1.DisruptionReason) 
 	pool := &v1.NodePool{}
 	decode(budgets, &pool.Spec.Disruption.Budgets)
 	clock := clocktesting.NewFakeClock(time.Unix(now, 0).UTC())
-	r := row{}.with("budgets", budgets).with("now", now).with("nodes", total).with("reason", string(reason))
+	r := row{}.with("budgets", budgets).with("now", now).with("nodes", total).
+		with("reason", string(reason))
 	r = r.with("allowed", pool.MustGetAllowedDisruptions(clock, total, reason))
 	if _, err := pool.GetAllowedDisruptionsByReason(clock, total, reason); err != nil {
 		r = r.with("error", true)

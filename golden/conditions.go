@@ -13,7 +13,8 @@ import (
 // conditionCreated is the creation time of every recorded object.
 const conditionCreated = 1_735_689_600
 
-// step is one call. "init" only materialises what is missing; "generation" and "delete" change the object itself.
+// step is one call. "init" only materialises what is missing; "generation" and "delete" change the
+// object itself.
 type step struct {
 	At      int64  `json:"at"`
 	Op      string `json:"op"`
@@ -45,10 +46,12 @@ func conditionRow(steps []step) row {
 	after := []any{}
 	for _, c := range claim.Status.Conditions {
 		after = append(after, row{}.with("type", c.Type).with("status", string(c.Status)).
-			with("observedGeneration", c.ObservedGeneration).with("lastTransitionTime", c.LastTransitionTime.Unix()).
+			with("observedGeneration", c.ObservedGeneration).
+			with("lastTransitionTime", c.LastTransitionTime.Unix()).
 			with("reason", c.Reason).with("message", c.Message))
 	}
-	return row{}.with("created", conditionCreated).with("steps", steps).with("outcomes", outcomes).with("after", after)
+	return row{}.with("created", conditionCreated).with("steps", steps).with("outcomes", outcomes).
+		with("after", after)
 }
 
 // runStep returns whether the call says it changed something, or that it refuses.
@@ -88,43 +91,114 @@ func runStep(claim *v1.NodeClaim, s step) any {
 	panic("unknown step " + s.Op)
 }
 
+// at is a time some minutes after creation.
+func at(minute int64) int64 { return conditionCreated + 60*minute }
+
+// onceReady is the usual start of a story.
+func onceReady(more ...step) []step {
+	return append([]step{
+		{at(1), "true", "Launched", "", ""}, {at(2), "true", "Registered", "", ""},
+		{at(3), "true", "Initialized", "", ""},
+	}, more...)
+}
+
 func conditionStories() [][]step {
-	at := func(minute int64) int64 { return conditionCreated + 60*minute }
-	ready := []step{{at(1), "true", "Launched", "", ""}, {at(2), "true", "Registered", "", ""}, {at(3), "true", "Initialized", "", ""}}
-	then := func(more ...step) []step { return append(append([]step{}, ready...), more...) }
-	return [][]step{
+	ready := onceReady()
+	stories := [][]step{
 		{{at(0), "init", "", "", ""}},
 		{{at(5), "init", "", "", ""}, {at(6), "init", "", "", ""}},
 		ready[:1], ready[:2], ready,
-		{{at(1), "unknown", "Launched", "LaunchFailed", "no capacity"}, {at(2), "unknown", "Launched", "LaunchFailed", "no money"}},
+		{
+			{at(1), "unknown", "Launched", "LaunchFailed", "no capacity"},
+			{at(2), "unknown", "Launched", "LaunchFailed", "no money"},
+		},
 		{{at(1), "false", "Registered", "MultipleNodesFound", "two"}},
-		{{at(1), "false", "Registered", "MultipleNodesFound", "two"}, {at(2), "true", "Launched", "", ""}},
-		{{at(3), "true", "Launched", "", ""}, {at(1), "true", "Registered", "", ""}, {at(2), "true", "Initialized", "", ""}},
-		then(step{at(4), "true", "Consolidatable", "", ""}), then(step{at(4), "true", "Drifted", "NodePoolDrifted", "NodePoolDrifted"}),
-		then(step{at(4), "true", "Consolidatable", "", ""}, step{at(5), "clear", "Consolidatable", "", ""}),
-		then(step{at(4), "true", "Consolidatable", "", ""}, step{at(5), "clear", "Drifted", "", ""}),
-		then(step{at(4), "clear", "Launched", "", ""}), then(step{at(4), "clear", "Ready", "", ""}),
-		then(step{at(4), "generation", "", "", ""}, step{at(5), "init", "", "", ""}),
-		then(step{at(4), "generation", "", "", ""}, step{at(5), "true", "Launched", "", ""}),
-		then(step{at(4), "generation", "", "", ""}, step{at(5), "true", "Drifted", "X", ""}),
-		then(step{at(4), "generation", "", "", ""}, step{at(5), "true", "Launched", "", ""}, step{at(6), "true", "Registered", "", ""}, step{at(7), "true", "Initialized", "", ""}),
-		then(step{at(4), "generation", "", "", ""}, step{at(5), "delete", "", "", ""}, step{at(6), "unknown", "Drained", "Draining", "3 pods"}),
-		then(step{at(4), "delete", "", "", ""}, step{at(5), "unknown", "Drained", "Draining", ""}, step{at(6), "true", "Drained", "", ""}, step{at(7), "true", "VolumesDetached", "", ""}, step{at(8), "true", "InstanceTerminating", "", ""}),
-		then(step{at(4), "false", "Initialized", "Gone", "m"}, step{at(5), "true", "Initialized", "", ""}),
-		then(step{at(4), "true", "Launched", "", ""}), then(step{at(4), "true", "Launched", "Other", ""}),
-		then(step{at(4), "true", "Ready", "Forced", "by hand"}), then(step{at(4), "false", "Ready", "Forced", "by hand"}, step{at(5), "true", "Drifted", "X", ""}),
-		then(step{at(4), "false", "ConsistentStateFound", "ConsistencyCheckFailed", "m"}),
-		{{at(1), "true", "Drifted", "A", "a"}, {at(1), "true", "Consolidatable", "", ""}, {at(1), "true", "Launched", "", ""}, {at(1), "true", "Drained", "", ""}},
+		{
+			{at(1), "false", "Registered", "MultipleNodesFound", "two"},
+			{at(2), "true", "Launched", "", ""},
+		},
+		{
+			{at(3), "true", "Launched", "", ""}, {at(1), "true", "Registered", "", ""},
+			{at(2), "true", "Initialized", "", ""},
+		},
+		{
+			{at(1), "true", "Drifted", "A", "a"}, {at(1), "true", "Consolidatable", "", ""},
+			{at(1), "true", "Launched", "", ""}, {at(1), "true", "Drained", "", ""},
+		},
+	}
+	return append(append(stories, readyStories()...), generationStories()...)
+}
+
+// readyStories set and clear conditions of a ready object.
+func readyStories() [][]step {
+	consolidatable := step{at(4), "true", "Consolidatable", "", ""}
+	return [][]step{
+		onceReady(consolidatable),
+		onceReady(step{at(4), "true", "Drifted", "NodePoolDrifted", "NodePoolDrifted"}),
+		onceReady(consolidatable, step{at(5), "clear", "Consolidatable", "", ""}),
+		onceReady(
+			consolidatable, step{at(5), "clear", "Consolidatable", "", ""},
+			step{at(6), "true", "Drifted", "A", "a"},
+		),
+		onceReady(consolidatable, step{at(5), "clear", "Drifted", "", ""}),
+		onceReady(step{at(4), "clear", "Launched", "", ""}),
+		onceReady(step{at(4), "clear", "Ready", "", ""}),
+		onceReady(
+			step{at(4), "false", "Initialized", "Gone", "m"},
+			step{at(5), "true", "Initialized", "", ""},
+		),
+		onceReady(step{at(4), "true", "Launched", "", ""}),
+		onceReady(step{at(4), "true", "Launched", "Other", ""}),
+		onceReady(step{at(4), "true", "Ready", "Forced", "by hand"}),
+		onceReady(
+			step{at(4), "false", "Ready", "Forced", "by hand"},
+			step{at(5), "true", "Drifted", "X", ""},
+		),
+		onceReady(step{at(4), "false", "ConsistentStateFound", "ConsistencyCheckFailed", "m"}),
+	}
+}
+
+// generationStories change the object under its conditions, or delete it.
+func generationStories() [][]step {
+	changed := step{at(4), "generation", "", "", ""}
+	return [][]step{
+		onceReady(changed, step{at(5), "init", "", "", ""}),
+		onceReady(changed, step{at(5), "true", "Launched", "", ""}),
+		onceReady(changed, step{at(5), "true", "Drifted", "X", ""}),
+		onceReady(
+			changed, step{at(5), "true", "Launched", "", ""},
+			step{at(6), "true", "Registered", "", ""}, step{at(7), "true", "Initialized", "", ""},
+		),
+		onceReady(
+			changed, step{at(5), "delete", "", "", ""},
+			step{at(6), "unknown", "Drained", "Draining", "3 pods"},
+		),
+		onceReady(
+			step{at(4), "delete", "", "", ""}, step{at(5), "unknown", "Drained", "Draining", ""},
+			step{at(6), "true", "Drained", "", ""}, step{at(7), "true", "VolumesDetached", "", ""},
+			step{at(8), "true", "InstanceTerminating", "", ""},
+		),
 	}
 }
 
 func randomSteps(r *rand.Rand) []step {
-	types := []string{"Launched", "Registered", "Initialized", "Consolidatable", "Drifted", "Drained", "Ready"}
+	types := []string{
+		"Launched", "Registered", "Initialized", "Consolidatable", "Drifted", "Drained", "Ready",
+	}
 	now := int64(conditionCreated)
 	var steps []step
 	for range 1 + r.Intn(7) {
 		now += int64(r.Intn(3)) * 30
-		s := step{At: now, Op: pick(r, []string{"true", "true", "true", "false", "unknown", "clear", "generation", "delete", "init"})}
+		s := step{
+			At: now,
+			Op: pick(
+				r,
+				[]string{
+					"true", "true", "true", "false", "unknown", "clear", "generation", "delete",
+					"init",
+				},
+			),
+		}
 		switch s.Op {
 		case "true", "unknown":
 			s.Type = pick(r, types[:6])
@@ -132,7 +206,9 @@ func randomSteps(r *rand.Rand) []step {
 				s.Reason, s.Message = pick(r, []string{"A", "B"}), pick(r, []string{"", "why"})
 			}
 		case "false":
-			s.Type, s.Reason, s.Message = pick(r, types[:6]), pick(r, []string{"A", "B"}), pick(r, []string{"", "why"})
+			s.Type, s.Reason, s.Message = pick(r, types[:6]), pick(r, []string{"A", "B"}), pick(
+				r, []string{"", "why"},
+			)
 		case "clear":
 			s.Type = pick(r, types)
 		}

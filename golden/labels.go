@@ -8,31 +8,42 @@ import (
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 )
 
-// kwokDomain and kwokLabels are what the kwok provider registers when it starts. Its package is not imported because
-// its registration cannot be undone, and the other tables are recorded with the core labels only.
+// kwokDomain and kwokLabels are what the kwok provider registers when it starts. Its package is not
+// imported because its registration would hold for every table, and the others are recorded with
+// the core labels only.
 const kwokDomain = "karpenter.kwok.sh"
 
 var kwokLabels = []string{
-	kwokDomain + "/instance-size", kwokDomain + "/instance-family", kwokDomain + "/instance-cpu", kwokDomain + "/instance-memory",
+	kwokDomain + "/instance-size", kwokDomain + "/instance-family", kwokDomain + "/instance-cpu",
+	kwokDomain + "/instance-memory",
 }
 
 var labelPrefixes = []string{
-	"", "karpenter.sh/", "sub.karpenter.sh/", "xkarpenter.sh/", "karpenter.sh.example.com/", "compatibility.karpenter.sh/",
-	"karpenter.k8s.aws/", "karpenter.kwok.sh/", "a.karpenter.kwok.sh/", "kubernetes.io/", "node.kubernetes.io/",
-	"topology.kubernetes.io/", "beta.kubernetes.io/", "failure-domain.beta.kubernetes.io/", "k8s.io/", "example.com/", "Example.com/",
+	"", "karpenter.sh/", "sub.karpenter.sh/", "xkarpenter.sh/", "karpenter.sh.example.com/",
+	"compatibility.karpenter.sh/",
+	"karpenter.k8s.aws/", "karpenter.kwok.sh/", "a.karpenter.kwok.sh/", "kubernetes.io/",
+	"node.kubernetes.io/",
+	"topology.kubernetes.io/", "beta.kubernetes.io/", "failure-domain.beta.kubernetes.io/",
+	"k8s.io/", "example.com/", "Example.com/",
 	"KARPENTER.SH/", "karpenter.sh./", ".karpenter.sh/", "/", "a_b.com/", "-a.com/", "a..com/",
 }
 
 var labelNames = []string{
-	"", "nodepool", "capacity-type", "initialized", "registered", "do-not-sync-taints", "zone", "region", "arch", "os", "instance-type",
-	"hostname", "windows-build", "instance-size", "instance-cpu", "custom", "A.b_c-9", "-bad", "bad-", "a b", "a/b", "ü",
+	"", "nodepool", "capacity-type", "initialized", "registered", "do-not-sync-taints", "zone",
+	"region", "arch", "os", "instance-type",
+	"hostname", "windows-build", "instance-size", "instance-cpu", "custom", "A.b_c-9", "-bad",
+	"bad-", "a b", "a/b", "ü",
 }
 
 func labelSections() []section {
 	keys := []string{
-		"karpenter.sh", "karpenter.sh/", "//", "a//b", " ", strings.Repeat("a", 63), strings.Repeat("a", 64),
-		strings.Repeat("a", 253) + "/b", strings.Repeat("a.", 126) + "a/b", strings.Repeat("a.", 127) + "a/b", "a/" + strings.Repeat("b", 63),
-		"a/" + strings.Repeat("b", 64), "example.com/\n", "node.kubernetes.io/exclude-from-external-load-balancers", "beta.kubernetes.io/instance-type",
+		"karpenter.sh", "karpenter.sh/", "//", "a//b", " ", strings.Repeat("a", 63),
+		strings.Repeat("a", 64),
+		strings.Repeat("a", 253) + "/b", strings.Repeat("a.", 126) + "a/b",
+		strings.Repeat("a.", 127) + "a/b", "a/" + strings.Repeat("b", 63),
+		"a/" + strings.Repeat("b", 64), "example.com/\n",
+		"node.kubernetes.io/exclude-from-external-load-balancers",
+		"beta.kubernetes.io/instance-type",
 	}
 	for _, prefix := range labelPrefixes {
 		for _, name := range labelNames {
@@ -46,10 +57,15 @@ func labelSections() []section {
 		keyRows = append(keyRows, labelKeyRow(key, kwok[i]))
 	}
 	for _, value := range []string{
-		"", "a", "A", "0", "a-b", "a_b", "a.b", "-a", "a-", "_a", ".a", "a.", " ", "a b", "a/b", "a:b", "a=b", "ü", "a\n", "true", "5", "-5", "1.5",
-		"m5.large", "us-east-1a", strings.Repeat("v", 63), strings.Repeat("v", 64), strings.Repeat("-", 70), "a--b", "a..b", "a__b", "é", "a\u0000",
+		"", "a", "A", "0", "a-b", "a_b", "a.b", "-a", "a-", "_a", ".a", "a.", " ", "a b", "a/b",
+		"a:b", "a=b", "ü", "a\n", "true", "5", "-5", "1.5",
+		"m5.large", "us-east-1a", strings.Repeat("v", 63), strings.Repeat("v", 64),
+		strings.Repeat("-", 70), "a--b", "a..b", "a__b", "é", "a\u0000",
 	} {
-		valueRows = append(valueRows, row{}.with("value", value).with("errors", listed(validation.IsValidLabelValue(value))))
+		valueRows = append(
+			valueRows,
+			row{}.with("value", value).with("errors", listed(validation.IsValidLabelValue(value))),
+		)
 	}
 	return []section{{"keys", keyRows}, {"values", valueRows}}
 }
@@ -59,8 +75,10 @@ func labelKeyRow(key string, restrictedKwok bool) row {
 	if other, ok := v1.NormalizedLabels[key]; ok {
 		normalised = other
 	}
-	return row{}.with("key", key).with("restricted", v1.IsRestrictedLabel(key) != nil).with("restrictedKwok", restrictedKwok).
-		with("wellKnown", v1.WellKnownLabels.Has(key)).with("normalised", normalised).with("domain", v1.GetLabelDomain(key)).
+	return row{}.with("key", key).with("restricted", v1.IsRestrictedLabel(key) != nil).
+		with("restrictedKwok", restrictedKwok).
+		with("wellKnown", v1.WellKnownLabels.Has(key)).with("normalised", normalised).
+		with("domain", v1.GetLabelDomain(key)).
 		with("errors", listed(validation.IsQualifiedName(key)))
 }
 

@@ -34,10 +34,13 @@ func classRef(kind, name, group string) object {
 	return object{"kind": kind, "name": name, "group": group}
 }
 
-// templateOf builds a template with the kwok class and a month of life, changed by the given members of its spec.
+// templateOf builds a template with the kwok class and a month of life, changed by the given
+// members of its spec.
 func templateOf(metadata object, spec object) object {
 	whole := object{
-		"requirements": []any{}, "nodeClassRef": classRef("KWOKNodeClass", "default", "karpenter.kwok.sh"), "expireAfter": "720h",
+		"requirements": []any{},
+		"nodeClassRef": classRef("KWOKNodeClass", "default", "karpenter.kwok.sh"),
+		"expireAfter":  "720h",
 	}
 	for name, value := range spec {
 		if value == nil {
@@ -53,35 +56,62 @@ func templateOf(metadata object, spec object) object {
 	return template
 }
 
-// specifiedHashes are the vectors that stand in Kerf's own description of the hash; the program stops when one differs.
-func specifiedHashes() []any {
-	taint := func(key, value, effect string) object {
-		t := object{"key": key, "effect": effect}
-		if value != "" {
-			t["value"] = value
-		}
-		return t
+// taintOf leaves an empty value out.
+func taintOf(key, value, effect string) object {
+	taint := object{"key": key, "effect": effect}
+	if value != "" {
+		taint["value"] = value
 	}
+	return taint
+}
+
+// specifiedHashes are the vectors of Kerf's own description of the hash; recording stops when one
+// differs.
+func specifiedHashes() []any {
 	vectors := []struct {
 		note, want string
 		template   object
 	}{
 		{"never expires", "7428780003907761376", templateOf(nil, object{"expireAfter": "Never"})},
 		{"720h", "12745407319442031341", templateOf(nil, nil)},
-		{"EC2NodeClass", "6821555240594823858", templateOf(nil, object{"nodeClassRef": classRef("EC2NodeClass", "default", "karpenter.k8s.aws")})},
-		{"one label", "10172464548043488983", templateOf(object{"labels": object{"team": "a"}}, nil)},
+		{
+			"EC2NodeClass", "6821555240594823858",
+			templateOf(
+				nil,
+				object{"nodeClassRef": classRef("EC2NodeClass", "default", "karpenter.k8s.aws")},
+			),
+		},
+		{
+			"one label", "10172464548043488983",
+			templateOf(object{"labels": object{"team": "a"}}, nil),
+		},
 		{"empty labels", "5327702334917744615", templateOf(object{"labels": object{}}, nil)},
 		{"empty taints", "845502862369909111", templateOf(nil, object{"taints": []any{}})},
-		{"grace period 0s", "16848824146983765585", templateOf(nil, object{"terminationGracePeriod": "0s"})},
-		{"two taints", "18445414455740185427", templateOf(nil, object{"taints": []any{taint("a", "1", "NoSchedule"), taint("b", "", "NoExecute")}})},
+		{
+			"grace period 0s", "16848824146983765585",
+			templateOf(nil, object{"terminationGracePeriod": "0s"}),
+		},
+		{
+			"two taints", "18445414455740185427",
+			templateOf(
+				nil,
+				object{"taints": []any{
+					taintOf("a", "1", "NoSchedule"), taintOf("b", "", "NoExecute"),
+				}},
+			),
+		},
 		{"everything", "10188347701192299315", templateOf(
 			object{
-				"labels":      object{"keyLabel": "valueLabel", "keyLabel2": "valueLabel2"},
-				"annotations": object{"keyAnnotation": "valueAnnotation", "keyAnnotation2": "valueAnnotation2"},
+				"labels": object{"keyLabel": "valueLabel", "keyLabel2": "valueLabel2"},
+				"annotations": object{
+					"keyAnnotation": "valueAnnotation", "keyAnnotation2": "valueAnnotation2",
+				},
 			},
 			object{
-				"taints": []any{taint("keyvalue1", "", "NoExecute")}, "startupTaints": []any{taint("startupkeyvalue1", "", "NoExecute")},
-				"nodeClassRef": classRef("TestNodeClass", "default", "karpenter.test.sh"), "terminationGracePeriod": "5m", "expireAfter": "5m",
+				"taints":                 []any{taintOf("keyvalue1", "", "NoExecute")},
+				"startupTaints":          []any{taintOf("startupkeyvalue1", "", "NoExecute")},
+				"nodeClassRef":           classRef("TestNodeClass", "default", "karpenter.test.sh"),
+				"terminationGracePeriod": "5m", "expireAfter": "5m",
 			})},
 	}
 	var rows []any
@@ -89,7 +119,7 @@ func specifiedHashes() []any {
 		pool := &v1.NodePool{}
 		decode(v.template, &pool.Spec.Template)
 		if got := pool.Hash(); got != v.want {
-			panic("hash of " + v.note + ": the reference gives " + got + ", the description says " + v.want)
+			panic("hash of " + v.note + ": the reference gives " + got + " and not " + v.want)
 		}
 		rows = append(rows, hashRow(v.note, v.template))
 	}
@@ -98,36 +128,64 @@ func specifiedHashes() []any {
 
 func systematicTemplates() []object {
 	var templates []object
-	for _, expiry := range []any{nil, "Never", "0s", "1ns", "1s", "60m", "1h", "1h0m0s", "720h", "-1h", "2562047h"} {
+	for _, expiry := range []any{
+		nil, "Never", "0s", "1ns", "1s", "60m", "1h", "1h0m0s", "720h", "-1h", "2562047h",
+	} {
 		for _, grace := range []any{nil, "0s", "1s", "1h", "60m"} {
-			templates = append(templates, templateOf(nil, object{"expireAfter": expiry, "terminationGracePeriod": grace}))
+			templates = append(
+				templates,
+				templateOf(nil, object{"expireAfter": expiry, "terminationGracePeriod": grace}),
+			)
 		}
 	}
-	a, b := object{"key": "a", "effect": "NoSchedule"}, object{"key": "b", "value": "x", "effect": "NoExecute"}
-	empty, dated := object{"key": "", "effect": ""}, object{"key": "a", "effect": "NoSchedule", "timeAdded": "2024-02-29T12:00:00Z"}
-	lists := [][]any{{}, {a}, {b}, {a, b}, {b, a}, {a, a}, {a, a, a}, {a, a, b}, {empty}, {empty, empty}, {dated}, {dated, a}}
+	a, b := object{"key": "a", "effect": "NoSchedule"}, object{
+		"key": "b", "value": "x", "effect": "NoExecute",
+	}
+	empty, dated := object{"key": "", "effect": ""}, object{
+		"key": "a", "effect": "NoSchedule", "timeAdded": "2024-02-29T12:00:00Z",
+	}
+	lists := [][]any{
+		{}, {a}, {b}, {a, b}, {b, a}, {a, a}, {a, a, a}, {a, a, b}, {empty}, {empty, empty},
+		{dated}, {dated, a},
+	}
 	for _, list := range lists {
-		templates = append(templates, templateOf(nil, object{"taints": list}), templateOf(nil, object{"startupTaints": list}),
-			templateOf(nil, object{"taints": list, "startupTaints": list}))
+		templates = append(
+			templates, templateOf(nil, object{"taints": list}),
+			templateOf(nil, object{"startupTaints": list}),
+			templateOf(nil, object{"taints": list, "startupTaints": list}),
+		)
 	}
 	for _, metadata := range []object{
-		{}, {"labels": nil}, {"annotations": object{}}, {"labels": object{}, "annotations": object{}}, {"labels": object{"a": ""}},
-		{"labels": object{"": ""}}, {"annotations": object{"a": "b"}}, {"labels": object{"a": "b"}}, {"labels": object{"b": "a"}},
-		{"labels": object{"a": "b", "c": "d"}}, {"labels": object{"a": "d", "c": "b"}}, {"labels": object{"a": "ü", "ключ": "值"}},
+		{}, {"labels": nil}, {"annotations": object{}},
+		{"labels": object{}, "annotations": object{}}, {"labels": object{"a": ""}},
+		{"labels": object{"": ""}}, {"annotations": object{"a": "b"}}, {"labels": object{"a": "b"}},
+		{"labels": object{"b": "a"}},
+		{"labels": object{"a": "b", "c": "d"}}, {"labels": object{"a": "d", "c": "b"}},
+		{"labels": object{"a": "ü", "ключ": "值"}},
 	} {
-		templates = append(templates, templateOf(metadata, nil), templateOf(metadata, object{"expireAfter": nil, "nodeClassRef": nil}))
+		templates = append(
+			templates, templateOf(metadata, nil),
+			templateOf(metadata, object{"expireAfter": nil, "nodeClassRef": nil}),
+		)
 	}
 	for _, ref := range []any{
-		nil, object{}, classRef("", "", ""), classRef("K", "", ""), classRef("", "n", ""), classRef("", "", "g"), classRef("n", "K", "g"),
+		nil, object{}, classRef("", "", ""), classRef("K", "", ""), classRef("", "n", ""),
+		classRef("", "", "g"), classRef("n", "K", "g"),
 	} {
 		templates = append(templates, templateOf(nil, object{"nodeClassRef": ref}))
 	}
 	needs := []any{object{"key": "k", "operator": "In", "values": []any{"v"}}}
-	return append(templates, templateOf(nil, object{"requirements": needs}), templateOf(nil, object{"requirements": nil}))
+	return append(
+		templates, templateOf(nil, object{"requirements": needs}),
+		templateOf(nil, object{"requirements": nil}),
+	)
 }
 
 func randomTemplate(r *rand.Rand) object {
-	words := []string{"a", "b", "team", "example.com/x", "karpenter.sh/y", "v1", "0", "", "long-" + "value.with_all"}
+	words := []string{
+		"a", "b", "team", "example.com/x", "karpenter.sh/y", "v1", "0", "",
+		"long-" + "value.with_all",
+	}
 	pairs := func() object {
 		m := object{}
 		for range r.Intn(5) {

@@ -13,36 +13,50 @@ import (
 
 // requirementProbes are label values of every kind: integers, near-integers, words, nothing.
 var requirementProbes = []string{
-	"", "a", "b", "c", "0", "1", "2", "5", "9", "10", "-1", "+5", "05", "1.5", "9223372036854775807", "9223372036854775808",
+	"", "a", "b", "c", "0", "1", "2", "5", "9", "10", "-1", "+5", "05", "1.5",
+	"9223372036854775807", "9223372036854775808",
 }
 
 func minValues(n int) *int { return &n }
 
 // requirementForms are the API forms whose pairs are recorded.
 func requirementForms() []v1.NodeSelectorRequirementWithMinValues {
-	form := func(operator corev1.NodeSelectorOperator, least *int, values ...string) v1.NodeSelectorRequirementWithMinValues {
+	form := func(
+		operator corev1.NodeSelectorOperator, least *int, values ...string,
+	) v1.NodeSelectorRequirementWithMinValues {
 		if values == nil {
 			values = []string{}
 		}
-		return v1.NodeSelectorRequirementWithMinValues{Key: "k", Operator: operator, Values: values, MinValues: least}
+		return v1.NodeSelectorRequirementWithMinValues{
+			Key: "k", Operator: operator, Values: values, MinValues: least,
+		}
 	}
 	in, notIn := corev1.NodeSelectorOpIn, corev1.NodeSelectorOpNotIn
 	gt, lt := corev1.NodeSelectorOpGt, corev1.NodeSelectorOpLt
 	gte, lte := v1.NodeSelectorOpGte, v1.NodeSelectorOpLte
 	greatest := fmt.Sprint(math.MaxInt64)
 	return []v1.NodeSelectorRequirementWithMinValues{
-		form(in, nil), form(in, nil, "a"), form(in, nil, "a", "b"), form(in, nil, "b", "c", "b"), form(in, nil, "1"),
-		form(in, nil, "1", "5", "9"), form(in, nil, "a", "5", "05", "+5"), form(in, nil, "0", "-1", "10"), form(in, nil, ""),
+		form(in, nil), form(in, nil, "a"), form(in, nil, "a", "b"), form(in, nil, "b", "c", "b"),
+		form(in, nil, "1"),
+		form(in, nil, "1", "5", "9"), form(in, nil, "a", "5", "05", "+5"),
+		form(in, nil, "0", "-1", "10"), form(in, nil, ""),
 		form(in, minValues(2), "a", "b", "c"), form(in, nil, greatest, "9223372036854775808"),
 		form(in, nil, "1", "2", "3", "4", "5", "6", "7"),
-		form(notIn, nil), form(notIn, nil, "a"), form(notIn, nil, "a", "b"), form(notIn, nil, "5"), form(notIn, nil, "1", "5", "a"),
-		form(notIn, minValues(3), "b", "9"), form(notIn, nil, "f", "e", "d", "c", "b", "a", "5"), form(notIn, nil, ""),
-		form(corev1.NodeSelectorOpExists, nil), form(corev1.NodeSelectorOpExists, minValues(1)), form(corev1.NodeSelectorOpExists, nil, "a"),
-		form(corev1.NodeSelectorOpDoesNotExist, nil), form(corev1.NodeSelectorOpDoesNotExist, minValues(4), "a"),
-		form(gt, nil, "0"), form(gt, nil, "4"), form(gt, nil, "9"), form(gt, nil, greatest), form(gt, minValues(2), "-2"),
-		form(lt, nil, "0"), form(lt, nil, "1"), form(lt, nil, "6"), form(lt, minValues(5), "10"), form(lt, nil, greatest),
+		form(notIn, nil), form(notIn, nil, "a"), form(notIn, nil, "a", "b"), form(notIn, nil, "5"),
+		form(notIn, nil, "1", "5", "a"),
+		form(notIn, minValues(3), "b", "9"), form(notIn, nil, "f", "e", "d", "c", "b", "a", "5"),
+		form(notIn, nil, ""),
+		form(corev1.NodeSelectorOpExists, nil), form(corev1.NodeSelectorOpExists, minValues(1)),
+		form(corev1.NodeSelectorOpExists, nil, "a"),
+		form(corev1.NodeSelectorOpDoesNotExist, nil),
+		form(corev1.NodeSelectorOpDoesNotExist, minValues(4), "a"),
+		form(gt, nil, "0"), form(gt, nil, "4"), form(gt, nil, "9"), form(gt, nil, greatest),
+		form(gt, minValues(2), "-2"),
+		form(lt, nil, "0"), form(lt, nil, "1"), form(lt, nil, "6"), form(lt, minValues(5), "10"),
+		form(lt, nil, greatest),
 		form(gte, nil, "5"), form(gte, nil, "1"), form(gte, nil, "x"), form(gte, nil, greatest),
-		form(lte, nil, "5"), form(lte, nil, "0"), form(lte, nil, "9223372036854775808"), form(lt, nil, "-9223372036854775808"),
+		form(lte, nil, "5"), form(lte, nil, "0"), form(lte, nil, "9223372036854775808"),
+		form(lt, nil, "-9223372036854775808"),
 	}
 }
 
@@ -53,7 +67,8 @@ func requirementSections() []section {
 		probes = append(probes, probe)
 	}
 	for id, form := range forms {
-		r := row{}.with("id", id).with("operator", string(form.Operator)).with("values", form.Values)
+		r := row{}.with("id", id).with("operator", string(form.Operator)).
+			with("values", form.Values)
 		if form.MinValues != nil {
 			r = r.with("minValues", *form.MinValues)
 		}
@@ -64,7 +79,9 @@ func requirementSections() []section {
 			left, right := requirementOf(forms[a]), requirementOf(forms[b])
 			hit := left.HasIntersection(right)
 			shape := requirementShape(left.Intersection(right))
-			pairs = append(pairs, row{}.with("a", a).with("b", b).with("hit", hit).with("is", shape))
+			pairs = append(
+				pairs, row{}.with("a", a).with("b", b).with("hit", hit).with("is", shape),
+			)
 		}
 	}
 	return []section{{"probes", probes}, {"requirements", singles}, {"pairs", pairs}}
@@ -72,7 +89,9 @@ func requirementSections() []section {
 
 func requirementOf(form v1.NodeSelectorRequirementWithMinValues) *scheduling.Requirement {
 	values := append([]string{}, form.Values...)
-	return scheduling.NewRequirementWithFlexibility(form.Key, form.Operator, form.MinValues, values...)
+	return scheduling.NewRequirementWithFlexibility(
+		form.Key, form.Operator, form.MinValues, values...,
+	)
 }
 
 func requirementShape(r *scheduling.Requirement) row {
@@ -91,7 +110,10 @@ func requirementShape(r *scheduling.Requirement) row {
 	}
 	shape = shape.with("operator", string(r.Operator())).with("text", r.String())
 	shape = shape.with("api", requirementAPI(r))
-	return shape.with("has", bits(len(requirementProbes), func(i int) bool { return r.Has(requirementProbes[i]) }))
+	return shape.with(
+		"has",
+		bits(len(requirementProbes), func(i int) bool { return r.Has(requirementProbes[i]) }),
+	)
 }
 
 // requirementAPI is the serialised form without key and minValues, which are copied unchanged.

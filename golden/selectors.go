@@ -6,8 +6,10 @@ import (
 )
 
 var selectorLabels = []map[string]string{
-	{}, {"app": "web"}, {"app": "db"}, {"app": "web", "tier": "front"}, {"app": "web", "tier": "back"}, {"tier": "front"},
-	{"app": ""}, {"app": "web", "tier": ""}, {"example.com/app": "web"}, {"app": "web", "env": "prod", "tier": "front"},
+	{}, {"app": "web"}, {"app": "db"}, {"app": "web", "tier": "front"},
+	{"app": "web", "tier": "back"}, {"tier": "front"},
+	{"app": ""}, {"app": "web", "tier": ""}, {"example.com/app": "web"},
+	{"app": "web", "env": "prod", "tier": "front"},
 	{"app": "Web"}, {"size": "5"}, {"size": "10"}, {"app": "web", "size": "5"},
 }
 
@@ -47,15 +49,22 @@ func selectorDocuments() []map[string]any {
 	documents := []map[string]any{
 		{}, {"matchLabels": map[string]any{}}, {"matchExpressions": []any{}},
 		{"matchLabels": map[string]any{"app": "web"}}, {"matchLabels": map[string]any{"app": ""}},
-		{"matchLabels": map[string]any{"app": "web", "tier": "front"}}, {"matchLabels": map[string]any{"missing": ""}},
+		{"matchLabels": map[string]any{"app": "web", "tier": "front"}},
+		{"matchLabels": map[string]any{"missing": ""}},
 		{"matchLabels": map[string]any{"bad key": "x"}}, {"matchLabels": map[string]any{"": "x"}},
-		{"matchLabels": map[string]any{"app": "bad value"}}, {"matchLabels": map[string]any{"app": "-web"}},
-		{"matchLabels": map[string]any{"a/b/c": "x"}}, {"matchLabels": map[string]any{"Example.com/app": "x"}},
+		{"matchLabels": map[string]any{"app": "bad value"}},
+		{"matchLabels": map[string]any{"app": "-web"}},
+		{"matchLabels": map[string]any{"a/b/c": "x"}},
+		{"matchLabels": map[string]any{"Example.com/app": "x"}},
 	}
 	var expressions []any
-	for _, operator := range []string{"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Equals", "in", "exists", ""} {
+	for _, operator := range []string{
+		"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Equals", "in", "exists", "",
+	} {
 		for _, key := range []string{"app", "tier", "missing", "example.com/app", "bad key", ""} {
-			for _, values := range [][]string{nil, {}, {"web"}, {"web", "db"}, {""}, {"5"}, {"bad value"}, {"web", "web"}} {
+			for _, values := range [][]string{
+				nil, {}, {"web"}, {"web", "db"}, {""}, {"5"}, {"bad value"}, {"web", "web"},
+			} {
 				expression := map[string]any{"key": key, "operator": operator}
 				if values != nil {
 					expression["values"] = values
@@ -75,7 +84,9 @@ func selectorDocuments() []map[string]any {
 		}
 		document := map[string]any{"matchExpressions": chosen}
 		if r.Intn(3) == 0 {
-			document["matchLabels"] = map[string]any{pick(r, []string{"app", "tier", "env"}): pick(r, []string{"web", "front", "prod"})}
+			document["matchLabels"] = map[string]any{
+				pick(r, []string{"app", "tier", "env"}): pick(r, []string{"web", "front", "prod"}),
+			}
 		}
 		documents = append(documents, document)
 	}

@@ -18,15 +18,20 @@ func taintSections() []section {
 	for i := range taints {
 		taintRows = append(taintRows, taints[i])
 		matrix = append(matrix, bits(len(tolerations), func(j int) bool {
-			return scheduling.Taints{taints[i]}.Tolerates([]corev1.Toleration{tolerations[j]}) == nil
+			return scheduling.Taints{taints[i]}.Tolerates(
+				[]corev1.Toleration{tolerations[j]},
+			) == nil
 		}))
 	}
 	for _, toleration := range tolerations {
 		tolerationRows = append(tolerationRows, toleration)
 	}
-	ephemeral := bits(len(taints), func(i int) bool { return scheduling.IsKnownEphemeralTaint(&taints[i]) })
+	ephemeral := bits(
+		len(taints), func(i int) bool { return scheduling.IsKnownEphemeralTaint(&taints[i]) },
+	)
 	return []section{
-		{"taints", taintRows}, {"tolerations", tolerationRows}, {"matrix", matrix}, {"ephemeral", []any{ephemeral}},
+		{"taints", taintRows}, {"tolerations", tolerationRows}, {"matrix", matrix},
+		{"ephemeral", []any{ephemeral}},
 		{"lists", taintLists(random("taints"), taints, tolerations)},
 	}
 }
@@ -40,13 +45,18 @@ func taintSamples() []corev1.Taint {
 		taints = append(taints, corev1.Taint{Key: "example.com/other", Value: "v", Effect: effect})
 	}
 	for _, value := range []string{
-		"0", "-5", "05", "+5", "-0", "00", "5.0", " 5", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "true",
+		"0", "-5", "05", "+5", "-0", "00", "5.0", " 5", "9223372036854775807",
+		"9223372036854775808", "-9223372036854775808", "true",
 	} {
-		taints = append(taints, corev1.Taint{Key: "k", Value: value, Effect: corev1.TaintEffectNoSchedule})
+		taints = append(
+			taints, corev1.Taint{Key: "k", Value: value, Effect: corev1.TaintEffectNoSchedule},
+		)
 	}
 	for _, key := range []string{
-		corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable, "node.cloudprovider.kubernetes.io/uninitialized",
-		"karpenter.sh/unregistered", "karpenter.sh/disrupted", "readiness.k8s.io/cni", "readiness.k8s.io/", "readiness.k8s.io",
+		corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable,
+		"node.cloudprovider.kubernetes.io/uninitialized",
+		"karpenter.sh/unregistered", "karpenter.sh/disrupted", "readiness.k8s.io/cni",
+		"readiness.k8s.io/", "readiness.k8s.io",
 		"node.kubernetes.io/disk-pressure", "", "K",
 	} {
 		for _, effect := range taintEffects {
@@ -54,8 +64,13 @@ func taintSamples() []corev1.Taint {
 		}
 	}
 	return append(taints,
-		corev1.Taint{Key: "node.cloudprovider.kubernetes.io/uninitialized", Value: "true", Effect: corev1.TaintEffectNoSchedule},
-		corev1.Taint{Key: "karpenter.sh/unregistered", Value: "x", Effect: corev1.TaintEffectNoExecute},
+		corev1.Taint{
+			Key: "node.cloudprovider.kubernetes.io/uninitialized", Value: "true",
+			Effect: corev1.TaintEffectNoSchedule,
+		},
+		corev1.Taint{
+			Key: "karpenter.sh/unregistered", Value: "x", Effect: corev1.TaintEffectNoExecute,
+		},
 		corev1.Taint{Key: "k", Value: "v"},
 	)
 }
@@ -64,30 +79,47 @@ func tolerationSamples() []corev1.Toleration {
 	var tolerations []corev1.Toleration
 	effects := append([]corev1.TaintEffect{""}, taintEffects...)
 	for _, effect := range effects {
-		for _, operator := range []corev1.TolerationOperator{"", corev1.TolerationOpEqual, corev1.TolerationOpExists} {
-			for _, key := range []string{"", "k", "example.com/other", corev1.TaintNodeNotReady, "karpenter.sh/disrupted"} {
+		for _, operator := range []corev1.TolerationOperator{
+			"", corev1.TolerationOpEqual, corev1.TolerationOpExists,
+		} {
+			for _, key := range []string{
+				"", "k", "example.com/other", corev1.TaintNodeNotReady, "karpenter.sh/disrupted",
+			} {
 				for _, value := range []string{"", "v"} {
-					tolerations = append(tolerations, corev1.Toleration{Key: key, Operator: operator, Value: value, Effect: effect})
+					tolerations = append(
+						tolerations,
+						corev1.Toleration{
+							Key: key, Operator: operator, Value: value, Effect: effect,
+						},
+					)
 				}
 			}
 		}
 	}
 	for _, operator := range []corev1.TolerationOperator{"Gt", "Lt"} {
 		for _, value := range []string{
-			"", "0", "4", "5", "6", "10", "-6", "05", "+5", "-0", "00", "5.0", "v", "9223372036854775807", "9223372036854775808",
+			"", "0", "4", "5", "6", "10", "-6", "05", "+5", "-0", "00", "5.0", "v",
+			"9223372036854775807", "9223372036854775808",
 			"-9223372036854775808",
 		} {
-			tolerations = append(tolerations, corev1.Toleration{Key: "k", Operator: operator, Value: value})
+			tolerations = append(
+				tolerations, corev1.Toleration{Key: "k", Operator: operator, Value: value},
+			)
 		}
 		tolerations = append(tolerations,
 			corev1.Toleration{Operator: operator, Value: "4"},
-			corev1.Toleration{Key: "k", Operator: operator, Value: "4", Effect: corev1.TaintEffectNoExecute})
+			corev1.Toleration{
+				Key: "k", Operator: operator, Value: "4", Effect: corev1.TaintEffectNoExecute,
+			})
 	}
 	seconds := int64(30)
 	return append(tolerations,
 		corev1.Toleration{Key: "k", Operator: "exists"},
 		corev1.Toleration{Key: "k", Operator: "NotIn", Value: "v"},
-		corev1.Toleration{Key: "k", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &seconds},
+		corev1.Toleration{
+			Key: "k", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute,
+			TolerationSeconds: &seconds,
+		},
 		corev1.Toleration{Operator: corev1.TolerationOpExists, TolerationSeconds: &seconds},
 	)
 }
@@ -106,7 +138,10 @@ func taintLists(r *rand.Rand, taints []corev1.Taint, tolerations []corev1.Tolera
 		for _, err := range multierr.Errors(scheduling.Taints(nodeSide).Tolerates(podSide)) {
 			messages = append(messages, err.Error())
 		}
-		rows = append(rows, row{}.with("taints", nodeSide).with("tolerations", podSide).with("errors", messages))
+		rows = append(
+			rows,
+			row{}.with("taints", nodeSide).with("tolerations", podSide).with("errors", messages),
+		)
 	}
 	return rows
 }
