@@ -1,2 +1,88 @@
-//! Tasks.
-fn main() {}
+//! The one task runner: `cargo xtask` lists the tasks, `cargo xtask TASK` runs one.
+
+mod bench;
+mod check;
+mod command;
+mod generated;
+mod licences;
+mod metadata;
+mod rings;
+mod test;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use command::{cargo, run};
+
+/// A task: its name, the line that describes it, and what it does with the remaining arguments.
+struct Task {
+    name: &'static str,
+    about: &'static str,
+    run: fn(&[String]) -> Result<()>,
+}
+
+const TASKS: [Task; 6] = [
+    Task {
+        name: "check",
+        about: "Format, lints, generated files, crate dependencies, licences: what CI checks first",
+        run: check::run,
+    },
+    Task {
+        name: "test",
+        about: "All tests, on a real control plane that is built once (needs Go and Python 3)",
+        run: test::run,
+    },
+    Task {
+        name: "crds",
+        about: "Write deploy/crds/ anew from the types in crates/kerf-api",
+        run: |_| generated::write(),
+    },
+    Task {
+        name: "testbed",
+        about: "Start a real control plane with kwok for yourself [--aws] [--crds]; Ctrl-C ends it",
+        run: testbed,
+    },
+    Task { name: "bench", about: "Run the benchmarks [FILTER]", run: bench::run },
+    Task {
+        name: "golden",
+        about: "Record anew how the reference behaves, into golden/recorded/ (needs Go)",
+        run: golden,
+    },
+];
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let Some((name, rest)) = args.split_first() else {
+        list();
+        return ExitCode::SUCCESS;
+    };
+    let Some(task) = TASKS.iter().find(|task| task.name == name) else {
+        eprintln!("There is no task \"{name}\". The tasks are:\n");
+        list();
+        return ExitCode::FAILURE;
+    };
+    match (task.run)(rest) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\ncargo xtask {name}: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn list() {
+    println!("cargo xtask TASK\n");
+    for task in &TASKS {
+        println!("  {:<8} {}", task.name, task.about);
+    }
+}
+
+fn testbed(args: &[String]) -> Result<()> {
+    run(cargo(["run", "--quiet", "--package", "kerf-testbed", "--"]).args(args))
+}
+
+fn golden(args: &[String]) -> Result<()> {
+    command::require("go", test::GO_ADVICE)?;
+    run(std::process::Command::new("go").args(["run", "."]).args(args).current_dir("golden"))
+}

@@ -1,2 +1,44 @@
-//! The kerf command.
-fn main() {}
+//! The `kerf` command: arguments and wiring, no decisions.
+
+mod commands;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+
+/// Decides which machines a Kubernetes cluster on AWS should have.
+#[derive(Parser)]
+#[command(name = "kerf", version, max_term_width = 100, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Judge manifests as the API server would, without one
+    Lint(commands::lint::Lint),
+    /// Print the custom resource definitions: kerf crds | kubectl apply --server-side -f -
+    Crds(commands::crds::Crds),
+    /// Print a completion script for a shell: source <(kerf completion bash)
+    Completion {
+        /// The shell to complete for.
+        shell: Shell,
+    },
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Lint(lint) => lint.run(),
+        Command::Crds(crds) => crds.run(),
+        Command::Completion { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "kerf", &mut std::io::stdout());
+            Ok(ExitCode::SUCCESS)
+        }
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("kerf: {error:#}");
+        ExitCode::FAILURE
+    })
+}
