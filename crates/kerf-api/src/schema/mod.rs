@@ -1,5 +1,4 @@
 //! Shared parts of the schemas: patterns, rules, and the types more than one kind uses.
-pub(crate) mod labels_stub;
 
 pub(crate) mod condition;
 pub(crate) mod label_domains;
