@@ -1,0 +1,79 @@
+//! Changes of prices by a NodeOverlay.
+
+use std::str::FromStr;
+
+use super::{MICRO_PLACES, Price, PriceError, decimal};
+
+/// Parts a percentage is kept in: millionths of a percent.
+const MICROS_PER_PERCENT: i128 = 1_000_000;
+/// The whole of a price in those parts.
+const WHOLE: i128 = 100 * MICROS_PER_PERCENT;
+
+/// A change of a price.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PriceAdjustment {
+    /// A new price in place of the old.
+    Absolute(Price),
+    /// So many micro-dollars per hour more or less.
+    Add {
+        /// The change; negative makes it cheaper.
+        micros_per_hour: i64,
+    },
+    /// So many millionths of a percent of the old price more or less.
+    Percent {
+        /// The change, −100 000 000 (all of it) or more.
+        micro_percent: i64,
+    },
+}
+
+impl PriceAdjustment {
+    /// Reads `+0.05`, `-.1`, `+25%` or `-12.5%`. The sign is required.
+    pub fn parse(text: &str) -> Result<PriceAdjustment, PriceError> {
+        let malformed = || PriceError::MalformedAdjustment { text: text.into() };
+        let overflow = || PriceError::Overflow { text: text.into() };
+        let (sign, unsigned) = match text.as_bytes().first() {
+            Some(b'+') => (1, &text[1..]),
+            Some(b'-') => (-1, &text[1..]),
+            _ => return Err(malformed()),
+        };
+        let (digits, is_percent) = match unsigned.strip_suffix('%') {
+            Some(digits) => (digits, true),
+            None => (unsigned, false),
+        };
+        let number = decimal::parse(digits).ok_or_else(malformed)?;
+        let change = sign * number.scaled(MICRO_PLACES).ok_or_else(overflow)?;
+        if is_percent && change < -WHOLE {
+            return Err(PriceError::BelowNothing { text: text.into() });
+        }
+        let change = i64::try_from(change).map_err(|_| overflow())?;
+        Ok(if is_percent {
+            PriceAdjustment::Percent { micro_percent: change }
+        } else {
+            PriceAdjustment::Add { micros_per_hour: change }
+        })
+    }
+
+    /// The price after the change: never below zero, held at the largest price if it would exceed
+    /// it, rounded to the nearest micro-dollar.
+    pub fn apply(self, price: Price) -> Price {
+        let old = i128::from(price.micros_per_hour());
+        let new = match self {
+            PriceAdjustment::Absolute(new) => return new,
+            PriceAdjustment::Add { micros_per_hour } => old + i128::from(micros_per_hour),
+            // A product held at the end of 127 bits is, divided again, still beyond every price.
+            PriceAdjustment::Percent { micro_percent } => old
+                .saturating_mul(WHOLE + i128::from(micro_percent))
+                .saturating_add(WHOLE / 2)
+                .div_euclid(WHOLE),
+        };
+        Price::from_micros_per_hour(u64::try_from(new.max(0)).unwrap_or(u64::MAX))
+    }
+}
+
+impl FromStr for PriceAdjustment {
+    type Err = PriceError;
+
+    fn from_str(text: &str) -> Result<PriceAdjustment, PriceError> {
+        PriceAdjustment::parse(text)
+    }
+}
