@@ -5,12 +5,28 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 };
 use kube::CustomResourceExt;
 
+use crate::capacity_buffer::CapacityBuffer;
+use crate::ec2_node_class::EC2NodeClass;
+use crate::kwok_node_class::KWOKNodeClass;
+use crate::legacy::{AWSNodeTemplate, Provisioner};
+use crate::node_claim::NodeClaim;
+use crate::node_overlay::NodeOverlay;
 use crate::node_pool::NodePool;
 
 /// All definitions, in the order of their file names.
 #[must_use]
 pub fn crds() -> Vec<CustomResourceDefinition> {
-    let mut crds: Vec<_> = [NodePool::crd()].map(settled).into();
+    let mut crds = vec![
+        AWSNodeTemplate::crd(),
+        CapacityBuffer::crd(),
+        EC2NodeClass::crd(),
+        KWOKNodeClass::crd(),
+        NodeClaim::crd(),
+        NodeOverlay::crd(),
+        NodePool::crd(),
+        Provisioner::crd(),
+    ];
+    crds.iter_mut().for_each(settle);
     crds.sort_by_key(file_name);
     crds
 }
@@ -23,13 +39,12 @@ pub fn file_name(crd: &CustomResourceDefinition) -> String {
 
 /// Brings a derived definition to the form the public API has: an optional field may be left out,
 /// but `null` is not a value for it.
-fn settled(mut crd: CustomResourceDefinition) -> CustomResourceDefinition {
+fn settle(crd: &mut CustomResourceDefinition) {
     for version in &mut crd.spec.versions {
         if let Some(schema) = version.schema.as_mut().and_then(|s| s.open_api_v3_schema.as_mut()) {
             without_nullable(schema);
         }
     }
-    crd
 }
 
 fn without_nullable(schema: &mut JSONSchemaProps) {
