@@ -1,0 +1,62 @@
+//! Which pods, or namespaces, a selector means.
+//!
+//! ```text
+//!  LabelSelector (words) ──compile──► Selector (ids) ──matches──► LabelSet (ids)
+//!     + matchLabelKeys of the pod        │
+//!                                        └─ problem(): why it can never match
+//! ```
+
+mod compiled;
+mod label_set;
+mod namespaces;
+
+pub use compiled::{Selector, SelectorProblem};
+pub use label_set::LabelSet;
+pub use namespaces::{Namespace, TermNamespaces};
+
+use std::collections::BTreeMap;
+
+/// A label selector as it stands in the API. An absent selector is `None` around it: it matches
+/// nothing, while an empty one matches everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LabelSelector {
+    /// Labels that must have exactly these values.
+    pub match_labels: BTreeMap<String, String>,
+    /// Further expressions; all must hold.
+    pub match_expressions: Vec<SelectorExpression>,
+}
+
+/// One expression of a selector.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SelectorExpression {
+    /// The label key.
+    pub key: String,
+    /// `In`, `NotIn`, `Exists` or `DoesNotExist`; kept as text because a wrong word does not make an
+    /// object unreadable, it makes the selector match nothing.
+    pub operator: String,
+    /// The values.
+    pub values: Vec<String>,
+}
+
+impl LabelSelector {
+    /// The selector with the pod's own values of `match_label_keys` added; keys that the pod does
+    /// not have are left out.
+    #[must_use]
+    pub fn with_match_label_keys<'a>(
+        &self,
+        match_label_keys: impl IntoIterator<Item = &'a str>,
+        pod_labels: &BTreeMap<String, String>,
+    ) -> Self {
+        let mut merged = self.clone();
+        for key in match_label_keys {
+            if let Some(value) = pod_labels.get(key) {
+                merged.match_expressions.push(SelectorExpression {
+                    key: key.to_owned(),
+                    operator: "In".to_owned(),
+                    values: vec![value.clone()],
+                });
+            }
+        }
+        merged
+    }
+}
