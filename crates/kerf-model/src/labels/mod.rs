@@ -10,6 +10,7 @@
 
 pub mod annotation;
 pub mod aws;
+mod check;
 pub mod kwok;
 mod normalization;
 mod provider;
@@ -17,6 +18,7 @@ pub mod qualified_name;
 mod rules;
 pub mod well_known;
 
+pub use check::{LabelProblem, check_labels};
 pub use normalization::Normalization;
 pub use provider::ProviderLabels;
 pub use qualified_name::{NameProblem, check_label_value, check_qualified_name};

@@ -1,8 +1,8 @@
 //! Which labels may be used, and what a label is at all.
 
 use kerf_model::labels::{
-    LabelRules, NameProblem, Restricted, annotation, aws, check_label_value, check_qualified_name,
-    kwok, node_class_key, well_known,
+    LabelRules, NameProblem, Restricted, annotation, aws, check_label_value, check_labels,
+    check_qualified_name, kwok, node_class_key, well_known,
 };
 
 #[test]
@@ -104,4 +104,24 @@ fn every_name_in_the_tables_is_a_label_key() {
     }
     assert_eq!(node_class_key("karpenter.k8s.aws", "EC2NodeClass"), aws::NODE_CLASS);
     assert_eq!(node_class_key("karpenter.kwok.sh", "KWOKNodeClass"), kwok::NODE_CLASS);
+}
+
+#[test]
+fn the_labels_of_a_pool_are_checked_and_every_problem_is_said() {
+    let table: [(&str, &str, &[&str]); 6] = [
+        ("team", "a", &[]),
+        ("team", "", &[]),
+        (well_known::NODE_POOL, "a", &["set by the pool itself"]),
+        (well_known::HOSTNAME, "a", &["single node"]),
+        ("karpenter.sh/custom", "-", &["cannot be used", "managed domain"]),
+        ("a b", "a b", &["not a label key", "cannot be used"]),
+    ];
+    for (key, value, expected) in table {
+        let problems = check_labels([(key, value)], &LabelRules::core());
+        let messages: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        assert_eq!(messages.len(), expected.len(), "{messages:?}");
+        for (message, part) in messages.iter().zip(expected) {
+            assert!(message.contains(part), "{message}");
+        }
+    }
 }
