@@ -1,21 +1,27 @@
 //! A testbed for a person to play with.
 
+use std::convert::Infallible;
+use std::fs;
 use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::aws::AwsStandIn;
+use crate::cache::Cache;
 use crate::control_plane::ControlPlane;
 use crate::error::Result;
 use crate::go_module::GoModule;
 use crate::options::Options;
 use crate::progress::say;
+use crate::toolchain::{AwsPython, Keeper, Kubernetes};
 
 const USAGE: &str = "\
 Starts a Kubernetes control plane with simulated nodes on this machine, until Ctrl-C.
 
 Usage: testbed [--crds] [--aws]
+       testbed build
 
+  build   only build what a testbed needs, so that later starts take seconds
   --crds  apply the custom resource definitions in deploy/crds
   --aws   also start an AWS stand-in
   --help  this text
@@ -28,9 +34,10 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const EXIT_USAGE: u8 = 2;
 
 /// What the person asked for.
-struct Wishes {
-    aws: bool,
-    crds: bool,
+enum Wish {
+    Help,
+    Build,
+    Stay { aws: bool, crds: bool },
 }
 
 /// Starts a whole testbed, says how to use it, and stays until Ctrl-C.
@@ -38,23 +45,21 @@ struct Wishes {
 /// `arguments` are those after the program's name. Ctrl-C needs no handling: it ends this process,
 /// and the keepers end the rest.
 pub fn run_for_a_person(arguments: impl IntoIterator<Item = String>) -> ExitCode {
-    let mut wishes = Wishes { aws: false, crds: false };
-    for argument in arguments {
-        match argument.as_str() {
-            "--aws" => wishes.aws = true,
-            "--crds" => wishes.crds = true,
-            "--help" | "-h" => {
-                print!("{USAGE}");
-                return ExitCode::SUCCESS;
-            }
-            other => {
-                eprint!("unknown argument {other:?}\n\n{USAGE}");
-                return ExitCode::from(EXIT_USAGE);
-            }
+    let arguments: Vec<String> = arguments.into_iter().collect();
+    let outcome = match wish(&arguments) {
+        Ok(Wish::Help) => {
+            print!("{USAGE}");
+            Ok(())
         }
-    }
-    match stay(&wishes) {
-        Ok(never) => match never {},
+        Ok(Wish::Build) => build(),
+        Ok(Wish::Stay { aws, crds }) => stay(aws, crds).map(|never| match never {}),
+        Err(unknown) => {
+            eprint!("unknown argument {unknown:?}\n\n{USAGE}");
+            return ExitCode::from(EXIT_USAGE);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("kerf-testbed: {error}");
             ExitCode::FAILURE
@@ -62,12 +67,35 @@ pub fn run_for_a_person(arguments: impl IntoIterator<Item = String>) -> ExitCode
     }
 }
 
+/// Reads the arguments; fails with the first one that makes no sense.
+fn wish(arguments: &[String]) -> std::result::Result<Wish, &str> {
+    let (mut aws, mut crds) = (false, false);
+    for argument in arguments {
+        match argument.as_str() {
+            "--help" | "-h" => return Ok(Wish::Help),
+            "build" if arguments.len() == 1 => return Ok(Wish::Build),
+            "--aws" => aws = true,
+            "--crds" => crds = true,
+            other => return Err(other),
+        }
+    }
+    Ok(Wish::Stay { aws, crds })
+}
+
+fn build() -> Result<()> {
+    let (module, cache) = (GoModule::locate()?, Cache::open()?);
+    let keeper = Keeper::ready(&module, &cache)?;
+    Kubernetes::ready(&module, &cache, &keeper)?;
+    AwsPython::ready(&cache, &keeper)?;
+    Ok(())
+}
+
 /// Returns only when something fails.
-fn stay(wishes: &Wishes) -> Result<std::convert::Infallible> {
+fn stay(aws: bool, crds: bool) -> Result<Infallible> {
     let started = Instant::now();
     let mut control_plane = ControlPlane::start(Options::simulated_cluster())?;
-    let mut aws = if wishes.aws { Some(AwsStandIn::start()?) } else { None };
-    if wishes.crds {
+    let mut aws = if aws { Some(AwsStandIn::start()?) } else { None };
+    if crds {
         apply_crds(&control_plane)?;
     }
     say(&format!("ready after {} ms", started.elapsed().as_millis()));
@@ -86,8 +114,9 @@ fn stay(wishes: &Wishes) -> Result<std::convert::Infallible> {
 
 fn apply_crds(control_plane: &ControlPlane) -> Result<()> {
     let folder = GoModule::locate()?.workspace().join("deploy/crds");
-    if !folder.is_dir() {
-        say(&format!("no custom resource definitions: {} does not exist", folder.display()));
+    let is_empty = fs::read_dir(&folder).map_or(true, |mut entries| entries.next().is_none());
+    if is_empty {
+        say(&format!("no custom resource definitions in {}", folder.display()));
         return Ok(());
     }
     let file = format!("--filename={}", folder.display());

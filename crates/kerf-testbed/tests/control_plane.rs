@@ -1,6 +1,7 @@
 //! A control plane made of real parts: it starts, answers, keeps to itself and goes away.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -109,6 +110,16 @@ fn a_part_that_refuses_its_flags_is_reported_at_once_with_its_own_words() {
     let error = ControlPlane::start(options).unwrap_err();
     assert!(matches!(error, Error::Ended { part: "kube-apiserver", .. }), "{error}");
     assert!(error.to_string().contains("unknown flag: --no-such-flag"), "{error}");
+}
+
+#[test]
+fn a_server_that_never_gets_its_port_is_reported_after_some_attempts() {
+    let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = format!("--secure-port={}", taken.local_addr().unwrap().port());
+    let options = Options::api_server().flag(Part::ApiServer, port);
+    let error = ControlPlane::start(options).unwrap_err();
+    // These words make the testbed try another port, which here is the same one again.
+    assert!(error.to_string().contains("address already in use"), "{error}");
 }
 
 #[test]
