@@ -13,6 +13,7 @@ pub mod node_overlay;
 pub mod node_pool;
 mod problem;
 mod schema;
+pub mod validation;
 
 pub use crds::{crds, file_name};
 pub use hash::{NODE_POOL_HASH_VERSION, node_pool_hash};

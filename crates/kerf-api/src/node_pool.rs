@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::Taint;
+use kerf_model::budget as model;
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -140,7 +141,8 @@ pub struct Budget {
     #[schemars(regex(pattern = patterns::BUDGET_DURATION))]
     pub duration: Option<String>,
     /// A count, or a percentage of the pool's nodes.
-    #[schemars(regex(pattern = patterns::BUDGET_NODES), extend("default" = "10%"))]
+    #[serde(default = "default_budget_nodes")]
+    #[schemars(regex(pattern = patterns::BUDGET_NODES))]
     pub nodes: String,
     /// The kinds of disruption this bounds; absent means all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -150,6 +152,10 @@ pub struct Budget {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = patterns::BUDGET_SCHEDULE))]
     pub schedule: Option<String>,
+}
+
+fn default_budget_nodes() -> String {
+    "10%".to_owned()
 }
 
 /// Why a node is disrupted.
@@ -162,6 +168,34 @@ pub enum DisruptionReason {
     Empty,
     /// It no longer looks as its pool or node class asks.
     Drifted,
+}
+
+impl DisruptionReason {
+    /// The word in the API.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        model::DisruptionReason::from(self).as_str()
+    }
+}
+
+impl From<DisruptionReason> for model::DisruptionReason {
+    fn from(reason: DisruptionReason) -> Self {
+        match reason {
+            DisruptionReason::Underutilized => Self::Underutilized,
+            DisruptionReason::Empty => Self::Empty,
+            DisruptionReason::Drifted => Self::Drifted,
+        }
+    }
+}
+
+impl From<model::DisruptionReason> for DisruptionReason {
+    fn from(reason: model::DisruptionReason) -> Self {
+        match reason {
+            model::DisruptionReason::Underutilized => Self::Underutilized,
+            model::DisruptionReason::Empty => Self::Empty,
+            model::DisruptionReason::Drifted => Self::Drifted,
+        }
+    }
 }
 
 /// The shape of a pool's nodes.

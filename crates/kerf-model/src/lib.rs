@@ -25,13 +25,18 @@
 
 pub mod bitset;
 pub mod budget;
+pub mod buffer;
+pub mod claim;
 pub mod cron;
 pub mod duration;
 pub mod host_port;
 pub mod intern;
 pub mod labels;
 pub mod min_values;
+pub mod node_spec;
+pub mod overlay;
 pub mod pod_requests;
+pub mod pool;
 pub mod price;
 pub mod quantity;
 pub mod requirement;

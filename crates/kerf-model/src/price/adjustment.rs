@@ -1,5 +1,6 @@
 //! Changes of prices by a NodeOverlay.
 
+use std::fmt;
 use std::str::FromStr;
 
 use super::{MICRO_PLACES, Price, PriceError, decimal};
@@ -75,5 +76,28 @@ impl FromStr for PriceAdjustment {
 
     fn from_str(text: &str) -> Result<PriceAdjustment, PriceError> {
         PriceAdjustment::parse(text)
+    }
+}
+
+/// Prints the change as it is written in an overlay: `+0.0500`, `-12.5%`. An absolute price has no
+/// sign.
+impl fmt::Display for PriceAdjustment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = |change: i64| if change < 0 { '-' } else { '+' };
+        match *self {
+            PriceAdjustment::Absolute(price) => price.fmt(f),
+            PriceAdjustment::Add { micros_per_hour: change } => {
+                let size = Price::from_micros_per_hour(change.unsigned_abs());
+                write!(f, "{}{size}", sign(change))
+            }
+            PriceAdjustment::Percent { micro_percent: change } => {
+                let size = change.unsigned_abs();
+                let parts = MICROS_PER_PERCENT.unsigned_abs() as u64;
+                let fraction = format!("{:06}", size % parts);
+                let fraction = fraction.trim_end_matches('0');
+                let point = if fraction.is_empty() { "" } else { "." };
+                write!(f, "{}{}{point}{fraction}%", sign(change), size / parts)
+            }
+        }
     }
 }

@@ -1,0 +1,21 @@
+//! Claims: single nodes that are wanted, launched and followed to their end.
+
+use std::collections::BTreeMap;
+
+use crate::node_spec::NodeSpec;
+use crate::resources::ResourceList;
+
+/// The wish for one node, as it was stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeClaim {
+    /// The name, unique in the cluster.
+    pub name: String,
+    /// Labels the node shall carry; they name the pool.
+    pub labels: BTreeMap<String, String>,
+    /// Annotations the node shall carry.
+    pub annotations: BTreeMap<String, String>,
+    /// What the node shall be made of.
+    pub spec: NodeSpec,
+    /// What the node must at least offer.
+    pub requests: ResourceList,
+}
