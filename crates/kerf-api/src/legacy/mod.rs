@@ -1,0 +1,34 @@
+//! The kinds that were current before NodePool: Provisioner (`karpenter.sh/v1alpha5`) and
+//! AWSNodeTemplate (`karpenter.k8s.aws/v1alpha1`).
+//!
+//! ```text
+//!  Provisioner ──providerRef──► AWSNodeTemplate        stored, served, never changed by Kerf
+//!       │  └──provider (inline template)  │
+//!       ▼                                 ▼
+//!  validate_provisioner          validate_aws_node_template      what the schema cannot say
+//!       └──────────────┬──────────────────┘
+//!                   convert ─► NodePool + EC2NodeClass + problems
+//! ```
+//!
+//! There are no webhooks. What the old webhooks refused is refused by the schemas where an API
+//! server can do it, and reported by the two `validate_…` functions otherwise; what the old webhook
+//! filled in is filled in by [`with_default_requirements`]. Everything here is a pure function.
+
+pub mod aws_node_template;
+pub mod block_device;
+mod convert;
+mod defaults;
+mod inline_provider;
+pub mod kubelet;
+mod labels;
+mod problem;
+pub mod provisioner;
+mod selector;
+mod validation;
+
+pub use aws_node_template::AWSNodeTemplate;
+pub use convert::{Converted, Options, convert};
+pub use defaults::with_default_requirements;
+pub use problem::{Kind, Problem, Severity};
+pub use provisioner::Provisioner;
+pub use validation::{validate_aws_node_template, validate_provisioner};
