@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use thiserror::Error;
+
 use super::Requirements;
-use crate::labels::Normalization;
-use crate::requirement::{BadBound, RequirementEntry};
+use crate::labels::{LabelRules, Normalization};
+use crate::requirement::{BadBound, EntryProblem, Operator, RequirementEntry};
 use crate::vocabulary::Vocabulary;
 
 /// A pod's node selector and node affinity, in words.
@@ -25,6 +27,9 @@ pub struct NodeAffinity {
     /// Terms that should hold. Only the heaviest is read, as if it were required, until it is
     /// relaxed away.
     pub preferred: Vec<PreferredTerm>,
+    /// Whether a required term also selects by field. Fields name nodes that exist, so such a pod
+    /// cannot be given a new one.
+    pub required_by_field: bool,
 }
 
 /// A term that should hold.
@@ -34,6 +39,17 @@ pub struct PreferredTerm {
     pub weight: i32,
     /// Its match expressions.
     pub expressions: Vec<RequirementEntry>,
+}
+
+/// Why a pod's placement cannot be served. The pod must change; retrying does not help.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum PlacementProblem {
+    /// A required term selects by field.
+    #[error("node affinity with matchFields names nodes that exist; use labels instead")]
+    ByField,
+    /// The node selector or a required term holds a requirement that cannot be used.
+    #[error(transparent)]
+    Entry(#[from] EntryProblem),
 }
 
 /// Whether preferences count.
@@ -71,6 +87,22 @@ impl PodPlacement {
             requirements.narrow(&term, vocabulary);
         }
         Ok(requirements)
+    }
+}
+
+impl PodPlacement {
+    /// Checks the node selector and every required term the way a pool's requirements are checked.
+    /// Preferences are not checked: they can be given up.
+    #[must_use]
+    pub fn check(&self, rules: &LabelRules) -> Vec<PlacementProblem> {
+        let by_field = self.node_affinity.required_by_field.then_some(PlacementProblem::ByField);
+        let label = |(key, value): (&String, &String)| {
+            RequirementEntry::new(key, Operator::In, [value.as_str()]).check(rules).problems
+        };
+        let selector = self.node_selector.iter().flat_map(label);
+        let terms = self.node_affinity.required.iter().flatten();
+        let required = terms.flat_map(|entry| entry.check(rules).problems);
+        by_field.into_iter().chain(selector.chain(required).map(Into::into)).collect()
     }
 }
 

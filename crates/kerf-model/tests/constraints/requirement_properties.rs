@@ -57,7 +57,7 @@ fn assert_same(left: &Requirement, right: &Requirement, vocabulary: &Vocabulary)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
     fn intersection_is_commutative_associative_and_idempotent(

@@ -145,6 +145,7 @@ fn picky_pod() -> PodPlacement {
                 preferred(50, "heavy In x"),
                 preferred(50, "as-heavy In y"),
             ],
+            required_by_field: false,
         },
     }
 }
@@ -187,4 +188,20 @@ fn labels_become_single_values_under_their_normal_names() {
     let entries = set.to_entries(&vocabulary);
     let expected = [entry("node.kubernetes.io/instance-type In m5.large"), entry("team In a")];
     assert_eq!(entries, expected);
+}
+
+#[test]
+fn a_pod_is_refused_for_what_it_must_have_but_not_for_what_it_prefers() {
+    let rules = LabelRules::core();
+    let mut pod = picky_pod();
+    pod.node_affinity.preferred[0].expressions = vec![entry("kubernetes.io/hostname In n1")];
+    assert_eq!(pod.check(&rules), []);
+    pod.node_selector.insert("karpenter.sh/custom".into(), "a".into());
+    pod.node_affinity.required[1].push(entry("kubernetes.io/hostname In n1"));
+    pod.node_affinity.required_by_field = true;
+    let problems: Vec<_> = pod.check(&rules).iter().map(ToString::to_string).collect();
+    assert_eq!(problems.len(), 3, "{problems:?}");
+    for (problem, part) in problems.iter().zip(["matchFields", "managed domain", "single node"]) {
+        assert!(problem.contains(part), "{problem}");
+    }
 }
