@@ -6,8 +6,8 @@
 //!
 //! **Must never know**: Kubernetes or AWS types, async, the time of day, files, the environment,
 //! randomness. Text comes in at the border as plain structs ([`requirement::RequirementEntry`],
-//! [`requirements::PodPlacement`], [`selector::LabelSelector`], [`taint::Taint`]) and is turned into
-//! numbers once; decisions then compare bits.
+//! [`requirements::PodPlacement`], [`selector::LabelSelector`], [`taint::Taint`]) and is turned
+//! into numbers once; decisions then compare bits.
 //!
 //! ```text
 //!  labels (names, LabelRules, Normalization)

@@ -21,8 +21,8 @@ pub struct PodPlacement {
 /// Node affinity. A term is its match expressions; nothing else of a term counts here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeAffinity {
-    /// Alternatives of which one must hold. Only the first is read: whoever relaxes the pod drops it
-    /// to try the next.
+    /// Alternatives of which one must hold. Only the first is read: whoever relaxes the pod drops
+    /// it to try the next.
     pub required: Vec<Vec<RequirementEntry>>,
     /// Terms that should hold. Only the heaviest is read, as if it were required, until it is
     /// relaxed away.

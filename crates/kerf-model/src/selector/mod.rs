@@ -31,8 +31,8 @@ pub struct LabelSelector {
 pub struct SelectorExpression {
     /// The label key.
     pub key: String,
-    /// `In`, `NotIn`, `Exists` or `DoesNotExist`; kept as text because a wrong word does not make an
-    /// object unreadable, it makes the selector match nothing.
+    /// `In`, `NotIn`, `Exists` or `DoesNotExist`; kept as text because a wrong word does not make
+    /// an object unreadable, it makes the selector match nothing.
     pub operator: String,
     /// The values.
     pub values: Vec<String>,
