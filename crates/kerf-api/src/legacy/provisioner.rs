@@ -223,7 +223,10 @@ fn requirements(_: &mut SchemaGenerator) -> Schema {
                     "description": "How the label's value relates to the values given.",
                 },
                 "values": {
-                    "type": "array", "items": { "type": "string" },
+                    "type": "array",
+                    "items": {
+                        "type": "string", "maxLength": 63, "pattern": patterns::LABEL_VALUE,
+                    },
                     "description": "The values the operator speaks of: at least one for In, one \
                         integer for Gt and Lt, none for Exists and DoesNotExist.",
                 },
