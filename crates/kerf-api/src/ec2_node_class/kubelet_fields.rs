@@ -38,8 +38,7 @@ pub(super) enum Kind {
 impl Kind {
     /// The type of a setting, if the kubelet has it; mapped ones are not looked up.
     pub(super) fn of(name: &str) -> Option<Self> {
-        let index = FIELDS.binary_search_by_key(&name, |(name, _)| *name).ok()?;
-        Some(FIELDS[index].1)
+        FIELDS.iter().find(|(field, _)| *field == name).map(|(_, kind)| *kind)
     }
 
     /// Whether the kubelet would read the value; `null` counts as absent.
@@ -75,9 +74,9 @@ impl Kind {
     }
 }
 
-/// Sorted by name.
+/// Each name once, in alphabetical order.
 #[rustfmt::skip]
-pub(super) const FIELDS: &[(&str, Kind)] = &[
+const FIELDS: &[(&str, Kind)] = &[
     ("address", Text),
     ("allowedUnsafeSysctls", TextList),
     ("apiVersion", Text),
