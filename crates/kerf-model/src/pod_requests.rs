@@ -1,8 +1,9 @@
 //! What a pod needs from a node, and may take of it.
 //!
 //! Containers run side by side and are added up. Init containers run one after the other before
-//! them, so only the largest counts; those that keep running (sidecars) are added to everything that
-//! starts after them. Amounts set for the pod as a whole replace the sum; overhead comes on top.
+//! them, so only the largest counts; those that keep running (sidecars) are added to everything
+//! that starts after them. Amounts set for the pod as a whole replace the sum; overhead comes on
+//! top.
 //!
 //! While a resize is under way the node may still owe the old amounts and already the new ones, so
 //! the largest of what is asked for, granted and in force counts. A resize the node has called

@@ -158,7 +158,11 @@ proptest! {
     }
 
     #[test]
-    fn what_fits_still_fits_when_more_is_available(a in any_list(), b in any_list(), more in 0..9i64) {
+    fn what_fits_still_fits_when_more_is_available(
+        a in any_list(),
+        b in any_list(),
+        more in 0..9i64,
+    ) {
         let mut roomier = b.clone();
         roomier.add(&b.iter().map(|(name, _)| (name, Quantity::from_milli(more))).collect());
         prop_assert!(!a.fits(&b) || a.fits(&roomier));
