@@ -19,6 +19,7 @@ use crate::node_pool::{
     TemplateSpec,
 };
 use crate::schema::requirement::Requirement;
+use crate::validation::{label_rules, validate_node_pool};
 
 /// What a duration is when the thing never happens.
 const NEVER: &str = "Never";
@@ -55,6 +56,11 @@ pub(super) fn build(
         template,
         weight: spec.weight,
     };
+    if findings.allow_conversion() {
+        for problem in validate_node_pool(&pool, &label_rules()) {
+            findings.error(format!("NodePool {}", problem.field), problem.message);
+        }
+    }
     let mut pool = NodePool { spec: pool, ..NodePool::default() };
     object_meta::carry_over(&provisioner.metadata, &mut pool.metadata);
     Some(pool).filter(|_| findings.allow_conversion())

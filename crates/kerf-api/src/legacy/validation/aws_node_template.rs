@@ -31,8 +31,12 @@ pub(super) fn check(spec: &AWSNodeTemplateSpec, path: &str, findings: &mut Findi
             None => findings.error(format!("{field}.ebs"), "the volume is missing"),
         }
     }
-    if spec.instance_profile.as_deref() == Some("") {
-        findings.error(format!("{path}.instanceProfile"), "must not be empty; leave it out");
+    let names =
+        [("instanceProfile", &spec.instance_profile), ("launchTemplate", &spec.launch_template)];
+    for (field, name) in names {
+        if name.as_deref() == Some("") {
+            findings.error(format!("{path}.{field}"), "must not be empty; leave it out");
+        }
     }
 }
 
