@@ -30,7 +30,7 @@ pub(crate) const EXCLUDED_BY_LAUNCH_TEMPLATE: [&str; 7] = [
 pub(crate) const CLUSTER_TAG_PREFIX: &str = "kubernetes.io/cluster/";
 
 /// Most disks: what an EC2NodeClass may have.
-const BLOCK_DEVICE_MAPPINGS_MAX: u32 = 50;
+pub(crate) const BLOCK_DEVICE_MAPPINGS_MAX: usize = 50;
 
 /// What an AWSNodeTemplate asks for.
 #[derive(

@@ -24,7 +24,7 @@ pub(crate) const PROVIDER_REF_KIND: &str = "AWSNodeTemplate";
 pub(crate) const PROVIDER_REF_API_VERSION: &str = "karpenter.k8s.aws/v1alpha1";
 
 /// Most labels, requirements or taints of each list: what a NodePool may have.
-const ENTRIES_MAX: u32 = 100;
+pub(crate) const ENTRIES_MAX: usize = 100;
 
 /// What a Provisioner asks for.
 #[derive(CustomResource, Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

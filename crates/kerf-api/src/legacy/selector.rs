@@ -17,7 +17,7 @@ pub(crate) const NAME_KEY: &str = "aws::name";
 pub(crate) const OWNERS_KEY: &str = "aws::owners";
 
 /// Most entries of one selector: what a term of today's selectors may have.
-const ENTRIES_MAX: u32 = 20;
+pub(crate) const ENTRIES_MAX: usize = 20;
 /// Longest value of an entry. EC2 tag values end at 256 characters; a list may hold several.
 const VALUE_CHARS_MAX: u32 = 4096;
 

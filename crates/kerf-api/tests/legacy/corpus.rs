@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::manifest::errors;
 
-/// Fields the API server needs but the types can do without or default.
-const MISSING_FOR_THE_API_SERVER_ALONE: [&str; 4] = [
+/// What the API server refuses and the controller forgives.
+const REFUSED_BY_THE_API_SERVER_ALONE: [&str; 4] = [
     // A taint without an effect decodes as one with an empty effect, which is admitted.
     "a-taint-without-an-effect",
     // A trailing comma is forgiven: it never selected anything.
@@ -40,7 +40,7 @@ fn judged<T: DeserializeOwned + Serialize>(file: &str, judge: fn(&T) -> Vec<Prob
             assert!(errors.is_empty(), "{name} is accepted, but: {errors:?}");
             let encoded = serde_json::to_value(&object).expect("objects encode");
             assert_eq!(encoded, document, "{name} lost something");
-        } else if !MISSING_FOR_THE_API_SERVER_ALONE.contains(&name.as_str()) {
+        } else if !REFUSED_BY_THE_API_SERVER_ALONE.contains(&name.as_str()) {
             assert!(!errors.is_empty(), "{name} is rejected by the API server alone");
         }
     }

@@ -11,8 +11,6 @@ use crate::legacy::selector::{Selector, SelectorMap};
 
 /// Most terms of one list in an EC2NodeClass.
 pub(super) const TERMS_MAX: usize = 30;
-/// Most tags of one term.
-const TAGS_MAX: usize = 20;
 
 /// The terms that select the same subnets.
 pub(super) fn subnets(
@@ -72,9 +70,6 @@ pub(super) fn combinations(
     let count = alternatives.values().map(Vec::len).fold(factor, usize::saturating_mul);
     if !check_count(count, field, findings) {
         return Vec::new();
-    }
-    if alternatives.len() > TAGS_MAX {
-        findings.error(field, format!("a term may have {TAGS_MAX} tags at most"));
     }
     let mut choices = vec![BTreeMap::new()];
     for (key, values) in alternatives {

@@ -3,12 +3,13 @@
 use kerf_model::quantity::Quantity;
 
 use crate::legacy::aws_node_template::{
-    AMI_FAMILIES, AWSNodeTemplateSpec, CLUSTER_TAG_PREFIX, EXCLUDED_BY_LAUNCH_TEMPLATE,
+    AMI_FAMILIES, AWSNodeTemplateSpec, BLOCK_DEVICE_MAPPINGS_MAX, CLUSTER_TAG_PREFIX,
+    EXCLUDED_BY_LAUNCH_TEMPLATE,
 };
 use crate::legacy::block_device::{BlockDevice, MetadataOptions, VOLUME_TYPES};
 use crate::legacy::labels::{MANAGED_BY, PROVISIONER_NAME};
 use crate::legacy::problem::Findings;
-use crate::legacy::selector::{IDS_KEYS, SelectorMap, alternatives, is_id};
+use crate::legacy::selector::{ENTRIES_MAX, IDS_KEYS, SelectorMap, alternatives, is_id};
 
 /// EC2's smallest and largest volume in bytes, as the old webhook had them: 1 G and 64 T.
 const VOLUME_BYTES: std::ops::RangeInclusive<i128> = 1_000_000_000..=64_000_000_000_000;
@@ -21,16 +22,7 @@ pub(super) fn check(spec: &AWSNodeTemplateSpec, path: &str, findings: &mut Findi
     if let Some(options) = &spec.metadata_options {
         check_metadata_options(options, &format!("{path}.metadataOptions"), findings);
     }
-    for (index, mapping) in spec.block_device_mappings.iter().flatten().enumerate() {
-        let field = format!("{path}.blockDeviceMappings[{index}]");
-        if mapping.device_name.as_deref().unwrap_or_default().is_empty() {
-            findings.error(format!("{field}.deviceName"), "the device name is missing");
-        }
-        match &mapping.ebs {
-            Some(volume) => check_volume(volume, &format!("{field}.ebs"), findings),
-            None => findings.error(format!("{field}.ebs"), "the volume is missing"),
-        }
-    }
+    check_disks(spec, path, findings);
     let names =
         [("instanceProfile", &spec.instance_profile), ("launchTemplate", &spec.launch_template)];
     for (field, name) in names {
@@ -80,6 +72,9 @@ fn check_selectors(spec: &AWSNodeTemplateSpec, path: &str, findings: &mut Findin
 fn check_selector(selector: &SelectorMap, prefix: &str, field: &str, findings: &mut Findings) {
     if selector.is_empty() {
         findings.error(field, "the selector is empty and would select everything");
+    }
+    if selector.len() > ENTRIES_MAX {
+        findings.error(field, format!("has more than {ENTRIES_MAX} entries"));
     }
     for (key, value) in selector {
         let entry = format!("{field}[{key:?}]");
@@ -142,6 +137,26 @@ fn check_metadata_options(options: &MetadataOptions, path: &str, findings: &mut 
     }
     if options.http_put_response_hop_limit.is_some_and(|hops| !(1..=64).contains(&hops)) {
         findings.error(format!("{path}.httpPutResponseHopLimit"), "must be from 1 to 64");
+    }
+}
+
+fn check_disks(spec: &AWSNodeTemplateSpec, path: &str, findings: &mut Findings) {
+    let disks = spec.block_device_mappings.as_deref().unwrap_or_default();
+    if disks.len() > BLOCK_DEVICE_MAPPINGS_MAX {
+        findings.error(
+            format!("{path}.blockDeviceMappings"),
+            format!("has more than {BLOCK_DEVICE_MAPPINGS_MAX} entries"),
+        );
+    }
+    for (index, mapping) in disks.iter().enumerate() {
+        let field = format!("{path}.blockDeviceMappings[{index}]");
+        if mapping.device_name.as_deref().unwrap_or_default().is_empty() {
+            findings.error(format!("{field}.deviceName"), "the device name is missing");
+        }
+        match &mapping.ebs {
+            Some(volume) => check_volume(volume, &format!("{field}.ebs"), findings),
+            None => findings.error(format!("{field}.ebs"), "the volume is missing"),
+        }
     }
 }
 

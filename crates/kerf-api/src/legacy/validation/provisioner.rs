@@ -6,7 +6,7 @@ use kerf_model::quantity::Quantity;
 use crate::legacy::labels::{self, PROVISIONER_NAME, RESTRICTED_MESSAGE};
 use crate::legacy::problem::Findings;
 use crate::legacy::provisioner::{
-    PROVIDER_REF_API_VERSION, PROVIDER_REF_KIND, ProviderRef, ProvisionerSpec,
+    ENTRIES_MAX, PROVIDER_REF_API_VERSION, PROVIDER_REF_KIND, ProviderRef, ProvisionerSpec,
 };
 
 pub(super) fn check(spec: &ProvisionerSpec, findings: &mut Findings) {
@@ -14,6 +14,7 @@ pub(super) fn check(spec: &ProvisionerSpec, findings: &mut Findings) {
     check_labels(spec, findings);
     check_ends(spec, findings);
     check_limits(spec, findings);
+    check_counts(spec, findings);
     if spec.weight.is_some_and(|weight| !(1..=100).contains(&weight)) {
         findings.error("spec.weight", "weight must be from 1 to 100; leave it out for the lowest");
     }
@@ -88,6 +89,21 @@ fn check_limits(spec: &ProvisionerSpec, findings: &mut Findings) {
     for (resource, quantity) in resources {
         if let Err(problem) = Quantity::parse(&quantity.text()) {
             findings.error(format!("spec.limits.resources[{resource:?}]"), problem.to_string());
+        }
+    }
+}
+
+/// A NodePool may have no more of each.
+fn check_counts(spec: &ProvisionerSpec, findings: &mut Findings) {
+    let counts = [
+        ("spec.labels", spec.labels.as_ref().map(|labels| labels.len())),
+        ("spec.requirements", spec.requirements.as_ref().map(Vec::len)),
+        ("spec.taints", spec.taints.as_ref().map(Vec::len)),
+        ("spec.startupTaints", spec.startup_taints.as_ref().map(Vec::len)),
+    ];
+    for (field, count) in counts {
+        if count.is_some_and(|count| count > ENTRIES_MAX) {
+            findings.error(field, format!("has more than {ENTRIES_MAX} entries"));
         }
     }
 }
