@@ -1,0 +1,123 @@
+//! What to write instead: the nearest name the author may have meant, the value in its right form.
+
+use serde_json::Value;
+
+/// Longest name compared letter by letter; the cost of a comparison is the product of two lengths.
+const COMPARED_CHARS_MAX: usize = 128;
+
+/// The candidate nearest to `given`, if one is near enough to be what was meant.
+///
+/// Blanks and case are forgiven first; after that one slip for every three letters, or any number
+/// of letters left out of a name of some length.
+pub(crate) fn nearest<'a>(
+    given: &str,
+    candidates: impl Iterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let wanted = folded(given);
+    let limit = (wanted.len() / 3).max(1);
+    candidates
+        .map(|candidate| (folded(candidate), candidate))
+        .map(|(letters, candidate)| (slips(&wanted, &letters), letters, candidate))
+        .filter(|(distance, letters, candidate)| {
+            !candidate.is_empty() && (*distance <= limit || is_shortened(&wanted, letters))
+        })
+        .map(|(distance, _, candidate)| (distance, candidate))
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// Whether `short` is most of `full` with letters left out.
+fn is_shortened(short: &[char], full: &[char]) -> bool {
+    let mut rest = full.iter();
+    short.len() * 2 >= full.len() && short.iter().all(|letter| rest.any(|other| other == letter))
+}
+
+fn folded(text: &str) -> Vec<char> {
+    text.trim().chars().flat_map(char::to_lowercase).take(COMPARED_CHARS_MAX).collect()
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours that turn `left` into `right`.
+fn slips(left: &[char], right: &[char]) -> usize {
+    let mut before_last = vec![0; right.len() + 1];
+    let mut last: Vec<usize> = (0..=right.len()).collect();
+    for (row, letter) in left.iter().enumerate() {
+        let mut current = vec![row + 1; right.len() + 1];
+        for (column, other) in right.iter().enumerate() {
+            let replace = last[column] + usize::from(letter != other);
+            let mut best = replace.min(last[column + 1] + 1).min(current[column] + 1);
+            let swapped =
+                row > 0 && column > 0 && *letter == right[column - 1] && left[row - 1] == *other;
+            if swapped {
+                best = best.min(before_last[column - 1] + 1);
+            }
+            current[column + 1] = best;
+        }
+        before_last = std::mem::replace(&mut last, current);
+    }
+    last[right.len()]
+}
+
+/// The value as it should be written to have one of the wanted types, when it only needs
+/// quoting, unquoting or brackets.
+pub(crate) fn retyped(value: &Value, wanted: &[&str]) -> Option<String> {
+    wanted.iter().find_map(|wanted| match (*wanted, value) {
+        ("string", Value::Number(number)) => Some(format!("\"{number}\"")),
+        ("string", Value::Bool(flag)) => Some(format!("\"{flag}\"")),
+        ("integer", Value::String(text)) => text.trim().parse::<i64>().ok().map(|n| n.to_string()),
+        ("number", Value::String(text)) => text.trim().parse::<f64>().ok().map(|n| n.to_string()),
+        ("boolean", Value::String(text)) => truth(text).map(|flag| flag.to_string()),
+        ("array", Value::String(text)) => Some(format!("[{text:?}]")),
+        ("array", Value::Number(_) | Value::Bool(_)) => Some(format!("[{value}]")),
+        ("array", Value::Object(_)) => Some("a list: put `- ` before the first field".to_owned()),
+        ("object", Value::Array(items)) if items.len() == 1 => {
+            Some("one mapping: take away the `- `".to_owned())
+        }
+        _ => None,
+    })
+}
+
+fn truth(text: &str) -> Option<bool> {
+    match text.trim().to_lowercase().as_str() {
+        "true" | "yes" | "on" => Some(true),
+        "false" | "no" | "off" => Some(false),
+        _ => None,
+    }
+}
+
+/// A string near `given` that passes `accepts`: without its blanks, in lower case, or, for what
+/// looks like a length of time, in hours, minutes and seconds.
+pub(crate) fn respelled(given: &str, accepts: impl Fn(&str) -> bool) -> Option<String> {
+    let trimmed = given.trim();
+    let mut candidates =
+        vec![trimmed.to_owned(), trimmed.to_lowercase(), trimmed.replace('_', "-")];
+    candidates.extend(as_duration(trimmed));
+    candidates.push(trimmed.split_whitespace().collect());
+    candidates.push(trimmed.to_lowercase().replace(['_', ' '], "-"));
+    let named = ["Never", "Always"].into_iter().find(|word| word.eq_ignore_ascii_case(trimmed));
+    candidates.extend(named.map(str::to_owned));
+    candidates.into_iter().find(|candidate| candidate != given && accepts(candidate))
+}
+
+/// `1d` as `24h`, `5 minutes` as `5m`, a bare number as seconds.
+fn as_duration(text: &str) -> Option<String> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let count: u64 = text[..digits].parse().ok()?;
+    let unit = text[digits..].trim().to_lowercase();
+    let days = |days: u64| count.checked_mul(days * 24).map(|hours| format!("{hours}h"));
+    match unit.as_str() {
+        "" | "s" | "sec" | "secs" | "second" | "seconds" => Some(format!("{count}s")),
+        "m" | "min" | "mins" | "minute" | "minutes" => Some(format!("{count}m")),
+        "h" | "hr" | "hrs" | "hour" | "hours" => Some(format!("{count}h")),
+        "d" | "day" | "days" => days(1),
+        "w" | "week" | "weeks" => days(7),
+        "y" | "year" | "years" => days(365),
+        _ => None,
+    }
+}
+
+/// The first example the pattern accepts, for patterns that describe a length of time.
+pub(crate) fn example_for(pattern: &str, accepts: impl Fn(&str) -> bool) -> Option<String> {
+    let speaks_of_time = ["(s|m|h)", "[smh]", "(h|m|s)", "ms|"].iter().any(|p| pattern.contains(p));
+    let examples = ["5m", "30s", "720h", "1h30m"];
+    examples.into_iter().filter(|_| speaks_of_time).find(|e| accepts(e)).map(str::to_owned)
+}
