@@ -3,13 +3,11 @@
 //! Distinct taints are few and pods are many, so [`TaintVocabulary`] numbers the taints once: a
 //! group of pods then knows the *set* of taints it tolerates, and "may run there" is a subset test.
 
-mod check;
 mod ephemeral;
 mod known;
 mod toleration;
 mod vocabulary;
 
-pub use check::{TaintProblem, check_taints};
 pub use ephemeral::is_known_ephemeral;
 pub use known::{DISRUPTED_KEY, UNREGISTERED_KEY, disrupted, unregistered};
 pub use toleration::{Toleration, TolerationOperator, untolerated};

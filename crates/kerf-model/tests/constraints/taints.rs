@@ -1,8 +1,8 @@
 //! Taints and tolerations.
 
 use kerf_model::taint::{
-    Taint, TaintEffect, TaintProblem, TaintVocabulary, Toleration, TolerationOperator,
-    check_taints, disrupted, is_known_ephemeral, merge_taints, unregistered, untolerated,
+    Taint, TaintEffect, TaintVocabulary, Toleration, TolerationOperator, disrupted,
+    is_known_ephemeral, merge_taints, unregistered, untolerated,
 };
 
 use TaintEffect::{NoExecute, NoSchedule, PreferNoSchedule};
@@ -116,26 +116,4 @@ fn unknown_words_are_refused() {
     assert_eq!(TolerationOperator::parse("exists"), None);
     assert_eq!(TolerationOperator::parse(""), Some(Equal));
     assert_eq!(NoSchedule.to_string().parse(), Ok(NoSchedule));
-}
-
-#[test]
-fn the_taints_of_a_pool_are_checked_across_both_lists() {
-    // Taints, startup taints, what is said about them.
-    let table: [(&[&str], &[&str], &[&str]); 6] = [
-        (&["a=1:NoSchedule"], &["a=1:NoExecute"], &[]),
-        (&["a=1:NoSchedule"], &["a=2:NoSchedule"], &["stands there twice"]),
-        (&["a:NoSchedule", "a:NoSchedule"], &[], &["stands there twice"]),
-        (&["-a:NoSchedule"], &[], &["not a label key"]),
-        (&["a=b c:NoSchedule"], &[], &["value that cannot be used"]),
-        (&[":NoSchedule"], &["a=example.com/b:NoSchedule"], &["name part is empty"]),
-    ];
-    for (taints, startup, expected) in table {
-        let list = |texts: &[&str]| texts.iter().map(|text| read(text)).collect::<Vec<_>>();
-        let problems: Vec<TaintProblem> = check_taints(&list(taints), &list(startup));
-        let messages: Vec<_> = problems.iter().map(ToString::to_string).collect();
-        assert_eq!(messages.len(), expected.len(), "{messages:?}");
-        for (message, part) in messages.iter().zip(expected) {
-            assert!(message.contains(part), "{message}");
-        }
-    }
 }

@@ -1,14 +1,64 @@
-//! `kerf lint`.
-use anyhow::Result;
-use clap::Args;
+//! `kerf lint`: the verdict of an API server and of the controller, offline.
+
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use kerf_lint::{Catalogue, Colour, SemanticFinding};
+use serde_json::Value;
 
 /// Arguments of `kerf lint`.
 #[derive(Args)]
-pub(crate) struct Lint {}
+#[command(after_help = "Exit codes: 0 clean, 1 findings, 2 some input could not be read.")]
+pub(crate) struct Lint {
+    /// A file, a folder (searched for .yaml, .yml and .json), or - for standard input
+    #[arg(short, long, value_name = "FILE|DIR|-", required = true)]
+    filename: Vec<String>,
+    /// How to print the findings
+    #[arg(short, long, value_enum, default_value_t = Format::Text)]
+    output: Format,
+    /// Never use colour
+    #[arg(long)]
+    plain: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
 
 impl Lint {
     pub(crate) fn run(self) -> Result<ExitCode> {
-        Ok(ExitCode::SUCCESS)
+        let Self { filename, output, plain } = self;
+        let catalogue = Catalogue::new(&kerf_api::crds())
+            .context("the definitions of this build")?
+            .with_check(Box::new(controller_findings));
+        let inputs = kerf_lint::gather(&filename, std::io::stdin().lock());
+        let report = kerf_lint::lint(&inputs, &catalogue);
+        let text = match output {
+            Format::Json => kerf_lint::to_json(&report),
+            Format::Text => kerf_lint::to_text(&report, colour(plain)),
+        };
+        std::io::stdout().write_all(text.as_bytes()).context("could not write the report")?;
+        Ok(ExitCode::from(report.outcome().exit_code()))
     }
+}
+
+/// What the controller would find in an object that an API server admits.
+fn controller_findings(object: &Value) -> Vec<SemanticFinding> {
+    let problems = kerf_api::validation::validate_object(object).into_iter();
+    let finding = |problem: kerf_api::Problem| SemanticFinding {
+        field: problem.field,
+        rule: "validation".to_owned(),
+        message: problem.message,
+        instead: None,
+    };
+    problems.map(finding).collect()
+}
+
+fn colour(plain: bool) -> Colour {
+    let wanted = !plain && std::env::var_os("NO_COLOR").is_none();
+    if wanted && std::io::stdout().is_terminal() { Colour::Always } else { Colour::Never }
 }

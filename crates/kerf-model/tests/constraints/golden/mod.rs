@@ -6,7 +6,6 @@ mod requirement_sets;
 mod requirements;
 mod selectors;
 mod taints;
-mod validation;
 
 use std::collections::BTreeMap;
 

@@ -1,30 +1,15 @@
-//! What the controller checks beyond what the API server admits.
-//!
-//! A pool with problems gets the condition `ValidationSucceeded=False` with these messages and is
-//! left out of every decision; the other pools go on.
+//! NodePools.
 
 use std::collections::BTreeSet;
 
 use k8s_openapi::api::core::v1::Taint;
-use kerf_model::labels::{
-    LabelRules, aws, check_label_value, check_qualified_name, kwok, well_known,
-};
-use kerf_model::price::{Price, PriceAdjustment};
-use kerf_model::quantity::Quantity;
-use kerf_model::requirement::{Operator, RequirementEntry};
+use kerf_model::labels::{LabelRules, check_labels, check_qualified_name, well_known};
 use kerf_model::taint::TaintEffect;
 
+use super::requirement::validate_requirement;
 use crate::convert::read_budgets;
-use crate::node_overlay::{FIXED_RESOURCES, NodeOverlaySpec};
 use crate::node_pool::{NodePoolSpec, Template};
 use crate::problem::Problem;
-use crate::schema::requirement::Requirement;
-
-/// The label rules with every cloud that Kerf knows, as the CRDs have them.
-#[must_use]
-pub fn label_rules() -> LabelRules {
-    LabelRules::core().with(&aws::provider_labels()).with(&kwok::provider_labels())
-}
 
 /// Everything wrong with a pool. A budget that cannot be read is among it, though the pool still
 /// serves pods: nothing of the pool would ever be disrupted.
@@ -72,55 +57,12 @@ pub fn validate_template(template: &Template, rules: &LabelRules) -> Vec<Problem
     problems
 }
 
-/// Everything wrong with an overlay.
-#[must_use]
-pub fn validate_node_overlay(spec: &NodeOverlaySpec, rules: &LabelRules) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    for (index, requirement) in spec.requirements.iter().enumerate() {
-        validate_requirement(
-            requirement,
-            &format!("spec.requirements[{index}]"),
-            rules,
-            &mut problems,
-        );
-    }
-    for (name, quantity) in spec.capacity.iter().flatten() {
-        let path = format!("spec.capacity.{name}");
-        if FIXED_RESOURCES.contains(&name.as_str()) {
-            problems.push(Problem::new(&path, "an overlay cannot change this resource"));
-        }
-        if let Err(error) = Quantity::parse(&quantity.text()) {
-            problems.push(Problem::new(&path, error));
-        }
-    }
-    let price = spec.price.as_deref().map(|text| ("spec.price", Price::parse(text).err()));
-    let change = spec
-        .price_adjustment
-        .as_deref()
-        .map(|text| ("spec.priceAdjustment", PriceAdjustment::parse(text).err()));
-    for (path, error) in price.into_iter().chain(change) {
-        problems.extend(error.map(|error| Problem::new(path, error)));
-    }
-    problems
-}
-
 fn validate_labels(template: &Template, rules: &LabelRules, problems: &mut Vec<Problem>) {
     let labels = template.metadata.as_ref().and_then(|metadata| metadata.labels.as_ref());
     for (key, value) in labels.into_iter().flatten() {
         let path = format!("spec.template.metadata.labels.{key}");
-        if key == well_known::NODE_POOL {
-            problems.push(Problem::new(&path, "Kerf sets this label itself; leave it out"));
-        }
-        if let Err(problem) = check_qualified_name(key) {
-            problems.push(Problem::new(&path, format_args!("not a label key: {problem}")));
-        }
-        if let Err(problem) = check_label_value(value) {
-            let message = format_args!("{value:?} is not a label value: {problem}");
-            problems.push(Problem::new(&path, message));
-        }
-        if let Err(restricted) = rules.is_restricted(key) {
-            problems.push(Problem::new(&path, restricted));
-        }
+        let found = check_labels([(key.as_str(), value.as_str())], rules);
+        problems.extend(found.iter().map(|problem| Problem::new(&path, problem)));
     }
 }
 
@@ -142,27 +84,4 @@ fn validate_taint(taint: &Taint, path: &str, problems: &mut Vec<Problem>) {
     {
         problems.push(Problem::new(format!("{path}.effect"), error));
     }
-}
-
-fn validate_requirement(
-    requirement: &Requirement,
-    path: &str,
-    rules: &LabelRules,
-    problems: &mut Vec<Problem>,
-) {
-    let operator: Operator = match requirement.operator.parse() {
-        Ok(operator) => operator,
-        Err(error) => {
-            problems.push(Problem::new(format!("{path}.operator"), error));
-            return;
-        }
-    };
-    let entry = RequirementEntry {
-        key: requirement.key.clone(),
-        operator,
-        values: requirement.values.clone().unwrap_or_default(),
-        min_values: requirement.min_values.and_then(|number| u32::try_from(number).ok()),
-    };
-    let review = entry.check(rules);
-    problems.extend(review.problems.iter().map(|problem| Problem::new(path, problem)));
 }
