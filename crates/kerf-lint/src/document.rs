@@ -25,16 +25,18 @@ pub(crate) fn lint(
     let mut document = Document { file, number, catalogue, findings: Vec::new() };
     document.check_marker(chunk);
     match read::read(chunk) {
-        Ok(None) => {}
         Err(error) => {
             report.documents += 1;
             let cause = cause::of(&error, chunk);
             document.add_cause(&cause, chunk);
         }
-        Ok(Some(node)) => {
-            let value = node.to_json();
-            document.object(&node, &value, &FieldPath::root(), 0, report);
-            document.check_repeats(&node, &value);
+        Ok(contents) => {
+            if let Some(node) = contents.document {
+                let value = node.to_json();
+                document.object(&node, &value, &FieldPath::root(), 0, report);
+                document.check_repeats(&node, &value);
+            }
+            document.check_unread(contents.unread);
         }
     }
     document.hand_over(report);
@@ -140,6 +142,16 @@ impl Document<'_> {
             instead: Some("put it on the next line".to_owned()),
             ..self.blank(&Value::Null)
         });
+    }
+
+    fn check_unread(&mut self, unread: Option<Position>) {
+        self.findings.extend(unread.map(|position| Finding {
+            position: Some(position),
+            rule: "yaml".to_owned(),
+            message: "what follows the end marker `...` is not read".to_owned(),
+            instead: Some("start the next document with `---`".to_owned()),
+            ..self.blank(&Value::Null)
+        }));
     }
 
     /// Repeated keys matter in our kinds alone; a document of another kind is not ours to judge.

@@ -61,8 +61,9 @@ impl Catalogue {
         problems.extend(replicas_problem(version, &stored));
         list_type::check(&version.schema, &stored, &FieldPath::root(), &mut problems);
         let mut verdict = Verdict { problems, ..Verdict::default() };
-        verdict.rules_unchecked = verdict.problems.iter().any(|problem| problem.blocks_rules);
-        if !verdict.rules_unchecked {
+        let blocked = verdict.problems.iter().any(|problem| problem.blocks_rules);
+        verdict.rules_unchecked = blocked && version.schema.has_rules();
+        if !blocked {
             let outcome = self.evaluator.evaluate(&version.schema, &stored);
             verdict.problems.extend(outcome.problems);
             verdict.rules_unevaluated = outcome.unevaluated;

@@ -69,7 +69,7 @@ fn the_json_has_the_documented_shape() {
             "documents": 2,
             "skipped": [{"kind": "Deployment", "count": 1, "reason": "not a Kerf kind"}],
             "unreadable": [],
-            "notes": ["CEL rules are only checked once the other findings of an object are gone"],
+            "notes": [],
         })
     );
 }

@@ -164,6 +164,16 @@ impl Schema {
         }
     }
 
+    /// Whether any CEL rule stands anywhere in the schema.
+    pub(crate) fn has_rules(&self) -> bool {
+        let additional = match &self.additional {
+            Additional::Schema(inner) => Some(inner.as_ref()),
+            _ => None,
+        };
+        let inside = self.properties.values().chain(self.items.as_deref()).chain(additional);
+        !self.rules.is_empty() || inside.chain(&self.all_of).any(Schema::has_rules)
+    }
+
     /// The paths, outermost first, at which the schema names a field `name`.
     pub(crate) fn places_of(&self, name: &str) -> Vec<String> {
         let mut places = Vec::new();

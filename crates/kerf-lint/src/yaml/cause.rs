@@ -30,8 +30,10 @@ fn helm(chunk: &Chunk<'_>) -> Option<Cause> {
     let lines = chunk.text.lines().enumerate();
     let mut code = lines.filter(|(_, line)| !line.trim_start().starts_with('#'));
     let (number, column) = code.find_map(|(number, line)| {
-        let open = line.find("{{")?;
-        line[open..].contains("}}").then(|| (number, line[..open].chars().count() + 1))
+        // Braces inside quotes or text are someone else's template, such as one for Prometheus.
+        let (start, value) = value_of(line)?;
+        let template = value.trim_start().starts_with("{{") && value.contains("}}");
+        template.then(|| (number, line[..start].chars().count() + 1))
     })?;
     Some(Cause {
         position: Position { line: chunk.first_line + number, column },

@@ -37,20 +37,36 @@ pub(crate) enum ValueError {
     MergeNotMapping,
 }
 
-/// Reads one document; nothing if it holds no value.
-pub(crate) fn read(chunk: &Chunk<'_>) -> Result<Option<Node>, TreeError> {
+/// What a chunk of text holds.
+#[derive(Debug)]
+pub(crate) struct Contents {
+    /// The document; nothing if the text holds no value.
+    pub document: Option<Node>,
+    /// Where more follows after an end marker `...`. kubectl does not read on there.
+    pub unread: Option<Position>,
+}
+
+/// Reads one document.
+pub(crate) fn read(chunk: &Chunk<'_>) -> Result<Contents, TreeError> {
     let mut builder = Builder::new(chunk);
     loop {
         match builder.next()? {
-            (Event::StreamEnd, _) => return Ok(None),
+            (Event::StreamEnd, _) => return Ok(Contents { document: None, unread: None }),
             (Event::DocumentStart(..), _) => break,
             _ => {}
         }
     }
     let node = builder.node(0)?;
-    // What follows the first document's end is not read by kubectl, but must at least be YAML.
-    while !matches!(builder.next()?.0, Event::StreamEnd) {}
-    Ok(Some(node))
+    let mut unread = None;
+    loop {
+        match builder.next()? {
+            (Event::StreamEnd, _) => return Ok(Contents { document: Some(node), unread }),
+            (Event::DocumentStart(..), span) => {
+                unread.get_or_insert(builder.position(&span));
+            }
+            _ => {}
+        }
+    }
 }
 
 /// A finished value that aliases may name, with what it costs to write it out again.
