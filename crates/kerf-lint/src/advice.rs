@@ -72,8 +72,17 @@ pub(crate) fn retyped(value: &Value, wanted: &[&str]) -> Option<String> {
         ("object", Value::Array(items)) if items.len() == 1 => {
             Some("one mapping: take away the `- `".to_owned())
         }
+        ("object", Value::String(text)) => with_blank_after_colon(text),
         _ => None,
     })
+}
+
+/// `name:default` was meant as `name: default`.
+fn with_blank_after_colon(text: &str) -> Option<String> {
+    let (key, value) = text.split_once(':')?;
+    let word = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric());
+    let plain = !value.is_empty() && !value.starts_with(['/', ':', ' ']);
+    (word && plain).then(|| format!("{key}: {value} (a blank is missing after the colon)"))
 }
 
 fn truth(text: &str) -> Option<bool> {

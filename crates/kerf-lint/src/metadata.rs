@@ -142,7 +142,11 @@ fn wrong_form(path: &FieldPath, value: &Value, wanted: &str) -> Problem {
         Value::Array(_) | Value::Object(_) => format!("this must be {wanted}, not {found}"),
         scalar => format!("{scalar} is {found}; this must be {wanted}"),
     };
-    let instead = advice::retyped(value, &["string"]).filter(|_| wanted == "a string");
+    let instead = match wanted {
+        "a string" => advice::retyped(value, &["string"]),
+        "a mapping" => advice::retyped(value, &["object"]),
+        _ => None,
+    };
     let rule = Rule::new("type", wanted.trim_start_matches("a "));
     Problem::new(path, rule, message).instead(instead).blocking()
 }
