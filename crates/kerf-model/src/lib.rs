@@ -30,6 +30,7 @@ pub mod claim;
 pub mod cron;
 pub mod duration;
 pub mod host_port;
+pub mod instance_type;
 pub mod intern;
 pub mod labels;
 pub mod min_values;

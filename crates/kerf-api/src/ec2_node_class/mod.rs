@@ -9,7 +9,6 @@
 //! ```
 //!
 //! What the API server can check is in the schema; [`validate_kubelet`] holds the rules it cannot.
-#![allow(clippy::duplicated_attributes, reason = "each printcolumn has a type and a path")]
 
 mod ami;
 mod block_device;

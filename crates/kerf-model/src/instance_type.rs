@@ -1,0 +1,104 @@
+//! Instance types: the machines a cloud offers, where, and for how much.
+
+use crate::price::Price;
+use crate::requirement::RequirementEntry;
+use crate::resources::ResourceList;
+
+/// A kind of machine, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InstanceType {
+    /// The cloud's name for it.
+    pub name: String,
+    /// One entry for each well-known label: the values a node of this type may carry.
+    pub requirements: Vec<RequirementEntry>,
+    /// What the machine has.
+    pub capacity: ResourceList,
+    /// What of it the pods cannot use.
+    pub overhead: Overhead,
+    /// Where and how it is sold.
+    pub offerings: Vec<Offering>,
+}
+
+/// What of a machine is kept from pods.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overhead {
+    /// For the kubelet and the container runtime.
+    pub kube_reserved: ResourceList,
+    /// For the operating system.
+    pub system_reserved: ResourceList,
+    /// What the kubelet keeps free before it evicts.
+    pub eviction_threshold: ResourceList,
+}
+
+/// One way to buy a machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offering {
+    /// Zone and capacity type, and what else tells this offering from the others.
+    pub requirements: Vec<RequirementEntry>,
+    /// What it costs.
+    pub price: Price,
+    /// Whether it can be had, as far as is known.
+    pub available: bool,
+    /// Set where the capacity was reserved beforehand.
+    pub reservation: Option<Reservation>,
+    /// Where machines of this offering differ from the type: capacity merged over the type's.
+    pub capacity_override: ResourceList,
+    /// Where machines of this offering differ from the type: overhead in place of the type's.
+    pub overhead_override: Option<Overhead>,
+}
+
+/// Capacity that was reserved beforehand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reservation {
+    /// The cloud's name for the reservation.
+    pub id: String,
+    /// How many more machines fit into it.
+    pub remaining: u32,
+}
+
+/// The prefix of the resources that take their memory away from all others.
+const HUGEPAGES_PREFIX: &str = "hugepages-";
+
+impl Overhead {
+    /// Everything that is kept from pods, together.
+    #[must_use]
+    pub fn total(&self) -> ResourceList {
+        let mut total = self.kube_reserved.clone();
+        total.add(&self.system_reserved);
+        total.add(&self.eviction_threshold);
+        total
+    }
+}
+
+impl InstanceType {
+    /// What pods can use on a machine of this type, whatever the offering.
+    #[must_use]
+    pub fn allocatable(&self) -> ResourceList {
+        allocatable(&self.capacity, &self.overhead)
+    }
+
+    /// What pods can use on a machine of this type bought by the given offering.
+    #[must_use]
+    pub fn allocatable_of(&self, offering: &Offering) -> ResourceList {
+        let mut capacity = self.capacity.clone();
+        for (name, quantity) in offering.capacity_override.iter() {
+            capacity.insert(name, quantity);
+        }
+        allocatable(&capacity, offering.overhead_override.as_ref().unwrap_or(&self.overhead))
+    }
+}
+
+/// Capacity less overhead; huge pages also take their memory away. Memory never goes below zero.
+fn allocatable(capacity: &ResourceList, overhead: &Overhead) -> ResourceList {
+    let mut left = capacity.clone();
+    left.subtract(&overhead.total());
+    let huge: Vec<_> =
+        capacity.iter().filter(|(name, _)| name.starts_with(HUGEPAGES_PREFIX)).collect();
+    if !huge.is_empty()
+        && let Some(memory) = left.get("memory")
+    {
+        let rest = huge.iter().fold(memory, |rest, (_, pages)| rest.saturating_sub(*pages));
+        left.insert("memory", rest.max(crate::quantity::Quantity::default()));
+    }
+    left
+}
