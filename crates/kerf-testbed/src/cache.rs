@@ -31,9 +31,9 @@ impl Cache {
 
     /// The folder `name`, filled by `build` if it is not there yet.
     ///
-    /// `build` gets an empty folder to fill, renamed into place only when it succeeds: a folder under
-    /// its final name is always whole. One process builds, the others wait; the lock is the kernel's
-    /// and ends with its holder.
+    /// `build` gets an empty folder to fill, renamed into place only when it succeeds: a folder
+    /// under its final name is always whole. One process builds, the others wait; the lock is the
+    /// kernel's and ends with its holder.
     pub(crate) fn entry(
         &self,
         name: &str,

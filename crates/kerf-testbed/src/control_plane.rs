@@ -119,6 +119,11 @@ impl ControlPlane {
         self.parts.iter_mut().try_for_each(Process::check)
     }
 
+    /// The kubectl of the same version as the server.
+    pub fn kubectl_program(&self) -> &Path {
+        &self.kubectl
+    }
+
     /// Runs kubectl as the administrator and gives back what it printed.
     pub fn kubectl(&self, arguments: &[&str]) -> Result<String> {
         run(self.kubectl_command(self.kubeconfig()).args(arguments), "")

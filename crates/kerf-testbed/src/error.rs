@@ -19,7 +19,10 @@ pub enum Error {
         advice: &'static str,
     },
     /// There is no `testbed/go.mod` above the starting folder, so there is nothing to build from.
-    #[error("no folder above {} holds testbed/go.mod: run this inside a checkout of Kerf", .start.display())]
+    #[error(
+        "no folder above {} holds testbed/go.mod: run this inside a checkout of Kerf",
+        .start.display()
+    )]
     NoSource {
         /// Where the search began.
         start: PathBuf,
@@ -40,7 +43,10 @@ pub enum Error {
         tail: String,
     },
     /// A part ended although it should run.
-    #[error("{part} ended by itself ({status}); {} ended with (KERF_TESTBED_KEEP=1 keeps it):\n{tail}", .log.display())]
+    #[error(
+        "{part} ended by itself ({status}); {} ended with (KERF_TESTBED_KEEP=1 keeps it):\n{tail}",
+        .log.display()
+    )]
     Ended {
         /// The part.
         part: &'static str,
@@ -52,7 +58,11 @@ pub enum Error {
         tail: String,
     },
     /// A part runs but was not ready in time: a slow machine, or a fault its log names.
-    #[error("{part} was not ready after {seconds} s; {} ended with (KERF_TESTBED_KEEP=1 keeps it):\n{tail}", .log.display())]
+    #[error(
+        "{part} was not ready after {seconds} s; \
+         {} ended with (KERF_TESTBED_KEEP=1 keeps it):\n{tail}",
+        .log.display()
+    )]
     NotReady {
         /// The part.
         part: &'static str,

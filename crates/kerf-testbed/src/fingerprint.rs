@@ -1,7 +1,7 @@
 //! A short name for the content of some files.
 
-/// FNV-1a, 64 bits: stable across compilers, unlike the standard library's hasher. It only keeps two
-/// contents apart in a cache that one person fills; nobody gains by forging it.
+/// FNV-1a, 64 bits: stable across compilers, unlike the standard library's hasher. It only keeps
+/// two contents apart in a cache that one person fills; nobody gains by forging it.
 pub(crate) struct Fingerprint(u64);
 
 const OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;

@@ -14,8 +14,9 @@ pub(crate) struct GoModule {
 }
 
 impl GoModule {
-    /// Finds the checkout at run time: Cargo names the package under test, a person stands somewhere
-    /// inside. A path compiled in would break as soon as the build folder is shared or moved.
+    /// Finds the checkout at run time: Cargo names the package under test, a person stands
+    /// somewhere inside. A path compiled in would break as soon as the build folder is shared or
+    /// moved.
     pub(crate) fn locate() -> Result<Self> {
         let start = match env::var_os("CARGO_MANIFEST_DIR") {
             Some(dir) => PathBuf::from(dir),

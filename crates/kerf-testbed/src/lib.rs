@@ -8,12 +8,13 @@
 //!   AwsStandIn ──── moto
 //! ```
 //!
-//! Start reading at [`ControlPlane::start`] and [`Options`]. What is needed is built once from the Go
-//! module in `testbed/` and kept in the user's cache, keyed by its content.
+//! Start reading at [`ControlPlane::start`] and [`Options`]. What is needed is built once from the
+//! Go module in `testbed/` and kept in the user's cache, keyed by its content.
 //!
-//! **Nothing outlives its owner.** Each part runs under a keeper that ends it when a pipe closes; this
-//! process holds the other end. The kernel closes it however the process dies, so a panic, a Ctrl-C
-//! and a `SIGKILL` all leave no process behind. Dropping a [`ControlPlane`] does the same and waits.
+//! **Nothing outlives its owner.** Each part runs under a keeper that ends it when a pipe closes;
+//! this process holds the other end. The kernel closes it however the process dies, so a panic, a
+//! Ctrl-C and a `SIGKILL` all leave no process behind. Dropping a [`ControlPlane`] does the same
+//! and waits.
 //!
 //! This crate must never know what Kerf decides or how: it starts programs and says where they are.
 

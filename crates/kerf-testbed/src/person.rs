@@ -103,7 +103,9 @@ fn stay(aws: bool, crds: bool) -> Result<Infallible> {
     for (name, value) in aws.iter().flat_map(AwsStandIn::environment) {
         println!("export {name}={value}");
     }
-    println!("# kubectl --kubeconfig {} get nodes", control_plane.kubeconfig().display());
+    // The kubectl that was built along: whoever tries this may have none.
+    let kubectl = control_plane.kubectl_program().display();
+    println!("# {kubectl} --kubeconfig {} get nodes", control_plane.kubeconfig().display());
     println!("# Ctrl-C ends everything");
     loop {
         control_plane.check()?;

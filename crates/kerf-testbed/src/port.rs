@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::error::{Error, Result};
 
-/// Below 32768, where Linux begins to hand out ports for outgoing connections: a port found free here
-/// is not taken by some client a moment later.
+/// Below 32768, where Linux begins to hand out ports for outgoing connections: a port found free
+/// here is not taken by some client a moment later.
 const FIRST: u16 = 20_000;
 const COUNT: u16 = 12_000;
 
-/// Processes started one after the other begin this far apart, so that they rarely try the same port.
+/// Processes started one after the other begin this far apart, so that they rarely try the same
+/// port.
 const STRIDE: u32 = 37;
 
 /// A port nobody listens on now. Someone may still come first; the caller then tries another.

@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 use crate::progress::tail;
 use crate::wait::wait_until;
 
-/// The keeper gives a part a second to end and then kills it; a keeper that needs longer than this is
-/// killed itself, and the kernel takes its part along.
+/// The keeper gives a part a second to end and then kills it; a keeper that needs longer than this
+/// is killed itself, and the kernel takes its part along.
 const END_AT_MOST: Duration = Duration::from_secs(10);
 
 /// A part of the testbed, running under a keeper that ends it when our side of the pipe closes.
@@ -84,8 +84,8 @@ impl Process {
     }
 }
 
-/// Looks at `probe` until it holds (true) or the time is over (false). Fails as soon as `check` does:
-/// nobody should wait a minute for a part that died in the first second.
+/// Looks at `probe` until it holds (true) or the time is over (false). Fails as soon as `check`
+/// does: nobody should wait a minute for a part that died in the first second.
 pub(crate) fn wait_while_alive<T>(
     subject: &mut T,
     at_most: Duration,

@@ -8,8 +8,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(25);
 
 /// Looks at `condition` until it holds or `at_most` has passed; says whether it came to hold.
 ///
-/// For tests that watch real processes: they cannot be handed a clock, and a fixed sleep is either too
-/// long or too short.
+/// For tests that watch real processes: they cannot be handed a clock, and a fixed sleep is either
+/// too long or too short.
 pub fn wait_until(at_most: Duration, mut condition: impl FnMut() -> bool) -> bool {
     let deadline = Instant::now() + at_most;
     loop {

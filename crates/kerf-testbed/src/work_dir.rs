@@ -66,8 +66,9 @@ impl Drop for WorkDir {
     }
 }
 
-/// 32 hexadecimal digits nobody can guess. The standard library seeds its hash maps from the system's
-/// source of randomness; for a token that lives on loopback for seconds this spares a dependency.
+/// 32 hexadecimal digits nobody can guess. The standard library seeds its hash maps from the
+/// system's source of randomness; for a token that lives on loopback for seconds this spares a
+/// dependency.
 pub(crate) fn random_hex() -> String {
     let half = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", half(), half())
