@@ -40,7 +40,7 @@ fn assert_nothing_stays_after(signal: &str) {
     owner.wait().unwrap();
 
     let all: Vec<u32> = pids.into_iter().chain(keepers).collect();
-    let alive = || all.iter().filter(|pid| Path::new(&format!("/proc/{pid}")).exists());
+    let alive = || all.iter().filter(|pid| is_alive(**pid));
     assert!(wait_until(GONE_AT_MOST, || alive().count() == 0), "{:?}", alive().collect::<Vec<_>>());
     assert!(!folder.exists(), "{} is still there", folder.display());
 }
@@ -78,11 +78,19 @@ fn pids_in_logs(folder: &Path) -> Vec<u32> {
 fn children_of(parent: u32) -> Vec<u32> {
     let entries = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok());
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    pids.filter(|pid| {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        // The fields after the name in brackets: state, then the parent's id.
-        let after = stat.rsplit_once(')').map(|(_, rest)| rest).unwrap_or_default();
-        after.split_whitespace().nth(1).is_some_and(|field| field == parent.to_string())
-    })
-    .collect()
+    pids.filter(|pid| stat_field(*pid, 1).is_some_and(|found| found == parent.to_string()))
+        .collect()
+}
+
+/// An orphan that has ended stays in the table until the first process of the machine, or of the
+/// container, cares to look: that is no life.
+fn is_alive(pid: u32) -> bool {
+    stat_field(pid, 0).is_some_and(|state| state != "Z")
+}
+
+/// A field after the name in brackets: 0 is the state, 1 the parent's id.
+fn stat_field(pid: u32, index: usize) -> Option<String> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, after) = stat.rsplit_once(')')?;
+    after.split_whitespace().nth(index).map(str::to_owned)
 }
