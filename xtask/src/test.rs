@@ -11,7 +11,7 @@ use crate::command::{self, cargo, require};
 pub(crate) const GO_ADVICE: &str = "The tests run against a real Kubernetes control plane built \
     from its Go modules; install Go 1.26 or newer (https://go.dev/dl/) and try again.";
 const PYTHON_ADVICE: &str = "The tests run the AWS stand-in in a Python virtual environment; \
-    install Python 3.9 or newer with its venv module and try again.";
+    install Python 3.10 or newer with its venv module and try again.";
 
 /// Builds the testbed, then runs `cargo test` over the workspace with the given arguments.
 pub(crate) fn run(args: &[String]) -> Result<()> {

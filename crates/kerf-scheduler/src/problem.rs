@@ -1,0 +1,98 @@
+//! What is to be decided: pods without a place, and everything a place could be.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kerf_model::instance_type::InstanceType;
+use kerf_model::labels::LabelRules;
+use kerf_model::node::Node;
+use kerf_model::pod::{Pod, PodShape};
+use kerf_model::pool::NodePool;
+use kerf_model::price::Price;
+
+/// A placement problem, in words.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    /// Pods that need a place.
+    pub pods: Vec<Pod>,
+    /// One shape for each daemon set: what every node it runs on must also hold.
+    pub daemons: Vec<Arc<PodShape>>,
+    /// Nodes that exist or are on their way.
+    pub nodes: Vec<Node>,
+    /// Where new nodes may come from, in the order they are tried.
+    pub pools: Vec<Pool>,
+    /// The labels of each namespace, by name.
+    pub namespaces: BTreeMap<String, BTreeMap<String, String>>,
+    /// How to decide.
+    pub settings: Settings,
+}
+
+/// A pool and the machines it can be made of.
+#[derive(Clone, Debug)]
+pub struct Pool {
+    /// The pool. Only dynamic pools get new nodes.
+    pub pool: Arc<NodePool>,
+    /// Every machine its cloud offers it.
+    pub instance_types: Arc<[InstanceType]>,
+}
+
+/// How to decide.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Which labels may be used and which are well known.
+    pub label_rules: LabelRules,
+    /// What to do with wishes.
+    pub preferences: PreferencePolicy,
+    /// What to do when too few distinct values are left.
+    pub min_values: MinValuesPolicy,
+    /// What one more node is worth avoiding, on top of its price: another kubelet, another copy of
+    /// each daemon, another launch call, another address.
+    pub node_overhead: Price,
+    /// How much work may go into making the fleet cheaper after everything is placed; counted in
+    /// node fillings, so that the answer does not depend on the speed of the machine.
+    pub improvement_effort: u32,
+    /// Most instance types a new node keeps as options.
+    pub instance_type_options_max: usize,
+}
+
+/// What to do with preferred affinities and spreads that are only wished for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PreferencePolicy {
+    /// Treat them as required until they cannot be met.
+    Respect,
+    /// Do not look at them.
+    Ignore,
+}
+
+/// What to do when fewer distinct values are left than a pool's `minValues` asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MinValuesPolicy {
+    /// Do not make the node.
+    Strict,
+    /// Make it with what is there.
+    BestEffort,
+}
+
+/// 0.01 dollars an hour. A daemon set copy of 100m CPU and 200 MiB costs about half a cent an hour
+/// on a general-purpose machine (0.048 $/h per CPU); the rest is the launch and the address. Well
+/// below the cheapest machine, so it decides between fleets of nearly equal price only.
+pub const NODE_OVERHEAD_DEFAULT: Price = Price::from_micros_per_hour(10_000);
+
+/// Node fillings; each takes microseconds.
+pub const IMPROVEMENT_EFFORT_DEFAULT: u32 = 2_000;
+
+/// Most instance types the API lets a claim list.
+pub const INSTANCE_TYPE_OPTIONS_MAX: usize = 600;
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            label_rules: LabelRules::core(),
+            preferences: PreferencePolicy::Respect,
+            min_values: MinValuesPolicy::Strict,
+            node_overhead: NODE_OVERHEAD_DEFAULT,
+            improvement_effort: IMPROVEMENT_EFFORT_DEFAULT,
+            instance_type_options_max: INSTANCE_TYPE_OPTIONS_MAX,
+        }
+    }
+}
