@@ -1,5 +1,7 @@
 //! One document of a file: read, unpacked if it is a list, judged, each problem given its place.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use crate::catalogue::Catalogue;
@@ -22,60 +24,70 @@ pub(crate) fn lint(
     catalogue: &Catalogue,
     report: &mut Report,
 ) {
-    let mut document = Document { file, number, catalogue, findings: Vec::new() };
-    document.check_marker(chunk);
-    match read::read(chunk) {
-        Err(error) => {
-            report.documents += 1;
-            let cause = cause::of(&error, chunk);
-            document.add_cause(&cause, chunk);
-        }
-        Ok(contents) => {
-            if let Some(node) = contents.document {
-                let value = node.to_json();
-                document.object(&node, &value, &FieldPath::root(), 0, report);
-                document.check_repeats(&node, &value);
+    let mut document = Document::new(file, number);
+    match document.read(chunk) {
+        Err(NotYaml) => report.documents += 1,
+        Ok(None) => {}
+        Ok(Some(node)) => {
+            let value = node.to_json();
+            for (prefix, object) in unpacked(&value) {
+                document.object(&node, &object, &prefix, catalogue, report);
             }
-            document.check_unread(contents.unread);
+            document.check_repeats(&node, &value, catalogue);
         }
     }
     document.hand_over(report);
 }
 
-struct Document<'a> {
+/// A document without a value that kubectl could read; a finding says why.
+pub(crate) struct NotYaml;
+
+/// One document of a file and what was found in it so far.
+pub(crate) struct Document<'a> {
     file: &'a str,
     number: usize,
-    catalogue: &'a Catalogue,
-    findings: Vec<Finding>,
+    pub(crate) findings: Vec<Finding>,
 }
 
-impl Document<'_> {
-    /// An object, or a list of objects, that stands at `prefix` in the document.
+impl<'a> Document<'a> {
+    /// Nothing found yet in the document with that number, from one.
+    pub(crate) fn new(file: &'a str, number: usize) -> Self {
+        Self { file, number, findings: Vec::new() }
+    }
+
+    /// Reads the text. What is not YAML as kubectl reads it becomes findings.
+    pub(crate) fn read(&mut self, chunk: &Chunk<'_>) -> Result<Option<Node>, NotYaml> {
+        self.check_marker(chunk);
+        match read::read(chunk) {
+            Err(error) => {
+                self.add_cause(&cause::of(&error, chunk), chunk);
+                Err(NotYaml)
+            }
+            Ok(contents) => {
+                self.check_unread(contents.unread);
+                Ok(contents.document)
+            }
+        }
+    }
+
+    /// An object that stands at `prefix` in the document.
     fn object(
         &mut self,
         node: &Node,
         value: &Value,
         prefix: &FieldPath,
-        depth: usize,
+        catalogue: &Catalogue,
         report: &mut Report,
     ) {
-        if let Some(items) = items_of(value).filter(|_| depth < LIST_DEPTH_MAX) {
-            let list_path = prefix.field("items");
-            for (place, item) in items.iter().enumerate() {
-                let item = with_kind_of_list(item, value);
-                self.object(node, &item, &list_path.index(place), depth + 1, report);
-            }
-            return;
-        }
         report.documents += 1;
-        let problems = match identify(value, self.catalogue) {
+        let problems = match identify(value, catalogue) {
             Identity::Foreign(kind) => {
                 *report.skipped.entry(kind).or_default() += 1;
                 return;
             }
             Identity::Mistaken(problem) => vec![problem],
             Identity::Ours(kind, version) => {
-                let verdict = self.catalogue.judge(value, kind, version);
+                let verdict = catalogue.judge(value, kind, version);
                 for rule in &verdict.rules_unevaluated {
                     report.note(format!("not checked, because it uses CEL unknown here: {rule}"));
                 }
@@ -155,10 +167,8 @@ impl Document<'_> {
     }
 
     /// Repeated keys matter in our kinds alone; a document of another kind is not ours to judge.
-    fn check_repeats(&mut self, node: &Node, value: &Value) {
-        if items_of(value).is_none()
-            && matches!(identify(value, self.catalogue), Identity::Foreign(_))
-        {
+    fn check_repeats(&mut self, node: &Node, value: &Value, catalogue: &Catalogue) {
+        if items_of(value).is_none() && matches!(identify(value, catalogue), Identity::Foreign(_)) {
             return;
         }
         for (path, second, first) in node.repeated_keys() {
@@ -208,6 +218,30 @@ fn name_yaml_word(problem: &mut Problem, written: &str) {
     }
     if problem.instead.as_deref().is_some_and(|instead| instead.starts_with('"')) {
         problem.instead = Some(format!("\"{written}\""));
+    }
+}
+
+/// The object, or those of a list of objects, each with the path at which it stands.
+pub(crate) fn unpacked(value: &Value) -> Vec<(FieldPath, Cow<'_, Value>)> {
+    let mut objects = Vec::new();
+    unpack(Cow::Borrowed(value), &FieldPath::root(), 0, &mut objects);
+    objects
+}
+
+fn unpack<'v>(
+    value: Cow<'v, Value>,
+    path: &FieldPath,
+    depth: usize,
+    objects: &mut Vec<(FieldPath, Cow<'v, Value>)>,
+) {
+    let Some(items) = items_of(&value).filter(|_| depth < LIST_DEPTH_MAX) else {
+        objects.push((path.clone(), value));
+        return;
+    };
+    let path = path.field("items");
+    for (place, item) in items.iter().enumerate() {
+        let item = Cow::Owned(with_kind_of_list(item, &value));
+        unpack(item, &path.index(place), depth + 1, objects);
     }
 }
 

@@ -54,6 +54,11 @@ impl FieldPath {
         Self(steps)
     }
 
+    /// The way from the value at `prefix` to this one, if it is inside it.
+    pub fn below(&self, prefix: &FieldPath) -> Option<Self> {
+        self.0.strip_prefix(prefix.steps()).map(|steps| Self(steps.to_vec()))
+    }
+
     /// The last field name or key, if the path does not end in a list place.
     pub fn last_name(&self) -> Option<&str> {
         match self.0.last()? {

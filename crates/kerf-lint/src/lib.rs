@@ -14,9 +14,9 @@
 //! `metadata`, the structural schema, list types, and then CEL rules unless an error of type, size
 //! or presence stands. Unlike the server, which stops after unknown fields, all is said at once.
 //!
-//! Start with [`lint`]. The crate reads files but knows no cluster, no AWS and no clock, and it
-//! knows our kinds only through the CRDs it is given. Input of any bytes gives a report, never a
-//! panic.
+//! Start with [`lint`]; [`objects`] gives what was read to whoever wants more than a verdict. The
+//! crate reads files but knows no cluster, no AWS and no clock, and it knows our kinds only through
+//! the CRDs it is given. Input of any bytes gives a report, never a panic.
 
 mod advice;
 mod blanks;
@@ -28,6 +28,7 @@ mod identity;
 mod input;
 mod metadata;
 mod names;
+mod objects;
 mod problem;
 mod render;
 mod report;
@@ -38,8 +39,9 @@ mod yaml;
 pub use catalogue::{Catalogue, CatalogueError, SemanticCheck, SemanticFinding};
 pub use field_path::{FieldPath, Step};
 pub use input::{FILE_BYTES_MAX, Input, gather};
+pub use objects::{Object, Objects, objects};
 pub use problem::{Problem, Rule, Spot};
-pub use render::{Colour, to_json, to_text};
+pub use render::{Colour, printable, to_json, to_text};
 pub use report::{FINDINGS_PER_DOCUMENT_MAX, Finding, Outcome, Report, Unreadable};
 pub use verdict::{Verdict, verdict};
 pub use yaml::Position;

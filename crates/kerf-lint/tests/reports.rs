@@ -65,7 +65,7 @@ fn the_json_has_the_documented_shape() {
                 "name": "a", "field": "spec.v", "rule": "type string",
                 "message": "1 is an integer; this must be a string", "instead": "\"1\"",
             }],
-            "findings_not_listed": 0,
+            "findingsNotListed": 0,
             "documents": 2,
             "skipped": [{"kind": "Deployment", "count": 1, "reason": "not a Kerf kind"}],
             "unreadable": [],

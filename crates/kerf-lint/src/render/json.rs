@@ -8,6 +8,7 @@ use crate::report::{Finding, Report, Unreadable};
 const VERSION: u32 = 1;
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Shape<'a> {
     version: u32,
     findings: Vec<FindingShape<'a>>,

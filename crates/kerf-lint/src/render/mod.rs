@@ -4,4 +4,4 @@ mod json;
 mod text;
 
 pub use json::to_json;
-pub use text::{Colour, to_text};
+pub use text::{Colour, printable, to_text};

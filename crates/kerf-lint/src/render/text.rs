@@ -73,7 +73,7 @@ fn object_of(finding: &Finding) -> Option<String> {
 }
 
 /// Text from a manifest may hold anything; what could move a terminal's cursor is shown instead.
-fn printable(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     let shown = |c: char| match c {
         '\n' => "\\n".to_owned(),
         c if c.is_control() => c.escape_default().to_string(),
