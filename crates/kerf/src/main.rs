@@ -19,6 +19,8 @@ struct Cli {
 enum Command {
     /// Judge manifests as the API server would, without one
     Lint(commands::lint::Lint),
+    /// Turn Provisioners and AWSNodeTemplates into NodePools and EC2NodeClasses
+    Convert(commands::convert::Convert),
     /// Print the custom resource definitions: kerf crds | kubectl apply --server-side -f -
     Crds(commands::crds::Crds),
     /// Print a completion script for a shell: source <(kerf completion bash)
@@ -31,6 +33,7 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Lint(lint) => lint.run(),
+        Command::Convert(convert) => convert.run(),
         Command::Crds(crds) => crds.run(),
         Command::Completion { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "kerf", &mut std::io::stdout());

@@ -1,4 +1,5 @@
 //! One module per command.
 
+pub(crate) mod convert;
 pub(crate) mod crds;
 pub(crate) mod lint;
