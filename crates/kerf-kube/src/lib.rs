@@ -1,0 +1,37 @@
+//! Core Kubernetes objects as the facts decisions are made of.
+//!
+//! **Knows**: pods, nodes, workloads, daemon sets, storage, namespaces as the API server keeps
+//! them, and how they become the model's ([`pod_from_api`], [`node_from_api`], [`Storage`]); which
+//! pods are Kerf's to place ([`provisionable`]); a set of objects as a placement problem
+//! ([`Cluster`]).
+//!
+//! **Must never know**: AWS, a clock, how anything is decided.
+//!
+//! ```text
+//!  Pod, Deployment, … ─┐                      ┌─ set aside: pod + reason
+//!  Node, NodeClaim ────┼─► Cluster ─ assemble ┼─ Problem ─► kerf_scheduler
+//!  PVC, PV, class ─────┘   (Storage)          └─ problems: source + field + reason
+//! ```
+//!
+//! An object that cannot be understood is reported with the field and set aside; it never stops
+//! the others and never panics.
+
+mod cluster;
+mod node;
+mod pod;
+mod provisionable;
+mod reader;
+mod selector;
+mod storage;
+mod workload;
+
+pub use cluster::{
+    Assembly, Cluster, FORESEEN_PODS_MAX, Intake, SetAside, Sourced, SourcedProblem, read,
+};
+pub use node::{NodeObjects, is_tracked, node_from_api, node_from_claim};
+pub use pod::{Origin, pod_from_api, shape_from_template};
+pub use provisionable::{
+    NotProvisionable, has_ended, is_bound, is_of_daemon_set, node_of, provisionable,
+};
+pub use storage::{ForeseenClaim, Storage, VolumeProblem};
+pub use workload::{Owner, Workload};

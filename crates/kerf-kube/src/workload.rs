@@ -1,0 +1,108 @@
+//! Workloads: pods that are foreseen from a template.
+
+use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet, StatefulSet};
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::{PersistentVolumeClaim, PodTemplateSpec};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+
+use crate::pod::namespace_of;
+
+/// An owner of pods, as its pods' owner references name it within a namespace.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Owner {
+    /// The kind.
+    pub kind: String,
+    /// The name.
+    pub name: String,
+}
+
+/// Something that keeps a number of like pods.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workload {
+    /// What its pods' owner references say.
+    pub owner: Owner,
+    /// Where it and its pods lie.
+    pub namespace: String,
+    /// What controls it in turn, as a Deployment controls its ReplicaSets.
+    pub controller: Option<Owner>,
+    /// What its pods look like.
+    pub template: PodTemplateSpec,
+    /// How many pods there shall be; may be negative in a manifest nobody checked.
+    pub replicas: i64,
+    /// The number of its first pod.
+    pub first_ordinal: i32,
+    /// Claims made for each pod.
+    pub claim_templates: Vec<PersistentVolumeClaim>,
+}
+
+impl Workload {
+    fn new(kind: &str, metadata: &ObjectMeta, template: PodTemplateSpec, replicas: i64) -> Self {
+        Self {
+            owner: Owner { kind: kind.to_owned(), name: metadata.name.clone().unwrap_or_default() },
+            namespace: namespace_of(metadata),
+            controller: controller_of(metadata),
+            template,
+            replicas,
+            first_ordinal: 0,
+            claim_templates: Vec::new(),
+        }
+    }
+
+    /// The name of its pod with that number, counted from zero.
+    #[must_use]
+    pub fn pod_name(&self, number: i64) -> String {
+        format!("{}-{}", self.owner.name, i64::from(self.first_ordinal) + number)
+    }
+}
+
+impl From<Deployment> for Workload {
+    fn from(deployment: Deployment) -> Self {
+        let spec = deployment.spec.unwrap_or_default();
+        let replicas = spec.replicas.unwrap_or(1).into();
+        Self::new("Deployment", &deployment.metadata, spec.template, replicas)
+    }
+}
+
+impl From<ReplicaSet> for Workload {
+    fn from(set: ReplicaSet) -> Self {
+        let spec = set.spec.unwrap_or_default();
+        let replicas = spec.replicas.unwrap_or(1).into();
+        Self::new("ReplicaSet", &set.metadata, spec.template.unwrap_or_default(), replicas)
+    }
+}
+
+impl From<StatefulSet> for Workload {
+    fn from(set: StatefulSet) -> Self {
+        let spec = set.spec.unwrap_or_default();
+        let replicas = spec.replicas.unwrap_or(1).into();
+        Self {
+            first_ordinal: spec.ordinals.and_then(|ordinals| ordinals.start).unwrap_or(0),
+            claim_templates: spec.volume_claim_templates.unwrap_or_default(),
+            ..Self::new("StatefulSet", &set.metadata, spec.template, replicas)
+        }
+    }
+}
+
+impl From<Job> for Workload {
+    /// As many pods as may run at once and are still to finish; none while it is suspended.
+    fn from(job: Job) -> Self {
+        let spec = job.spec.unwrap_or_default();
+        let parallel = i64::from(spec.parallelism.unwrap_or(1));
+        let done = job.status.and_then(|status| status.succeeded).unwrap_or(0);
+        let left = match (spec.completions, spec.parallelism) {
+            (Some(completions), _) => i64::from(completions) - i64::from(done),
+            (None, None) => 1 - i64::from(done),
+            (None, Some(_)) => parallel,
+        };
+        let suspended = spec.suspend == Some(true);
+        let replicas = if suspended { 0 } else { parallel.min(left.max(0)) };
+        Self::new("Job", &job.metadata, spec.template, replicas)
+    }
+}
+
+/// What controls an object, if anything does.
+pub(crate) fn controller_of(metadata: &ObjectMeta) -> Option<Owner> {
+    let owners = metadata.owner_references.iter().flatten();
+    let controller = owners.into_iter().find(|owner| owner.controller == Some(true))?;
+    Some(Owner { kind: controller.kind.clone(), name: controller.name.clone() })
+}
