@@ -1,8 +1,8 @@
 //! Ports that pods take on the node itself.
 
+use core::net::{IpAddr, Ipv4Addr};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr};
 use std::str::FromStr;
 
 use smallvec::SmallVec;
