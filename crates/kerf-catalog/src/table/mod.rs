@@ -1,0 +1,143 @@
+//! The built-in tables: text written by `catalog/generate.py`, read once, on first use.
+
+mod line;
+mod network;
+mod shapes;
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use kerf_model::price::Price;
+use thiserror::Error;
+
+use crate::shape::{NetworkFacts, Shape};
+
+pub use network::{read_bandwidth, read_limits};
+pub use shapes::read_shapes;
+
+const SHAPES: &str = include_str!("../../data/shapes.csv");
+const LIMITS: &str = include_str!("../../data/limits.csv");
+const BANDWIDTH: &str = include_str!("../../data/bandwidth.csv");
+const PRICES: &str = include_str!("../../data/prices.csv");
+
+/// Why a table cannot be read. The text must change; retrying does not help.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum TableError {
+    /// The first line does not name the expected columns.
+    #[error("the first line must be {expected:?}")]
+    Header {
+        /// The line that was expected.
+        expected: &'static str,
+    },
+    /// A line has too many or too few fields.
+    #[error("line {line} has {found} fields instead of {expected}")]
+    FieldCount {
+        /// Counted from one.
+        line: usize,
+        /// How many there are.
+        found: usize,
+        /// How many there should be.
+        expected: usize,
+    },
+    /// A field holds something else than it should.
+    #[error("line {line}: {column} cannot be {text:?}; expected {expected}")]
+    Field {
+        /// Counted from one.
+        line: usize,
+        /// The column's name.
+        column: &'static str,
+        /// The field as written.
+        text: Box<str>,
+        /// What would be right.
+        expected: &'static str,
+    },
+    /// The types are not in the order of their names, or one comes twice.
+    #[error("line {line}: type {name:?} does not come after {previous:?}; names must ascend")]
+    Order {
+        /// Counted from one.
+        line: usize,
+        /// The type's name.
+        name: Box<str>,
+        /// The name before it.
+        previous: Box<str>,
+    },
+}
+
+/// What the program knows about every type without asking anyone.
+pub(crate) struct Tables {
+    /// In the order of their names.
+    shapes: Vec<Shape>,
+    facts: BTreeMap<Box<str>, NetworkFacts>,
+    prices: BTreeMap<Box<str>, Price>,
+}
+
+/// The tables compiled into the program.
+pub(crate) fn built_in() -> &'static Tables {
+    static TABLES: OnceLock<Tables> = OnceLock::new();
+    TABLES.get_or_init(|| {
+        Tables::read(SHAPES, LIMITS, BANDWIDTH, PRICES)
+            .expect("every test of this crate reads the tables that are compiled in")
+    })
+}
+
+/// Every type the program knows, in the order of their names.
+#[must_use]
+pub fn shapes() -> &'static [Shape] {
+    &built_in().shapes
+}
+
+/// The type of that name, if the program knows it.
+#[must_use]
+pub fn shape(name: &str) -> Option<&'static Shape> {
+    let shapes = shapes();
+    shapes.binary_search_by(|shape| shape.name.as_str().cmp(name)).ok().map(|i| &shapes[i])
+}
+
+/// What EC2 does not say about the type of that name; nothing is known about unknown types.
+#[must_use]
+pub fn network_facts(name: &str) -> NetworkFacts {
+    built_in().facts.get(name).copied().unwrap_or_default()
+}
+
+/// Reads the price table: a type and dollars per hour a line.
+///
+/// # Errors
+/// A line is not of that form, or names do not ascend.
+pub fn read_prices(text: &str) -> Result<BTreeMap<Box<str>, Price>, TableError> {
+    let mut prices = BTreeMap::new();
+    for line in line::lines::<2>(text, "type,us-east-1")? {
+        let line = line?;
+        let price = line.read(1, "price", "dollars per hour above zero such as 0.096", |text| {
+            Price::parse(text).ok().filter(|price| *price > Price::ZERO)
+        })?;
+        prices.insert(line.name().into(), price);
+    }
+    Ok(prices)
+}
+
+impl Tables {
+    fn read(
+        shapes: &str,
+        limits: &str,
+        bandwidth: &str,
+        prices: &str,
+    ) -> Result<Tables, TableError> {
+        let mut facts: BTreeMap<Box<str>, NetworkFacts> = BTreeMap::new();
+        for (name, limits) in read_limits(limits)? {
+            facts.entry(name).or_default().limits = Some(limits);
+        }
+        for (name, mbps) in read_bandwidth(bandwidth)? {
+            facts.entry(name).or_default().bandwidth_mbps = Some(mbps);
+        }
+        let mut shapes = read_shapes(shapes)?;
+        for shape in &mut shapes {
+            shape.network.facts = facts.get(shape.name.as_str()).copied().unwrap_or_default();
+        }
+        Ok(Tables { shapes, facts, prices: read_prices(prices)? })
+    }
+
+    /// The on-demand price of us-east-1, where it is known.
+    pub(crate) fn price(&self, name: &str) -> Option<Price> {
+        self.prices.get(name).copied()
+    }
+}
