@@ -1,0 +1,164 @@
+//! The solution in words.
+
+use std::collections::BTreeMap;
+
+use kerf_model::price::Price;
+use kerf_model::requirement::Requirement;
+use kerf_model::vocabulary::{KeyId, ValueSet};
+
+use crate::bin::{Bin, Choice};
+use crate::rounds::Placed;
+use crate::solution::{ExistingPlacement, NewNode, Solution, TypeOption, Unplaced};
+use crate::solver::Solver;
+use crate::units::{self, Amounts};
+use crate::worth::Worth;
+
+/// Hands out the pods of each class, the oldest first.
+struct Hand<'a> {
+    pods: Vec<std::slice::Iter<'a, usize>>,
+}
+
+impl Hand<'_> {
+    fn deal(&mut self, class: usize, count: i64) -> impl Iterator<Item = usize> {
+        let count = usize::try_from(count).unwrap_or(0);
+        self.pods[class].by_ref().take(count).copied()
+    }
+}
+
+impl Solver<'_> {
+    /// Says in words what was placed where.
+    pub(crate) fn answer(&self, placed: &Placed) -> Solution {
+        let mut new_nodes = Vec::new();
+        let mut price = Price::ZERO;
+        let mut on_new_nodes = Amounts::new();
+        let mut reservations = self.state.reservations.clone();
+        let choices: Vec<Vec<Choice>> = placed
+            .bins
+            .iter()
+            .map(|bin| {
+                let choices = bin.choices(&self.world(), &reservations);
+                let cheapest = choices.first().map(|choice| {
+                    self.machines.all[choice.machine].offers[choice.offer].reservation
+                });
+                if let Some(Some(reservation)) = cheapest {
+                    reservations[reservation] -= 1;
+                }
+                choices
+            })
+            .collect();
+        let mut hand = Hand { pods: self.classes.iter().map(|class| class.pods.iter()).collect() };
+        let mut existing: Vec<ExistingPlacement> = Vec::new();
+        for node in &self.nodes {
+            let dealt = node
+                .contents
+                .iter()
+                .flat_map(|(class, _, count)| hand.deal(*class, *count).collect::<Vec<_>>());
+            let mut pods: Vec<usize> = dealt.collect();
+            pods.sort_unstable();
+            if !pods.is_empty() {
+                existing.push(ExistingPlacement { node: node.node, pods });
+            }
+        }
+        existing.sort_by_key(|placement| placement.node);
+        for (bin, choices) in placed.bins.iter().zip(choices) {
+            let dealt = bin.contents.iter().flat_map(|content| {
+                hand.deal(content.item.class, content.count).collect::<Vec<_>>()
+            });
+            let mut pods: Vec<usize> = dealt.collect();
+            pods.sort_unstable();
+            for content in &bin.contents {
+                units::add(
+                    &mut on_new_nodes,
+                    &self.classes[content.item.class].requests,
+                    content.count,
+                );
+            }
+            let node = self.new_node(bin, &choices, pods);
+            price = price
+                .checked_add(node.options.first().map_or(Price::ZERO, |o| o.price))
+                .unwrap_or(price);
+            new_nodes.push(node);
+        }
+        let mut unplaced = Vec::new();
+        let mut reasons: BTreeMap<(usize, usize), String> = BTreeMap::new();
+        let mut hand_left: Vec<(usize, usize, Vec<usize>)> = Vec::new();
+        for (class, variant, count) in &placed.unplaced {
+            let pods = hand.deal(*class, *count).collect();
+            hand_left.push((*class, *variant, pods));
+        }
+        for (class, variant, pods) in hand_left {
+            let reason = reasons
+                .entry((class, variant))
+                .or_insert_with(|| self.why_not(class, variant))
+                .clone();
+            unplaced.extend(pods.into_iter().map(|pod| Unplaced { pod, reason: reason.clone() }));
+        }
+        unplaced.sort_by_key(|unplaced| unplaced.pod);
+        let lower_bound = self.lower_bound(&on_new_nodes).min(price);
+        Solution { existing, new_nodes, unplaced, price, lower_bound }
+    }
+
+    fn new_node(&self, bin: &Bin, choices: &[Choice], pods: Vec<usize>) -> NewNode {
+        let mut choices = choices.to_vec();
+        let mut requirements = bin.requirements.clone();
+        // A node bought out of a reservation is bound to it: falling back would cost more.
+        let reserved = choices.first().and_then(|choice| {
+            let offer = &self.machines.all[choice.machine].offers[choice.offer];
+            offer.reservation.map(|_| offer.requirements.clone())
+        });
+        if let Some(reserved) = reserved {
+            requirements.narrow(&reserved, &self.vocabulary);
+            choices.retain(|choice| {
+                let machine = &self.machines.all[choice.machine];
+                requirements
+                    .intersects(&machine.offers[choice.offer].requirements, &self.vocabulary)
+            });
+        }
+        choices.truncate(self.problem.settings.instance_type_options_max);
+        let relaxed = !bin.meets_min_values(&choices, &self.world());
+        let pool = self.machines.templates[bin.template].pool;
+        let types = &self.problem.pools[pool].instance_types;
+        let mut names = ValueSet::new();
+        for choice in &choices {
+            let name = &types[self.machines.all[choice.machine].instance_type].name;
+            if let Some(value) = self.vocabulary.find_value(KeyId::INSTANCE_TYPE, name) {
+                names.insert(value);
+            }
+        }
+        if !names.is_empty() {
+            requirements.add(Requirement::one_of(KeyId::INSTANCE_TYPE, names), &self.vocabulary);
+        }
+        let mut requests = bin.requests.clone();
+        if let Some(first) = choices.first() {
+            units::add(&mut requests, &self.machines.all[first.machine].daemons, 1);
+        }
+        let options = choices.iter().map(|choice| {
+            let machine = &self.machines.all[choice.machine];
+            TypeOption {
+                instance_type: machine.instance_type,
+                offering: machine.offers[choice.offer].offering,
+                price: Price::from_micros_per_hour(choice.price_micros),
+            }
+        });
+        NewNode {
+            pool,
+            options: options.collect(),
+            requirements: requirements.to_entries(&self.vocabulary),
+            pods,
+            requests: self.units.to_list(&requests),
+            min_values_relaxed: relaxed,
+        }
+    }
+
+    /// The cost below which no fleet can hold so much.
+    fn lower_bound(&self, on_new_nodes: &Amounts) -> Price {
+        let priced = self
+            .machines
+            .all
+            .iter()
+            .enumerate()
+            .filter_map(|(index, machine)| Some((index, machine.offers.first()?.price_micros)));
+        let worth = Worth::of(on_new_nodes, priced, &self.world(), 0);
+        Price::from_micros_per_hour(worth.bound_micros())
+    }
+}

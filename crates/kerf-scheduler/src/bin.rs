@@ -1,0 +1,205 @@
+//! A new node while it is being filled.
+
+use kerf_model::min_values::review_min_values;
+use kerf_model::requirements::Requirements;
+use smallvec::SmallVec;
+
+use crate::demand::DemandId;
+use crate::item::{Item, World};
+use crate::occupancy::Occupancy;
+use crate::units::{self, Amounts};
+
+/// A new node and what is meant for it.
+#[derive(Clone, Debug)]
+pub(crate) struct Bin {
+    pub(crate) template: usize,
+    /// The machine it was filled for.
+    pub(crate) machine: usize,
+    pub(crate) requirements: Requirements,
+    demands: SmallVec<[DemandId; 4]>,
+    /// What the pods ask for together.
+    pub(crate) requests: Amounts,
+    /// What is left on the machine it was filled for.
+    pub(crate) free: Amounts,
+    pub(crate) occupancy: Occupancy,
+    pub(crate) contents: Vec<Content>,
+}
+
+/// Pods of an item on a new node.
+#[derive(Clone, Debug)]
+pub(crate) struct Content {
+    pub(crate) item: Item,
+    pub(crate) count: i64,
+}
+
+/// A machine a new node may be, and what it would cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Choice {
+    pub(crate) machine: usize,
+    /// Place of the offer among the machine's.
+    pub(crate) offer: usize,
+    pub(crate) price_micros: u64,
+}
+
+impl Bin {
+    /// An empty node of a machine.
+    pub(crate) fn empty(machine: usize, world: &World<'_>) -> Self {
+        let made_of = &world.machines.all[machine];
+        Self {
+            template: made_of.template,
+            machine,
+            requirements: world.machines.templates[made_of.template].requirements.clone(),
+            demands: SmallVec::new(),
+            requests: Amounts::new(),
+            free: made_of.free.clone(),
+            occupancy: Occupancy::with_ports(&made_of.daemon_ports),
+            contents: Vec::new(),
+        }
+    }
+
+    /// How many pods of an item fit, up to so many, without leaving the machine.
+    pub(crate) fn room(&self, item: &Item, world: &World<'_>, started: &[bool], most: i64) -> i64 {
+        let demand = world.demands.get(item.demand);
+        if !demand.machines.contains(u32::try_from(self.machine).expect("a machine's index")) {
+            return 0;
+        }
+        let class = &world.classes[item.class];
+        let mut room = units::times_fitting(&class.requests, &self.free).min(most);
+        if room > 0 {
+            let variant = &class.variants[item.variant];
+            let allowed = self.occupancy.room(class, variant, world.groups, world.hosts, started);
+            room = room.min(allowed);
+        }
+        if room > 0 && !self.demands.contains(&item.demand) && !self.can_also(item.demand, world) {
+            return 0;
+        }
+        if room > 0 && world.machines.templates[self.template].has_min_values {
+            room = self.room_by_min_values(item, world, room);
+        }
+        room
+    }
+
+    /// Puts pods of an item there.
+    pub(crate) fn add(&mut self, item: &Item, world: &World<'_>, count: i64) {
+        let class = &world.classes[item.class];
+        if !self.demands.contains(&item.demand) {
+            let wanted = &world.demands.get(item.demand).requirements;
+            self.requirements.narrow(wanted, world.vocabulary);
+            self.demands.push(item.demand);
+        }
+        units::add(&mut self.requests, &class.requests, count);
+        units::subtract(&mut self.free, &class.requests, count);
+        self.occupancy.add(class, &class.variants[item.variant], world.hosts, count);
+        match self.contents.iter_mut().find(|content| same(&content.item, item)) {
+            Some(content) => content.count += count,
+            None => self.contents.push(Content { item: item.clone(), count }),
+        }
+    }
+
+    /// How many pods of an item are there.
+    pub(crate) fn count_of(&self, item: &Item) -> i64 {
+        let content = self.contents.iter().find(|content| same(&content.item, item));
+        content.map_or(0, |content| content.count)
+    }
+
+    /// Whether one more demand can be met by the same machine.
+    fn can_also(&self, demand: DemandId, world: &World<'_>) -> bool {
+        let wanted = &world.demands.get(demand).requirements;
+        if wanted.is_empty() {
+            return true;
+        }
+        if !self.requirements.compatible(wanted, world.well_known, world.vocabulary) {
+            return false;
+        }
+        let mut both = self.requirements.clone();
+        both.narrow(wanted, world.vocabulary);
+        let machine = &world.machines.all[self.machine];
+        machine.requirements.intersects(&both, world.vocabulary)
+            && machine.cheapest_offer(&both, world.vocabulary).is_some()
+    }
+
+    /// The most pods of an item after which enough different values are still possible.
+    fn room_by_min_values(&self, item: &Item, world: &World<'_>, room: i64) -> i64 {
+        if world.best_effort_min_values {
+            return room;
+        }
+        let holds = |count: i64| {
+            let mut tried = self.clone();
+            tried.add(item, world, count);
+            tried.meets_min_values(&tried.choices(world, &[]), world)
+        };
+        // More pods only ever leave fewer machines, so the answer can be searched for.
+        let (mut good, mut bad) = (0, room + 1);
+        while bad - good > 1 {
+            let middle = good + (bad - good) / 2;
+            if holds(middle) { good = middle } else { bad = middle }
+        }
+        good
+    }
+
+    /// Whether these machines offer the different values the pool asks for.
+    pub(crate) fn meets_min_values(&self, choices: &[Choice], world: &World<'_>) -> bool {
+        let types = choices.iter().map(|choice| &world.machines.all[choice.machine].requirements);
+        review_min_values(&self.requirements, types).is_satisfied()
+    }
+
+    /// Every machine that can hold what is meant for the node, cheapest first, one per instance
+    /// type. Where the pool has limits, none larger than the machine it was filled for, so that
+    /// what is counted against the limits is what will be launched.
+    pub(crate) fn choices(&self, world: &World<'_>, reservations: &[u32]) -> Vec<Choice> {
+        let template = &world.machines.templates[self.template];
+        let made_for = &world.machines.all[self.machine].capacity;
+        let within_limits = |capacity: &Amounts| {
+            template.limits.iter().all(|(index, _)| {
+                let at = |amounts: &Amounts| amounts.get(*index).copied().unwrap_or(0);
+                at(capacity) <= at(made_for)
+            })
+        };
+        let mut choices: Vec<Choice> = Vec::new();
+        for index in template.machines.clone() {
+            let machine = &world.machines.all[index];
+            if !units::fits(&self.requests, &machine.free)
+                || !within_limits(&machine.capacity)
+                || !machine.requirements.intersects(&self.requirements, world.vocabulary)
+                || self.occupancy_clashes(index, world)
+            {
+                continue;
+            }
+            let offer = machine.offers.iter().position(|offer| {
+                offer.reservation.is_none_or(|id| reservations.get(id).is_none_or(|left| *left > 0))
+                    && self.requirements.intersects(&offer.requirements, world.vocabulary)
+            });
+            if let Some(offer) = offer {
+                let price_micros = machine.offers[offer].price_micros;
+                choices.push(Choice { machine: index, offer, price_micros });
+            }
+        }
+        choices.sort_by_key(|choice| {
+            (choice.price_micros, world.machines.all[choice.machine].instance_type, choice.machine)
+        });
+        let mut seen = kerf_model::bitset::BitSet::new();
+        choices.retain(|choice| {
+            let instance_type = world.machines.all[choice.machine].instance_type;
+            seen.insert(u32::try_from(instance_type).expect("fewer than 2³² types"))
+        });
+        choices
+    }
+
+    /// Whether daemons on another machine would take a port that a pod here needs.
+    fn occupancy_clashes(&self, machine: usize, world: &World<'_>) -> bool {
+        if machine == self.machine {
+            return false;
+        }
+        let taken = &world.machines.all[machine].daemon_ports;
+        let wanted = self
+            .contents
+            .iter()
+            .flat_map(|content| world.classes[content.item.class].shape.host_ports.iter());
+        let mut wanted = wanted.filter(|wanted| taken.iter().any(|taken| taken.clashes(wanted)));
+        !taken.is_empty() && wanted.next().is_some()
+    }
+}
+
+fn same(a: &Item, b: &Item) -> bool {
+    (a.class, a.variant, &a.pins) == (b.class, b.variant, &b.pins)
+}

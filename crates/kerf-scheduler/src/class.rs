@@ -1,0 +1,281 @@
+//! Pods that are alike, and the ways they may be placed from the most wished for to the least.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use kerf_model::bitset::BitSet;
+use kerf_model::pod::{Pod, PodAffinityTerm, PodShape};
+use kerf_model::requirements::{NodeAffinity, PodPlacement, Preferences, Requirements};
+use kerf_model::selector::LabelSet;
+use kerf_model::taint::{TaintEffect, TaintSet, TaintVocabulary, Toleration};
+use rustc_hash::{FxHashMap, FxHasher};
+
+use crate::group::{Context, GroupId, Groups};
+use crate::problem::PreferencePolicy;
+use crate::units::{Amounts, Units};
+
+/// Most ways to combine the places from which several volumes can be reached.
+const VOLUME_COMBINATIONS_MAX: usize = 64;
+
+/// Pods with one shape.
+#[derive(Debug)]
+pub(crate) struct Class {
+    pub(crate) shape: Arc<PodShape>,
+    /// Which pods, the oldest first.
+    pub(crate) pods: Vec<usize>,
+    pub(crate) requests: Amounts,
+    pub(crate) labels: LabelSet,
+    /// The groups these pods count in.
+    pub(crate) matched: BitSet,
+    /// The ways to place them, tried in order.
+    pub(crate) variants: Vec<Variant>,
+}
+
+/// One way to place the pods of a class.
+#[derive(Clone, Debug)]
+pub(crate) struct Variant {
+    /// What the node must satisfy.
+    pub(crate) node: Requirements,
+    /// The same without wishes and volumes: what decides which domains count.
+    pub(crate) strict: Requirements,
+    /// The rules about other pods that are held to.
+    pub(crate) groups: Vec<GroupId>,
+    pub(crate) tolerated: TaintSet,
+}
+
+/// Groups pods by shape. Pods that share a shape are found by its address, others by content.
+pub(crate) fn group_by_shape(pods: &[Pod]) -> Vec<(Arc<PodShape>, Vec<usize>)> {
+    let mut by_address: FxHashMap<*const PodShape, usize> = FxHashMap::default();
+    let mut by_content: FxHashMap<u64, Vec<usize>> = FxHashMap::default();
+    let mut classes: Vec<(Arc<PodShape>, Vec<usize>)> = Vec::new();
+    for (index, pod) in pods.iter().enumerate() {
+        let class = *by_address.entry(Arc::as_ptr(&pod.shape)).or_insert_with(|| {
+            let bucket = by_content.entry(fingerprint(&pod.shape)).or_default();
+            let known = bucket.iter().find(|known| *classes[**known].0 == *pod.shape);
+            known.copied().unwrap_or_else(|| {
+                classes.push((pod.shape.clone(), Vec::new()));
+                bucket.push(classes.len() - 1);
+                classes.len() - 1
+            })
+        });
+        classes[class].1.push(index);
+    }
+    for (_, members) in &mut classes {
+        members.sort_by(|a, b| {
+            let key = |index: &usize| (pods[*index].created_at, pods[*index].uid.as_str(), *index);
+            key(a).cmp(&key(b))
+        });
+    }
+    classes
+}
+
+/// A number that equal shapes share. What it leaves out is compared afterwards.
+fn fingerprint(shape: &PodShape) -> u64 {
+    let mut hasher = FxHasher::default();
+    shape.namespace.hash(&mut hasher);
+    for (key, value) in &shape.labels {
+        (key, value).hash(&mut hasher);
+    }
+    for (name, quantity) in shape.requests.iter() {
+        (name, quantity.nanos()).hash(&mut hasher);
+    }
+    for (key, value) in &shape.placement.node_selector {
+        (key, value).hash(&mut hasher);
+    }
+    shape.spreads.hash(&mut hasher);
+    shape.affinity.hash(&mut hasher);
+    shape.anti_affinity.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// What reading a class needs besides the pods.
+pub(crate) struct ClassReader<'a, 'c> {
+    pub(crate) context: Context<'c>,
+    pub(crate) groups: &'a mut Groups,
+    pub(crate) units: &'a mut Units,
+    pub(crate) taints: &'a TaintVocabulary,
+    pub(crate) preferences: PreferencePolicy,
+    /// Whether some pool has a taint that pods should rather avoid.
+    pub(crate) soft_taints: bool,
+}
+
+/// A pod's wishes, given up one by one.
+#[derive(Clone)]
+struct Wishes {
+    terms: Vec<Vec<kerf_model::requirement::RequirementEntry>>,
+    affinity: NodeAffinity,
+    near: Vec<(i32, PodAffinityTerm)>,
+    apart: Vec<(i32, PodAffinityTerm)>,
+    soft_spreads: usize,
+    avoids_soft_taints: bool,
+}
+
+impl ClassReader<'_, '_> {
+    /// Reads a class; the groups it counts in are known only when all classes are read.
+    pub(crate) fn read(&mut self, shape: Arc<PodShape>, pods: Vec<usize>) -> Class {
+        let requests = self.units.asked(&shape.requests);
+        let labels = shape.labels.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        let labels = LabelSet::intern(labels, self.context.vocabulary);
+        let variants = self.variants(&shape);
+        Class { shape, pods, requests, labels, matched: BitSet::new(), variants }
+    }
+
+    /// Every way to place a pod, most wished for first; none when its rules make no sense.
+    fn variants(&mut self, shape: &PodShape) -> Vec<Variant> {
+        let mut wishes = self.wishes(shape);
+        let mut variants = Vec::new();
+        loop {
+            self.add_variants(shape, &wishes, &mut variants);
+            if !wishes.give_up_one() {
+                return variants;
+            }
+        }
+    }
+
+    fn wishes(&self, shape: &PodShape) -> Wishes {
+        let respect = self.preferences == PreferencePolicy::Respect;
+        let affinity = &shape.placement.node_affinity;
+        Wishes {
+            terms: affinity.required.clone(),
+            affinity: NodeAffinity {
+                preferred: if respect { affinity.preferred.clone() } else { Vec::new() },
+                ..affinity.clone()
+            },
+            near: if respect { shape.affinity.preferred.clone() } else { Vec::new() },
+            apart: if respect { shape.anti_affinity.preferred.clone() } else { Vec::new() },
+            soft_spreads: if respect {
+                shape.spreads.iter().filter(|spread| !spread.required).count()
+            } else {
+                0
+            },
+            avoids_soft_taints: self.soft_taints,
+        }
+    }
+
+    fn add_variants(&mut self, shape: &PodShape, wishes: &Wishes, variants: &mut Vec<Variant>) {
+        let placement = PodPlacement {
+            node_selector: shape.placement.node_selector.clone(),
+            node_affinity: NodeAffinity {
+                required: wishes.terms.clone(),
+                ..wishes.affinity.clone()
+            },
+        };
+        let normalization = self.context.normalization;
+        let mut read = |preferences| {
+            placement.requirements(preferences, normalization, self.context.vocabulary)
+        };
+        let (Ok(node), Ok(strict)) = (read(Preferences::Heaviest), read(Preferences::Ignored))
+        else {
+            return;
+        };
+        let groups = self.groups_of(shape, wishes);
+        let tolerated = self.tolerated(shape, !wishes.avoids_soft_taints);
+        for reachable in self.volume_alternatives(shape) {
+            let mut node = node.clone();
+            node.narrow(&reachable, self.context.vocabulary);
+            variants.push(Variant {
+                node,
+                strict: strict.clone(),
+                groups: groups.clone(),
+                tolerated: tolerated.clone(),
+            });
+        }
+    }
+
+    fn groups_of(&mut self, shape: &PodShape, wishes: &Wishes) -> Vec<GroupId> {
+        let mut groups = Vec::new();
+        let mut soft_left = wishes.soft_spreads;
+        for spread in &shape.spreads {
+            if !spread.required {
+                if soft_left == 0 {
+                    continue;
+                }
+                soft_left -= 1;
+            }
+            groups.push(self.groups.of_spread(shape, spread, &mut self.context));
+        }
+        let near = shape.affinity.required.iter().chain(wishes.near.iter().map(|(_, term)| term));
+        for term in near {
+            groups.push(self.groups.of_term(shape, term, true, &mut self.context));
+        }
+        let apart =
+            shape.anti_affinity.required.iter().chain(wishes.apart.iter().map(|(_, term)| term));
+        for term in apart {
+            groups.push(self.groups.of_term(shape, term, false, &mut self.context));
+        }
+        groups.sort_unstable();
+        groups.dedup();
+        groups
+    }
+
+    fn tolerated(&self, shape: &PodShape, soft_too: bool) -> TaintSet {
+        let mut tolerations = shape.tolerations.clone();
+        if soft_too {
+            tolerations.push(Toleration::of_effect(TaintEffect::PreferNoSchedule));
+        }
+        self.taints.tolerated_by(&tolerations)
+    }
+
+    /// The ways all volumes can be reached at once. Several volumes combine; combinations that
+    /// contradict each other are dropped unless all do.
+    fn volume_alternatives(&mut self, shape: &PodShape) -> Vec<Requirements> {
+        let mut combined = vec![Requirements::new()];
+        for volume in shape.volumes.iter().filter(|volume| !volume.reachable_from.is_empty()) {
+            let mut next = Vec::new();
+            for term in &volume.reachable_from {
+                let read = Requirements::from_entries(
+                    term,
+                    self.context.normalization,
+                    self.context.vocabulary,
+                );
+                let Ok(read) = read else { continue };
+                for base in &combined {
+                    if base.intersects(&read, self.context.vocabulary) {
+                        let mut both = base.clone();
+                        both.narrow(&read, self.context.vocabulary);
+                        next.push(both);
+                    }
+                }
+            }
+            next.truncate(VOLUME_COMBINATIONS_MAX);
+            combined = next;
+        }
+        combined
+    }
+}
+
+impl Wishes {
+    /// Gives up the next wish in the order of the public behaviour; false when none is left.
+    fn give_up_one(&mut self) -> bool {
+        if self.terms.len() > 1 {
+            self.terms.remove(0);
+        } else if !drop_heaviest(&mut self.near) && !drop_heaviest(&mut self.apart) {
+            if let Some(heaviest) = self.affinity.heaviest().cloned() {
+                let position = self.affinity.preferred.iter().position(|term| *term == heaviest);
+                self.affinity.preferred.remove(position.expect("it was just found there"));
+            } else if self.soft_spreads > 0 {
+                self.soft_spreads -= 1;
+            } else if self.avoids_soft_taints {
+                self.avoids_soft_taints = false;
+            } else {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// Drops the first of the heaviest terms.
+fn drop_heaviest(terms: &mut Vec<(i32, PodAffinityTerm)>) -> bool {
+    let heaviest = terms.iter().map(|(weight, _)| *weight).max();
+    let position =
+        heaviest.and_then(|heaviest| terms.iter().position(|(weight, _)| *weight == heaviest));
+    position.map(|position| terms.remove(position)).is_some()
+}
+
+impl Class {
+    /// Whether these pods count in a group.
+    pub(crate) fn counts_in(&self, group: GroupId) -> bool {
+        u32::try_from(group).is_ok_and(|group| self.matched.contains(group))
+    }
+}

@@ -1,0 +1,249 @@
+//! Rules about other pods: spreads, affinities and anti-affinities, shared by all pods that have
+//! the same one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kerf_model::bitset::BitSet;
+use kerf_model::labels::Normalization;
+use kerf_model::pod::{PodAffinityTerm, PodShape, SpreadConstraint};
+use kerf_model::requirements::Requirements;
+use kerf_model::selector::{LabelSelector, LabelSet, Namespace, Selector};
+use kerf_model::taint::{Toleration, untolerated};
+use kerf_model::vocabulary::{KeyId, KeySet, ValueSet, Vocabulary};
+
+/// The place of a group in [`Groups`].
+pub(crate) type GroupId = usize;
+
+/// What a group demands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rule {
+    /// Domains differ by at most so much.
+    Spread { max_skew: u32, min_domains: u32 },
+    /// Stand where such a pod stands.
+    Near,
+    /// Stand where no such pod stands.
+    Apart,
+}
+
+/// One rule about other pods.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(crate) rule: Rule,
+    pub(crate) key: KeyId,
+    namespaces: BTreeSet<String>,
+    selector: Selector,
+    filter: Option<NodeFilter>,
+    /// For spreads: the domains whose minimum counts.
+    pub(crate) domains: ValueSet,
+    identity: Identity,
+}
+
+/// Which nodes count for a spread.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct NodeFilter {
+    /// One of these must be met; none means any node.
+    alternatives: Vec<Requirements>,
+    /// Taints must be tolerated, if asked for.
+    tolerations: Option<Vec<Toleration>>,
+}
+
+#[derive(Debug, PartialEq)]
+enum Identity {
+    Spread(SpreadConstraint, String, LabelSelector),
+    Term(PodAffinityTerm, bool, BTreeSet<String>),
+}
+
+/// All groups of a problem.
+#[derive(Debug, Default)]
+pub(crate) struct Groups {
+    groups: Vec<Group>,
+}
+
+impl Groups {
+    pub(crate) fn get(&self, id: GroupId) -> &Group {
+        &self.groups[id]
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.groups.len()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (GroupId, &Group)> {
+        self.groups.iter().enumerate()
+    }
+
+    /// The groups a pod with these labels counts in.
+    pub(crate) fn matching(&self, namespace: &str, labels: &LabelSet) -> BitSet {
+        let mut matching = BitSet::new();
+        for (id, group) in self.iter() {
+            if group.namespaces.contains(namespace) && group.selector.matches(labels) {
+                matching.insert(u32::try_from(id).expect("fewer than 2³² groups"));
+            }
+        }
+        matching
+    }
+
+    /// The group of a spread constraint of a pod.
+    pub(crate) fn of_spread(
+        &mut self,
+        shape: &PodShape,
+        spread: &SpreadConstraint,
+        context: &mut Context<'_>,
+    ) -> GroupId {
+        let keys = spread.match_label_keys.iter().map(String::as_str);
+        let selector =
+            spread.selector.as_ref().map(|s| s.with_match_label_keys(keys, &shape.labels));
+        let filter = NodeFilter {
+            alternatives: if spread.honours_affinity {
+                context.alternatives(shape)
+            } else {
+                Vec::new()
+            },
+            tolerations: spread.honours_taints.then(|| shape.tolerations.clone()),
+        };
+        let identity = Identity::Spread(
+            SpreadConstraint {
+                selector: None,
+                match_label_keys: Vec::new(),
+                required: true,
+                ..spread.clone()
+            },
+            shape.namespace.clone(),
+            selector.clone().unwrap_or_default(),
+        );
+        let known = self.groups.iter().position(|group| {
+            group.identity == identity
+                && group.filter.as_ref() == Some(&filter)
+                && group.selector.problem().is_none() == selector.is_some()
+        });
+        if let Some(known) = known {
+            return known;
+        }
+        let rule = Rule::Spread {
+            max_skew: spread.max_skew,
+            min_domains: spread.min_domains.unwrap_or(1),
+        };
+        let compiled = Selector::compile(selector.as_ref(), context.vocabulary);
+        let key = context.key(&spread.topology_key);
+        self.push(rule, key, [shape.namespace.clone()].into(), compiled, Some(filter), identity)
+    }
+
+    /// The group of an affinity or anti-affinity term of a pod.
+    pub(crate) fn of_term(
+        &mut self,
+        shape: &PodShape,
+        term: &PodAffinityTerm,
+        near: bool,
+        context: &mut Context<'_>,
+    ) -> GroupId {
+        let namespaces =
+            term.namespaces.resolve(&shape.namespace, context.namespaces, context.vocabulary);
+        let identity = Identity::Term(
+            PodAffinityTerm { namespaces: Default::default(), ..term.clone() },
+            near,
+            namespaces.clone(),
+        );
+        if let Some(known) = self.groups.iter().position(|group| group.identity == identity) {
+            return known;
+        }
+        let compiled = Selector::compile(term.selector.as_ref(), context.vocabulary);
+        let key = context.key(&term.topology_key);
+        let rule = if near { Rule::Near } else { Rule::Apart };
+        self.push(rule, key, namespaces, compiled, None, identity)
+    }
+
+    /// Sets the domains that count for each spread.
+    pub(crate) fn set_domains(
+        &mut self,
+        mut of: impl FnMut(KeyId, Option<&NodeFilter>) -> ValueSet,
+    ) {
+        for group in &mut self.groups {
+            group.domains = of(group.key, group.filter.as_ref());
+        }
+    }
+
+    fn push(
+        &mut self,
+        rule: Rule,
+        key: KeyId,
+        namespaces: BTreeSet<String>,
+        selector: Selector,
+        filter: Option<NodeFilter>,
+        identity: Identity,
+    ) -> GroupId {
+        let domains = ValueSet::new();
+        self.groups.push(Group { rule, key, namespaces, selector, filter, domains, identity });
+        self.groups.len() - 1
+    }
+}
+
+impl Group {
+    pub(crate) fn is_hostname(&self) -> bool {
+        self.key == KeyId::HOSTNAME
+    }
+
+    /// Whether pods on a node with these labels and taints count.
+    pub(crate) fn counts_node(
+        &self,
+        labels: &Requirements,
+        taints: &[kerf_model::taint::Taint],
+        vocabulary: &Vocabulary,
+    ) -> bool {
+        self.filter.as_ref().is_none_or(|filter| filter.admits(labels, taints, vocabulary))
+    }
+}
+
+impl NodeFilter {
+    pub(crate) fn admits(
+        &self,
+        labels: &Requirements,
+        taints: &[kerf_model::taint::Taint],
+        vocabulary: &Vocabulary,
+    ) -> bool {
+        let none = KeySet::new();
+        let affine = self.alternatives.is_empty()
+            || self.alternatives.iter().any(|wanted| labels.compatible(wanted, &none, vocabulary));
+        affine && self.tolerates(taints)
+    }
+
+    pub(crate) fn tolerates(&self, taints: &[kerf_model::taint::Taint]) -> bool {
+        self.tolerations
+            .as_ref()
+            .is_none_or(|tolerations| untolerated(taints, tolerations).next().is_none())
+    }
+}
+
+/// What reading groups needs to know.
+pub(crate) struct Context<'a> {
+    pub(crate) vocabulary: &'a mut Vocabulary,
+    pub(crate) normalization: &'a Normalization,
+    pub(crate) namespaces: &'a [Namespace],
+}
+
+impl Context<'_> {
+    fn key(&mut self, text: &str) -> KeyId {
+        let text = self.normalization.key(text);
+        self.vocabulary.key(text)
+    }
+
+    /// The node selector with each required term: a node must meet one.
+    fn alternatives(&mut self, shape: &PodShape) -> Vec<Requirements> {
+        let selector: &BTreeMap<String, String> = &shape.placement.node_selector;
+        let labels = selector.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        let base = Requirements::from_labels(labels, self.normalization, self.vocabulary);
+        let terms = &shape.placement.node_affinity.required;
+        if terms.is_empty() {
+            return if base.is_empty() { Vec::new() } else { vec![base] };
+        }
+        let mut alternatives = Vec::new();
+        for term in terms {
+            if let Ok(read) = Requirements::from_entries(term, self.normalization, self.vocabulary)
+            {
+                let mut both = base.clone();
+                both.narrow(&read, self.vocabulary);
+                alternatives.push(both);
+            }
+        }
+        alternatives
+    }
+}

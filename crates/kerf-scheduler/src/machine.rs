@@ -1,0 +1,348 @@
+//! Machines: what each pool can be made of, ready to be compared.
+
+use kerf_model::host_port::HostPort;
+use kerf_model::instance_type::InstanceType;
+use kerf_model::labels::{Normalization, node_class_key, well_known};
+use kerf_model::pod::PodShape;
+use kerf_model::requirements::Requirements;
+use kerf_model::taint::{TaintEffect, TaintSet, TaintVocabulary, untolerated};
+use kerf_model::vocabulary::{KeyId, KeySet, ValueId, Vocabulary};
+use std::sync::Arc;
+
+use crate::problem::{Pool, Problem};
+use crate::units::{self, Amounts, Units};
+
+/// A pool, ready to be compared.
+#[derive(Debug)]
+pub(crate) struct Template {
+    /// Which pool of the problem.
+    pub(crate) pool: usize,
+    /// Higher is tried first.
+    pub(crate) weight: u32,
+    /// Requirements and labels of its nodes.
+    pub(crate) requirements: Requirements,
+    pub(crate) taints: TaintSet,
+    pub(crate) has_min_values: bool,
+    /// What its nodes may still have, by resource index; `nodes` apart.
+    pub(crate) limits: Vec<(usize, i64)>,
+    pub(crate) nodes_left: Option<i64>,
+    /// Where its machines start and end.
+    pub(crate) machines: std::ops::Range<usize>,
+}
+
+/// An instance type as one pool gets it.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    pub(crate) template: usize,
+    pub(crate) instance_type: usize,
+    pub(crate) requirements: Requirements,
+    /// What is left for pods after the daemons.
+    pub(crate) free: Amounts,
+    /// What the daemons take.
+    pub(crate) daemons: Amounts,
+    pub(crate) daemon_ports: Vec<HostPort>,
+    pub(crate) capacity: Amounts,
+    /// Cheapest first.
+    pub(crate) offers: Vec<Offer>,
+}
+
+/// A way to buy a machine that can be had.
+#[derive(Debug)]
+pub(crate) struct Offer {
+    pub(crate) offering: usize,
+    pub(crate) requirements: Requirements,
+    pub(crate) price_micros: u64,
+    /// A reservation it comes out of: an index into the reservations of the problem.
+    pub(crate) reservation: Option<usize>,
+}
+
+/// Everything machines are made of.
+#[derive(Debug, Default)]
+pub(crate) struct Machines {
+    pub(crate) templates: Vec<Template>,
+    pub(crate) all: Vec<Machine>,
+    /// How much is left of each reservation, by id.
+    pub(crate) reservations: Vec<(String, u32)>,
+}
+
+/// What reading machines needs.
+pub(crate) struct MachineReader<'a> {
+    pub(crate) vocabulary: &'a mut Vocabulary,
+    pub(crate) normalization: &'a Normalization,
+    pub(crate) units: &'a mut Units,
+    pub(crate) taints: &'a mut TaintVocabulary,
+    pub(crate) well_known: &'a KeySet,
+}
+
+impl MachineReader<'_> {
+    /// Reads every dynamic pool of the problem.
+    pub(crate) fn read(&mut self, problem: &Problem) -> Machines {
+        let mut machines = Machines::default();
+        for (index, pool) in problem.pools.iter().enumerate() {
+            if pool.pool.sizing == kerf_model::pool::Sizing::Dynamic {
+                self.read_pool(index, pool, problem, &mut machines);
+            }
+        }
+        machines
+    }
+
+    fn read_pool(&mut self, index: usize, pool: &Pool, problem: &Problem, machines: &mut Machines) {
+        let template = &pool.pool.template;
+        let mut labels: Vec<(&str, &str)> =
+            template.labels.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        let class = &template.spec.node_class;
+        let class_key = node_class_key(&class.group, &class.kind);
+        labels.push((well_known::NODE_POOL, &pool.pool.name));
+        labels.push((&class_key, &class.name));
+        let mut requirements =
+            Requirements::from_labels(labels, self.normalization, self.vocabulary);
+        let entries = &template.spec.requirements;
+        let Ok(own) = Requirements::from_entries(entries, self.normalization, self.vocabulary)
+        else {
+            return;
+        };
+        requirements.narrow(&own, self.vocabulary);
+        let start = machines.all.len();
+        let number = machines.templates.len();
+        for (type_index, instance_type) in pool.instance_types.iter().enumerate() {
+            self.read_type(
+                number,
+                type_index,
+                instance_type,
+                pool,
+                problem,
+                &requirements,
+                machines,
+            );
+        }
+        let (limits, nodes_left) = self.limits(pool, problem);
+        machines.templates.push(Template {
+            pool: index,
+            weight: pool.pool.weight,
+            has_min_values: requirements.has_min_values(),
+            requirements,
+            taints: self.taints.intern(&template.spec.taints),
+            limits,
+            nodes_left,
+            machines: start..machines.all.len(),
+        });
+    }
+
+    /// One machine for each way its offerings differ in what they leave to pods.
+    #[allow(clippy::too_many_arguments, reason = "the type, its pool, and where it goes")]
+    fn read_type(
+        &mut self,
+        template: usize,
+        type_index: usize,
+        instance_type: &InstanceType,
+        pool: &Pool,
+        problem: &Problem,
+        pool_requirements: &Requirements,
+        machines: &mut Machines,
+    ) {
+        let entries = &instance_type.requirements;
+        let read = Requirements::from_entries(entries, self.normalization, self.vocabulary);
+        let Ok(requirements) = read else { return };
+        if !pool_requirements.intersects(&requirements, self.vocabulary) {
+            return;
+        }
+        let (daemons, daemon_ports) =
+            self.daemons(&requirements, pool, pool_requirements, &problem.daemons);
+        let mut by_allocatable: Vec<(Amounts, Vec<Offer>)> = Vec::new();
+        for (index, offering) in instance_type.offerings.iter().enumerate() {
+            if !offering.available {
+                continue;
+            }
+            let entries = &offering.requirements;
+            let read = Requirements::from_entries(entries, self.normalization, self.vocabulary);
+            let Ok(offer_requirements) = read else { continue };
+            if !pool_requirements.intersects(&offer_requirements, self.vocabulary) {
+                continue;
+            }
+            let reservation = match &offering.reservation {
+                None => None,
+                Some(reservation) if reservation.remaining == 0 => continue,
+                Some(reservation) => {
+                    Some(machines.reservation(&reservation.id, reservation.remaining))
+                }
+            };
+            let offer = Offer {
+                offering: index,
+                requirements: offer_requirements,
+                price_micros: offering.price.micros_per_hour(),
+                reservation,
+            };
+            let allocatable = self.units.offered(&instance_type.allocatable_of(offering));
+            match by_allocatable.iter_mut().find(|(known, _)| *known == allocatable) {
+                Some((_, offers)) => offers.push(offer),
+                None => by_allocatable.push((allocatable, vec![offer])),
+            }
+        }
+        let capacity = self.units.offered(&instance_type.capacity);
+        for (allocatable, mut offers) in by_allocatable {
+            offers.sort_by_key(|offer| (offer.price_micros, offer.offering));
+            let mut free = allocatable;
+            units::subtract(&mut free, &daemons, 1);
+            machines.all.push(Machine {
+                template,
+                instance_type: type_index,
+                requirements: requirements.clone(),
+                free,
+                daemons: daemons.clone(),
+                daemon_ports: daemon_ports.clone(),
+                capacity: capacity.clone(),
+                offers,
+            });
+        }
+    }
+
+    /// What the daemons that would run on such a node take.
+    fn daemons(
+        &mut self,
+        type_requirements: &Requirements,
+        pool: &Pool,
+        pool_requirements: &Requirements,
+        daemons: &[Arc<PodShape>],
+    ) -> (Amounts, Vec<HostPort>) {
+        let (mut sum, mut ports) = (Amounts::new(), Vec::new());
+        let taints = &pool.pool.template.spec.taints;
+        for daemon in daemons {
+            let hard = taints.iter().filter(|taint| taint.effect != TaintEffect::PreferNoSchedule);
+            if untolerated(hard, &daemon.tolerations).next().is_some() {
+                continue;
+            }
+            let fits = self.alternatives(daemon).iter().any(|wanted| {
+                pool_requirements.compatible(wanted, self.well_known, self.vocabulary)
+                    && type_requirements.intersects(wanted, self.vocabulary)
+            });
+            if fits && !daemon.has_resource_claims {
+                let asked = self.units.asked(&daemon.requests);
+                units::add(&mut sum, &asked, 1);
+                ports.extend(daemon.host_ports.iter().copied());
+            }
+        }
+        (sum, ports)
+    }
+
+    /// The node selector with each required term of a daemon.
+    pub(crate) fn alternatives(&mut self, daemon: &PodShape) -> Vec<Requirements> {
+        let labels = daemon
+            .placement
+            .node_selector
+            .iter()
+            .map(|(key, value)| (key.as_str(), value.as_str()));
+        let base = Requirements::from_labels(labels, self.normalization, self.vocabulary);
+        let terms = &daemon.placement.node_affinity.required;
+        if terms.is_empty() {
+            return vec![base];
+        }
+        let mut alternatives = Vec::new();
+        for term in terms {
+            if let Ok(read) = Requirements::from_entries(term, self.normalization, self.vocabulary)
+            {
+                let mut both = base.clone();
+                both.narrow(&read, self.vocabulary);
+                alternatives.push(both);
+            }
+        }
+        alternatives
+    }
+
+    /// What the limits of a pool leave after the nodes it has.
+    fn limits(&mut self, pool: &Pool, problem: &Problem) -> (Vec<(usize, i64)>, Option<i64>) {
+        let limits = self.units.offered(&pool.pool.limits);
+        let mut left = Vec::new();
+        let mut nodes_left = None;
+        let own = problem.nodes.iter().filter(|node| node.pool.as_ref() == Some(&pool.pool.name));
+        let mut used = Amounts::new();
+        let mut count = 0;
+        for node in own {
+            let capacity = self.units.offered(&node.capacity);
+            units::add(&mut used, &capacity, 1);
+            count += 1;
+        }
+        for (name, _) in pool.pool.limits.iter() {
+            let index = self.units.id(name).expect("just read").index();
+            let limit = limits.get(index).copied().unwrap_or(0);
+            if name == "nodes" {
+                nodes_left = Some(limit - count);
+            } else {
+                left.push((index, limit - used.get(index).copied().unwrap_or(0)));
+            }
+        }
+        (left, nodes_left)
+    }
+}
+
+impl Machines {
+    fn reservation(&mut self, id: &str, remaining: u32) -> usize {
+        match self.reservations.iter().position(|(known, _)| known == id) {
+            Some(known) => {
+                let left = &mut self.reservations[known].1;
+                *left = (*left).min(remaining);
+                known
+            }
+            None => {
+                self.reservations.push((id.to_owned(), remaining));
+                self.reservations.len() - 1
+            }
+        }
+    }
+
+    /// The machines on which some node satisfying these requirements could run, each with its
+    /// cheapest price.
+    pub(crate) fn accepting(
+        &self,
+        wanted: &Requirements,
+        tolerated: &TaintSet,
+        well_known: &KeySet,
+        vocabulary: &Vocabulary,
+    ) -> Vec<(u32, u64)> {
+        let mut accepting = Vec::new();
+        for template in &self.templates {
+            if !template.taints.is_subset(tolerated)
+                || !template.requirements.compatible(wanted, well_known, vocabulary)
+            {
+                continue;
+            }
+            let mut both = template.requirements.clone();
+            both.narrow(wanted, vocabulary);
+            for index in template.machines.clone() {
+                let machine = &self.all[index];
+                if machine.requirements.intersects(&both, vocabulary)
+                    && let Some(offer) = machine.cheapest_offer(&both, vocabulary)
+                {
+                    let index = u32::try_from(index).expect("fewer than 2³² machines");
+                    accepting.push((index, offer.price_micros));
+                }
+            }
+        }
+        accepting
+    }
+}
+
+impl Machine {
+    /// The cheapest offer a node with these requirements could be bought by.
+    pub(crate) fn cheapest_offer(
+        &self,
+        node: &Requirements,
+        vocabulary: &Vocabulary,
+    ) -> Option<&Offer> {
+        self.offers.iter().find(|offer| node.intersects(&offer.requirements, vocabulary))
+    }
+
+    /// The domains a machine can be in.
+    pub(crate) fn domains(&self, key: KeyId, vocabulary: &Vocabulary) -> Vec<ValueId> {
+        let mut domains: Vec<ValueId> = Vec::new();
+        for requirements in
+            self.offers.iter().map(|offer| &offer.requirements).chain([&self.requirements])
+        {
+            if let Some(own) = requirements.find(key).filter(|own| !own.is_complement()) {
+                domains.extend(own.values().iter().filter(|value| own.has(*value, vocabulary)));
+            }
+        }
+        domains.sort_unstable();
+        domains.dedup();
+        domains
+    }
+}

@@ -1,0 +1,169 @@
+//! Nodes that exist, with what is left on them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kerf_model::requirements::Requirements;
+use kerf_model::taint::{TaintEffect, TaintSet, untolerated};
+
+use crate::class::{Class, Variant};
+use crate::group::Groups;
+use crate::machine::MachineReader;
+use crate::occupancy::{HostGroups, Occupancy};
+use crate::problem::Problem;
+use crate::units::{self, Amounts};
+
+/// A node that exists, while pods are put on it.
+#[derive(Clone, Debug)]
+pub(crate) struct NodeState {
+    /// Which node of the problem.
+    pub(crate) node: usize,
+    pub(crate) labels: Requirements,
+    pub(crate) taints: TaintSet,
+    /// What is left for pods, daemons still to come taken off.
+    pub(crate) free: Amounts,
+    pub(crate) occupancy: Occupancy,
+    /// How many volumes each driver can still attach, and the claims attached.
+    volumes_left: BTreeMap<String, i64>,
+    claims: BTreeSet<String>,
+    /// What was put there: class, variant, count.
+    pub(crate) contents: Vec<(usize, usize, i64)>,
+}
+
+/// Reads the nodes of a problem in the order they are filled: those that are up first, then by
+/// name. Occupancy is filled in later, when the groups are known.
+pub(crate) fn read_nodes(problem: &Problem, reader: &mut MachineReader<'_>) -> Vec<NodeState> {
+    let mut order: Vec<usize> = (0..problem.nodes.len()).collect();
+    order.sort_by_key(|index| (!problem.nodes[*index].initialized, &problem.nodes[*index].name));
+    order.into_iter().map(|index| read_node(index, problem, reader)).collect()
+}
+
+fn read_node(index: usize, problem: &Problem, reader: &mut MachineReader<'_>) -> NodeState {
+    let node = &problem.nodes[index];
+    let labels = node.labels.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+    let labels = Requirements::from_labels(labels, reader.normalization, reader.vocabulary);
+    let mut free = reader.units.offered(&node.allocatable);
+    let mut daemons_there = Amounts::new();
+    let mut occupancy = Occupancy::default();
+    let mut claims = BTreeSet::new();
+    let mut volumes_left: BTreeMap<String, i64> = node
+        .volume_limits
+        .iter()
+        .map(|(driver, limit)| (driver.clone(), i64::from(*limit)))
+        .collect();
+    for bound in &node.pods {
+        let shape = &bound.pod.shape;
+        let asked = reader.units.asked(&shape.requests);
+        units::subtract(&mut free, &asked, 1);
+        if bound.is_daemon {
+            units::add(&mut daemons_there, &asked, 1);
+        }
+        occupancy.note_ports(&shape.host_ports);
+        for volume in &shape.volumes {
+            if claims.insert(volume.claim.clone()) {
+                let driver = volume.driver.as_ref();
+                if let Some(left) = driver.and_then(|driver| volumes_left.get_mut(driver)) {
+                    *left -= 1;
+                }
+            }
+        }
+    }
+    let expected = daemons_to_come(node, &labels, problem, reader);
+    for (index, expected) in expected.iter().enumerate() {
+        let there = daemons_there.get(index).copied().unwrap_or(0);
+        let missing = (expected - there).max(0);
+        if let Some(free) = free.get_mut(index) {
+            *free -= missing;
+        }
+    }
+    NodeState {
+        node: index,
+        labels,
+        taints: reader.taints.intern(&node.taints),
+        free,
+        occupancy,
+        volumes_left,
+        claims,
+        contents: Vec::new(),
+    }
+}
+
+/// What all daemons that belong on a node take together.
+fn daemons_to_come(
+    node: &kerf_model::node::Node,
+    labels: &Requirements,
+    problem: &Problem,
+    reader: &mut MachineReader<'_>,
+) -> Amounts {
+    let none = kerf_model::vocabulary::KeySet::new();
+    let mut sum = Amounts::new();
+    for daemon in problem.daemons.iter().filter(|daemon| !daemon.has_resource_claims) {
+        let hard = node.taints.iter().filter(|taint| taint.effect != TaintEffect::PreferNoSchedule);
+        let belongs = untolerated(hard, &daemon.tolerations).next().is_none()
+            && reader
+                .alternatives(daemon)
+                .iter()
+                .any(|wanted| labels.compatible(wanted, &none, reader.vocabulary));
+        if belongs {
+            let asked = reader.units.asked(&daemon.requests);
+            units::add(&mut sum, &asked, 1);
+        }
+    }
+    sum
+}
+
+impl NodeState {
+    /// How many pods of a class still fit, whatever their demand says of the node.
+    pub(crate) fn room(
+        &self,
+        class: &Class,
+        variant: &Variant,
+        groups: &Groups,
+        hosts: &HostGroups,
+        started: &[bool],
+    ) -> i64 {
+        if !units::fits(&class.requests, &self.free) {
+            return 0;
+        }
+        let room = units::times_fitting(&class.requests, &self.free);
+        let room = room.min(self.occupancy.room(class, variant, groups, hosts, started));
+        room.min(self.volume_room(class))
+    }
+
+    /// Replicas that share claims attach them once, so it is all or nothing.
+    fn volume_room(&self, class: &Class) -> i64 {
+        let mut wanted: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for volume in &class.shape.volumes {
+            if let Some(driver) = &volume.driver
+                && !self.claims.contains(&volume.claim)
+            {
+                wanted.entry(driver).or_default().insert(&volume.claim);
+            }
+        }
+        let fits = wanted.iter().all(|(driver, claims)| {
+            self.volumes_left.get(*driver).is_none_or(|left| claims.len() as i64 <= *left)
+        });
+        if fits { i64::MAX } else { 0 }
+    }
+
+    /// Puts pods of a class there.
+    pub(crate) fn add(
+        &mut self,
+        class_index: usize,
+        variant_index: usize,
+        class: &Class,
+        hosts: &HostGroups,
+        count: i64,
+    ) {
+        units::subtract(&mut self.free, &class.requests, count);
+        self.occupancy.add(class, &class.variants[variant_index], hosts, count);
+        for volume in &class.shape.volumes {
+            if self.claims.insert(volume.claim.clone())
+                && let Some(left) =
+                    volume.driver.as_ref().and_then(|driver| self.volumes_left.get_mut(driver))
+            {
+                *left -= 1;
+            }
+        }
+        self.contents.push((class_index, variant_index, count));
+    }
+}

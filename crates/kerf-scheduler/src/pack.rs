@@ -1,0 +1,335 @@
+//! Packing items onto new nodes, cheaply.
+//!
+//! The hardest item left decides which machines come into question. Each promising machine is
+//! filled, hardest items first, and the filling that costs least for what it holds is repeated as
+//! often as the items allow. What a filling holds is measured in the worth of its resources, so a
+//! machine whose memory lies idle is as dear as it really is.
+
+use std::cmp::Reverse;
+
+use crate::bin::Bin;
+use crate::group::{GroupId, Rule};
+use crate::item::{Item, World};
+use crate::units::{self, Amounts};
+use crate::worth::Worth;
+
+/// Machines that are filled to see which is best, at each step.
+const CANDIDATES_MAX: usize = 6;
+/// How far beyond the average share of a forced number of nodes a machine may go, in percent.
+const SHARE_PERCENT: u128 = 125;
+
+/// What changes while packing.
+#[derive(Clone, Debug)]
+pub(crate) struct PackState {
+    /// What the limits of each template leave.
+    pub(crate) limits: Vec<Vec<(usize, i64)>>,
+    pub(crate) nodes_left: Vec<Option<i64>>,
+    /// What is left of each reservation.
+    pub(crate) reservations: Vec<u32>,
+    /// Of each group whether a matching pod stands anywhere.
+    pub(crate) started: Vec<bool>,
+}
+
+/// A fleet for a list of items.
+#[derive(Clone, Debug)]
+pub(crate) struct Packing {
+    pub(crate) bins: Vec<Bin>,
+    /// How many pods of each item found no place.
+    pub(crate) left: Vec<i64>,
+    pub(crate) state: PackState,
+    /// The sum of the cheapest choices.
+    pub(crate) price_micros: u64,
+}
+
+struct Packer<'a> {
+    world: World<'a>,
+    items: &'a [Item],
+    /// Items, hardest first.
+    order: Vec<usize>,
+    left: Vec<i64>,
+    remaining: Amounts,
+    worth: Worth,
+    state: PackState,
+    overhead_micros: u64,
+    /// A rule that forces many nodes, and its items, hardest first.
+    forced: Option<Forced>,
+    bins: Vec<Bin>,
+}
+
+/// A rule under which each node takes only a few of some pods.
+struct Forced {
+    group: GroupId,
+    per_node: i64,
+    pods_left: i64,
+    items: Vec<usize>,
+}
+
+/// Packs items onto new nodes, counting `overhead_micros` on top of each node's price.
+pub(crate) fn pack(
+    world: World<'_>,
+    items: &[Item],
+    state: &PackState,
+    overhead_micros: u64,
+) -> Packing {
+    let mut remaining = Amounts::new();
+    for item in items {
+        units::add(&mut remaining, &world.classes[item.class].requests, item.count);
+    }
+    let worth = Worth::of(&remaining, offered_to(items, &world), &world, overhead_micros);
+    let value = |index: &usize| worth.value(&world.classes[items[*index].class].requests);
+    let mut order: Vec<usize> = (0..items.len()).collect();
+    order.sort_by_key(|index| (Reverse(value(index)), *index));
+    let mut packer = Packer {
+        world,
+        items,
+        forced: forced(items, &order, &world),
+        order,
+        left: items.iter().map(|item| item.count).collect(),
+        remaining,
+        worth,
+        state: state.clone(),
+        overhead_micros,
+        bins: Vec::new(),
+    };
+    packer.run();
+    let Packer { bins, left, state, .. } = packer;
+    let mut packing = Packing { bins, left, state, price_micros: 0 };
+    crate::improve::improve(&mut packing, &world);
+    packing.price_micros = packing
+        .bins
+        .iter()
+        .map(|bin| bin.choices(&world, &[]).first().map_or(0, |choice| choice.price_micros))
+        .sum();
+    packing
+}
+
+/// Every machine some item could use, with its cheapest price.
+fn offered_to<'a>(
+    items: &'a [Item],
+    world: &'a World<'a>,
+) -> impl Iterator<Item = (usize, u64)> + 'a {
+    let mut demands: Vec<usize> = items.iter().map(|item| item.demand).collect();
+    demands.sort_unstable();
+    demands.dedup();
+    let priced = demands.into_iter().flat_map(|demand| world.demands.get(demand).priced.iter());
+    priced.map(|(machine, price)| (*machine as usize, *price))
+}
+
+/// The rule that forces the most nodes, if it forces more than one.
+fn forced(items: &[Item], order: &[usize], world: &World<'_>) -> Option<Forced> {
+    let mut worst: Option<Forced> = None;
+    for group in world.hosts.all.iter().copied() {
+        let per_node = match world.groups.get(group).rule {
+            Rule::Spread { max_skew, .. } => i64::from(max_skew),
+            Rule::Apart => 1,
+            Rule::Near => continue,
+        };
+        let is_bound = |index: &usize| {
+            let item = &items[*index];
+            let class = &world.classes[item.class];
+            class.counts_in(group) && class.variants[item.variant].groups.contains(&group)
+        };
+        let bound: Vec<usize> = order.iter().copied().filter(is_bound).collect();
+        let pods_left: i64 = bound.iter().map(|index| items[*index].count).sum();
+        let nodes = Forced::nodes;
+        let candidate = Forced { group, per_node, pods_left, items: bound };
+        if nodes(&candidate) > worst.as_ref().map_or(1, nodes) {
+            worst = Some(candidate);
+        }
+    }
+    worst
+}
+
+impl Forced {
+    /// The fewest nodes the rule allows.
+    fn nodes(&self) -> i64 {
+        let per_node = self.per_node.max(1);
+        (self.pods_left + per_node - 1) / per_node
+    }
+}
+
+impl Packer<'_> {
+    fn run(&mut self) {
+        let mut position = 0;
+        while position < self.order.len() {
+            let hardest = self.order[position];
+            if self.left[hardest] == 0 {
+                position += 1;
+                continue;
+            }
+            match self.best_filling(hardest) {
+                Some(bin) => self.take(bin),
+                // Nothing holds it any more: its pods stay without a place.
+                None => position += 1,
+            }
+        }
+    }
+
+    /// The filling that costs least for what it holds, of the machines that hold the item.
+    fn best_filling(&self, hardest: usize) -> Option<Bin> {
+        let mut best: Option<(u128, u128, Bin)> = None;
+        for (machine, price_micros) in self.candidates(hardest) {
+            let bin = self.fill(machine, hardest);
+            if bin.contents.is_empty() {
+                continue;
+            }
+            let cost = u128::from(price_micros + self.overhead_micros).max(1);
+            let value = u128::from(self.worth.value(&bin.requests)).max(1);
+            let better = best
+                .as_ref()
+                .is_none_or(|(best_cost, best_value, _)| cost * best_value < best_cost * value);
+            if better {
+                best = Some((cost, value, bin));
+            }
+        }
+        best.map(|(_, _, bin)| bin)
+    }
+
+    /// The machines most likely to be filled cheaply, with their prices.
+    fn candidates(&self, hardest: usize) -> Vec<(usize, u64)> {
+        let item = &self.items[hardest];
+        let class = &self.world.classes[item.class];
+        let demand = self.world.demands.get(item.demand);
+        let templates = &self.world.machines.templates;
+        let fitting = demand.priced.iter().copied().filter(|(machine, _)| {
+            let machine = &self.world.machines.all[*machine as usize];
+            units::fits(&class.requests, &machine.free)
+                && self.within_limits(machine.template, &machine.capacity)
+        });
+        let fitting: Vec<(usize, u64)> =
+            fitting.map(|(machine, price)| (machine as usize, price)).collect();
+        // Pools are tried in their order; pools of one weight compete by price.
+        let weight = |machine: usize| templates[self.world.machines.all[machine].template].weight;
+        let Some(highest) = fitting.iter().map(|(machine, _)| weight(*machine)).max() else {
+            return Vec::new();
+        };
+        let share = self.share();
+        let mut ranked: Vec<(u128, u128, usize, u64)> = fitting
+            .into_iter()
+            .filter(|(machine, _)| weight(*machine) == highest)
+            .map(|(machine, price)| {
+                let free = &self.world.machines.all[machine].free;
+                let value = u128::from(self.worth.value_clipped(free, &self.remaining)).max(1);
+                (u128::from(price + self.overhead_micros).max(1), value, machine, price)
+            })
+            .collect();
+        if let Some(share) = share {
+            let least = ranked.iter().map(|(_, value, ..)| *value).min().unwrap_or(0);
+            let most = share.max(least);
+            ranked.retain(|(_, value, ..)| *value <= most);
+        }
+        ranked
+            .sort_by(|a, b| (a.0 * b.1).cmp(&(b.0 * a.1)).then(b.1.cmp(&a.1)).then(a.2.cmp(&b.2)));
+        ranked.truncate(CANDIDATES_MAX);
+        ranked.into_iter().map(|(_, _, machine, price)| (machine, price)).collect()
+    }
+
+    /// What a node should hold at most, where a rule forces many nodes anyway.
+    fn share(&self) -> Option<u128> {
+        let forced = self.forced.as_ref().filter(|forced| forced.pods_left > 0)?;
+        let nodes = forced.nodes();
+        let all = u128::from(self.worth.value(&self.remaining));
+        Some(all * SHARE_PERCENT / 100 / u128::try_from(nodes).unwrap_or(1).max(1))
+    }
+
+    fn within_limits(&self, template: usize, capacity: &Amounts) -> bool {
+        self.state.nodes_left[template].is_none_or(|left| left > 0)
+            && self.state.limits[template]
+                .iter()
+                .all(|(index, left)| capacity.get(*index).copied().unwrap_or(0) <= *left)
+    }
+
+    /// Fills a machine: the hardest item, then those that are forced apart, then the rest.
+    fn fill(&self, machine: usize, hardest: usize) -> Bin {
+        let mut bin = Bin::empty(machine, &self.world);
+        self.put(&mut bin, hardest);
+        if bin.contents.is_empty() {
+            return bin;
+        }
+        let forced = self.forced.iter().flat_map(|forced| forced.items.iter());
+        for index in forced.chain(&self.order).copied() {
+            if bin.free.first().is_some_and(|cpu| *cpu <= 0) {
+                break;
+            }
+            if index != hardest {
+                self.put(&mut bin, index);
+            }
+        }
+        bin
+    }
+
+    fn put(&self, bin: &mut Bin, index: usize) {
+        let item = &self.items[index];
+        let there = bin.count_of(item);
+        let left = self.left[index] - there;
+        if left > 0 {
+            let room = bin.room(item, &self.world, &self.state.started, left);
+            if room > 0 {
+                bin.add(item, &self.world, room);
+            }
+        }
+    }
+
+    /// Adds a filling as often as the items allow.
+    fn take(&mut self, bin: Bin) {
+        let index_of = |item: &Item| {
+            self.order.iter().copied().find(|index| {
+                let known = &self.items[*index];
+                (known.class, known.variant, &known.pins) == (item.class, item.variant, &item.pins)
+            })
+        };
+        let held: Vec<(usize, i64)> = bin
+            .contents
+            .iter()
+            .map(|content| {
+                (index_of(&content.item).expect("it came from the items"), content.count)
+            })
+            .collect();
+        let times = held.iter().map(|(index, count)| self.left[*index] / count).min().unwrap_or(1);
+        let times = if self.must_be_single(&bin) { 1 } else { times.max(1) };
+        for (index, count) in &held {
+            self.left[*index] -= count * times;
+            let item = &self.items[*index];
+            let class = &self.world.classes[item.class];
+            units::subtract(&mut self.remaining, &class.requests, count * times);
+            for group in
+                self.world.hosts.all.iter().copied().filter(|group| class.counts_in(*group))
+            {
+                self.state.started[group] = true;
+            }
+            if let Some(forced) = &mut self.forced
+                && class.counts_in(forced.group)
+                && class.variants[item.variant].groups.contains(&forced.group)
+            {
+                forced.pods_left -= count * times;
+            }
+        }
+        let machine = &self.world.machines.all[bin.machine];
+        let (template, capacity) = (machine.template, machine.capacity.clone());
+        if let Some(left) = &mut self.state.nodes_left[template] {
+            *left -= times;
+        }
+        for (index, left) in &mut self.state.limits[template] {
+            *left -= capacity.get(*index).copied().unwrap_or(0) * times;
+        }
+        for _ in 1..times {
+            self.bins.push(bin.clone());
+        }
+        self.bins.push(bin);
+    }
+
+    /// Whether taking the filling changes what the next may hold.
+    fn must_be_single(&self, bin: &Bin) -> bool {
+        let template = &self.world.machines.templates[bin.template];
+        let near = |group: &GroupId| {
+            self.world.hosts.contains(*group) && self.world.groups.get(*group).rule == Rule::Near
+        };
+        template.nodes_left.is_some()
+            || !template.limits.is_empty()
+            || bin.contents.iter().any(|content| {
+                let variant =
+                    &self.world.classes[content.item.class].variants[content.item.variant];
+                variant.groups.iter().any(near)
+            })
+    }
+}

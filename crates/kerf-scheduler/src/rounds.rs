@@ -1,0 +1,227 @@
+//! Placing everything, wish by wish.
+
+use crate::assign::Ban;
+use crate::bin::Bin;
+use crate::item::Item;
+use crate::pack::{Packing, pack};
+use crate::solver::Solver;
+
+/// Fleets are packed with the overhead of a node counted once, ten and a hundred times, and the best
+/// is kept: a higher price per node gives fewer and larger nodes.
+const OVERHEAD_FACTORS: [u64; 3] = [1, 10, 100];
+/// A fleet may cost so much more than the cheapest, in thousandths, if it has fewer nodes.
+const FEWER_NODES_WORTH_PER_MILLE: u128 = 10;
+/// Rounds after which what is left stays without a place. Each round either places pods, bans a
+/// domain or gives up a wish, so this is reached only where thousands of wishes fail one by one.
+const ROUNDS_MAX: usize = 512;
+
+/// Pods still to be placed.
+#[derive(Clone, Debug)]
+struct Pending {
+    class: usize,
+    variant: usize,
+    count: i64,
+}
+
+/// What came of it.
+pub(crate) struct Placed {
+    pub(crate) bins: Vec<Bin>,
+    /// Pods without a place: class, the way tried last, count.
+    pub(crate) unplaced: Vec<(usize, usize, i64)>,
+}
+
+impl Solver<'_> {
+    /// Places every pod that can be placed.
+    pub(crate) fn place_all(&mut self) -> Placed {
+        let mut placed = Placed { bins: Vec::new(), unplaced: Vec::new() };
+        let mut bans: Vec<Ban> = Vec::new();
+        let mut pending = self.all_pending(&mut placed);
+        for _ in 0..ROUNDS_MAX {
+            if pending.is_empty() {
+                break;
+            }
+            pending = self.round(pending, &mut bans, &mut placed);
+        }
+        placed.unplaced.extend(pending.iter().map(|left| (left.class, left.variant, left.count)));
+        self.repair_spreads(&mut placed);
+        placed
+    }
+
+    /// Every class once, the largest pods first.
+    fn all_pending(&self, placed: &mut Placed) -> Vec<Pending> {
+        let mut order: Vec<usize> = (0..self.classes.len()).collect();
+        let size = |index: &usize| {
+            let requests = &self.classes[*index].requests;
+            let at = |resource| std::cmp::Reverse(requests.get(resource).copied().unwrap_or(0));
+            (at(0), at(1), *index)
+        };
+        order.sort_by_key(size);
+        let mut pending = Vec::new();
+        for class in order {
+            let read = &self.classes[class];
+            let count = i64::try_from(read.pods.len()).expect("fewer than 2⁶³ pods");
+            if read.variants.is_empty() || read.shape.has_resource_claims {
+                placed.unplaced.push((class, 0, count));
+            } else {
+                pending.push(Pending { class, variant: 0, count });
+            }
+        }
+        pending
+    }
+
+    /// Tries to place what is pending and answers with what is to be tried next.
+    fn round(
+        &mut self,
+        pending: Vec<Pending>,
+        bans: &mut Vec<Ban>,
+        placed: &mut Placed,
+    ) -> Vec<Pending> {
+        let mut next = Vec::new();
+        let mut items = Vec::new();
+        for Pending { class, variant, count } in pending {
+            let (bound, homeless) = self.assign(class, variant, count, bans);
+            items.extend(bound);
+            self.give_up_wish(class, variant, homeless, &mut next, placed);
+        }
+        self.use_nodes(&mut items);
+        self.use_bins(&mut items, &mut placed.bins);
+        items.retain(|item| item.count > 0);
+        let packing = self.best_packing(&items);
+        self.state = packing.state;
+        placed.bins.extend(packing.bins);
+        for (item, left) in items.iter().zip(packing.left).filter(|(_, left)| *left > 0) {
+            self.uncount(item.class, item.variant, &item.pins, left);
+            match item.pins.last() {
+                // Another domain may still have room.
+                Some((key, domain)) => {
+                    bans.push((item.class, item.variant, *key, *domain));
+                    let (class, variant) = (item.class, item.variant);
+                    next.push(Pending { class, variant, count: left });
+                }
+                None => self.give_up_wish(item.class, item.variant, left, &mut next, placed),
+            }
+        }
+        merged(next)
+    }
+
+    fn give_up_wish(
+        &self,
+        class: usize,
+        variant: usize,
+        count: i64,
+        next: &mut Vec<Pending>,
+        placed: &mut Placed,
+    ) {
+        if count == 0 {
+            return;
+        }
+        if variant + 1 < self.classes[class].variants.len() {
+            next.push(Pending { class, variant: variant + 1, count });
+        } else {
+            placed.unplaced.push((class, variant, count));
+        }
+    }
+
+    /// Puts items onto nodes that exist, in the order of the nodes.
+    fn use_nodes(&mut self, items: &mut [Item]) {
+        for index in 0..self.nodes.len() {
+            let number = u32::try_from(index).expect("fewer than 2³² nodes");
+            for item in items.iter_mut().filter(|item| item.count > 0) {
+                if !self.demands.get(item.demand).nodes.contains(number) {
+                    continue;
+                }
+                let class = &self.classes[item.class];
+                let variant = &class.variants[item.variant];
+                let node = &mut self.nodes[index];
+                let room =
+                    node.room(class, variant, &self.groups, &self.hosts, &self.state.started);
+                let count = room.min(item.count);
+                if count > 0 {
+                    node.add(item.class, item.variant, class, &self.hosts, count);
+                    item.count -= count;
+                    for group in self.hosts.all.iter().filter(|group| class.counts_in(**group)) {
+                        self.state.started[*group] = true;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Puts items into the slack of nodes added in earlier rounds.
+    fn use_bins(&mut self, items: &mut [Item], bins: &mut [Bin]) {
+        for bin in bins {
+            for item in items.iter_mut().filter(|item| item.count > 0) {
+                let world = self.world();
+                let room = bin.room(item, &world, &self.state.started, item.count);
+                if room > 0 {
+                    bin.add(item, &world, room);
+                    item.count -= room;
+                }
+            }
+        }
+    }
+
+    /// The cheapest of several fleets, or one nearly as cheap with fewer nodes.
+    fn best_packing(&self, items: &[Item]) -> Packing {
+        let overhead = self.problem.settings.node_overhead.micros_per_hour();
+        let packings = OVERHEAD_FACTORS
+            .map(|factor| pack(self.world(), items, &self.state, overhead.saturating_mul(factor)));
+        let unplaced = |packing: &Packing| packing.left.iter().sum::<i64>();
+        let least_unplaced = packings.iter().map(unplaced).min().expect("there are several");
+        let complete = packings.into_iter().filter(|packing| unplaced(packing) == least_unplaced);
+        let complete: Vec<Packing> = complete.collect();
+        let cheapest = complete.iter().map(|packing| packing.price_micros).min();
+        let cheapest = u128::from(cheapest.expect("the least is one of them"));
+        let affordable = complete.into_iter().filter(|packing| {
+            u128::from(packing.price_micros) * 1000
+                <= cheapest * (1000 + FEWER_NODES_WORTH_PER_MILLE)
+        });
+        affordable
+            .min_by_key(|packing| (packing.bins.len(), packing.price_micros))
+            .expect("the cheapest is affordable")
+    }
+
+    /// Takes back pods whose spread holds no longer because others found no place.
+    fn repair_spreads(&mut self, placed: &mut Placed) {
+        let mut bins = std::mem::take(&mut placed.bins);
+        for bin in bins.iter_mut().rev() {
+            let mut position = bin.contents.len();
+            while position > 0 {
+                position -= 1;
+                let item = bin.contents[position].item.clone();
+                while bin.contents[position].count > 0 && !self.stands_legally(&item) {
+                    bin.contents[position].count -= 1;
+                    self.uncount(item.class, item.variant, &item.pins, 1);
+                    placed.unplaced.push((item.class, item.variant, 1));
+                }
+            }
+            bin.contents.retain(|content| content.count > 0);
+        }
+        bins.retain(|bin| !bin.contents.is_empty());
+        placed.bins = bins;
+    }
+
+    /// Whether pods of an item may still stand in the domains they are bound for.
+    fn stands_legally(&self, item: &Item) -> bool {
+        let class = &self.classes[item.class];
+        let variant = &class.variants[item.variant];
+        item.pins.iter().all(|(key, domain)| {
+            self.counts.holds_spreads(class, variant, &self.groups, *key, *domain, &self.vocabulary)
+        })
+    }
+}
+
+/// Pods of one class and way together.
+fn merged(mut pending: Vec<Pending>) -> Vec<Pending> {
+    let mut merged: Vec<Pending> = Vec::new();
+    for each in pending.drain(..) {
+        let known = merged
+            .iter_mut()
+            .find(|known| (known.class, known.variant) == (each.class, each.variant));
+        match known {
+            Some(known) => known.count += each.count,
+            None => merged.push(each),
+        }
+    }
+    merged
+}

@@ -1,0 +1,113 @@
+//! Why a pod found no place, nearest cause first.
+
+use kerf_model::taint::untolerated;
+
+use crate::machine::Template;
+use crate::solver::Solver;
+use crate::units;
+
+impl Solver<'_> {
+    /// The nearest reason why pods of a class found no place.
+    pub(crate) fn why_not(&self, class: usize, variant: usize) -> String {
+        let shape = &self.classes[class].shape;
+        if shape.has_resource_claims {
+            return "it asks for devices through resource claims (DRA), which are not supported; \
+                    use extended resources such as nvidia.com/gpu"
+                .to_owned();
+        }
+        if self.classes[class].variants.is_empty() {
+            return "its node affinity or its volumes contradict themselves, so no node can satisfy \
+                    them"
+                .to_owned();
+        }
+        if self.machines.templates.is_empty() {
+            return "no dynamic pool is ready; create a NodePool".to_owned();
+        }
+        let reasons: Vec<String> = self
+            .machines
+            .templates
+            .iter()
+            .map(|template| {
+                let name = &self.problem.pools[template.pool].pool.name;
+                format!("pool {name:?}: {}", self.why_not_in(template, class, variant))
+            })
+            .collect();
+        reasons.join("; ")
+    }
+
+    fn why_not_in(&self, template: &Template, class: usize, variant: usize) -> String {
+        let class = &self.classes[class];
+        let variant = &class.variants[variant];
+        let taints = &self.problem.pools[template.pool].pool.template.spec.taints;
+        if let Some(taint) = untolerated(taints, &class.shape.tolerations).next() {
+            return format!("it does not tolerate the taint {taint}");
+        }
+        let explained =
+            template.requirements.explain(&variant.node, &self.well_known, &self.vocabulary);
+        if let Err(reason) = explained {
+            return reason.to_string();
+        }
+        let mut both = template.requirements.clone();
+        both.narrow(&variant.node, &self.vocabulary);
+        let machines = &self.machines.all[template.machines.clone()];
+        let allowed: Vec<_> = machines
+            .iter()
+            .filter(|machine| machine.requirements.intersects(&both, &self.vocabulary))
+            .collect();
+        if allowed.is_empty() {
+            return "no instance type satisfies its requirements".to_owned();
+        }
+        let sellable: Vec<_> = allowed
+            .into_iter()
+            .filter(|machine| machine.cheapest_offer(&both, &self.vocabulary).is_some())
+            .collect();
+        if sellable.is_empty() {
+            return "no offering of the instance types it could use is available".to_owned();
+        }
+        let fitting: Vec<_> =
+            sellable.iter().filter(|machine| units::fits(&class.requests, &machine.free)).collect();
+        if fitting.is_empty() {
+            return self.what_is_too_large(&class.requests, &sellable);
+        }
+        let left = template.nodes_left.is_some_and(|left| left <= 0);
+        if left || !template.limits.is_empty() || template.nodes_left.is_some() {
+            return "the limits of the pool leave no room for a node that would hold it".to_owned();
+        }
+        "its rules about other pods (spread, affinity, anti-affinity or host ports) leave no node \
+         it could stand on"
+            .to_owned()
+    }
+
+    /// The resource that no machine has enough of.
+    fn what_is_too_large(
+        &self,
+        requests: &units::Amounts,
+        machines: &[&crate::machine::Machine],
+    ) -> String {
+        for (index, asked) in requests.iter().enumerate().filter(|(_, asked)| **asked > 0) {
+            let most = machines
+                .iter()
+                .map(|machine| machine.free.get(index).copied().unwrap_or(0))
+                .max()
+                .unwrap_or(0);
+            if *asked > most {
+                let amounts = |amount: i64| {
+                    let mut amounts = units::Amounts::new();
+                    amounts.resize(index + 1, 0);
+                    amounts[index] = amount.max(0);
+                    let list = self.units.to_list(&amounts);
+                    let name = self.units.name_at(index);
+                    list.get(name).map_or_else(|| "0".to_owned(), |quantity| quantity.to_string())
+                };
+                let name = self.units.name_at(index);
+                return format!(
+                    "it asks for {name} {} and the largest node it could use has {} to give; ask \
+                     for less or allow larger instance types",
+                    amounts(*asked),
+                    amounts(most)
+                );
+            }
+        }
+        "no instance type has enough of everything it asks for at once".to_owned()
+    }
+}

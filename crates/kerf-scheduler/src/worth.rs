@@ -1,0 +1,72 @@
+//! What resources are worth in a batch: the prices of the cheapest conceivable fleet.
+
+use crate::covering::{Column, Cover, cover};
+use crate::item::World;
+use crate::units::Amounts;
+
+/// Most resources that are priced; the rest count for nothing, which keeps every bound valid.
+const ROWS_MAX: usize = 8;
+
+/// The worth of resources.
+#[derive(Clone, Debug)]
+pub(crate) struct Worth {
+    rows: Vec<usize>,
+    cover: Option<Cover>,
+}
+
+impl Worth {
+    /// Prices the resources of a demand by machines that each cost their price and `overhead`.
+    pub(crate) fn of(
+        demand: &Amounts,
+        machines: impl Iterator<Item = (usize, u64)>,
+        world: &World<'_>,
+        overhead_micros: u64,
+    ) -> Self {
+        let rows: Vec<usize> =
+            (0..demand.len()).filter(|row| demand[*row] > 0).take(ROWS_MAX).collect();
+        let wanted: Vec<i64> = rows.iter().map(|row| demand[*row]).collect();
+        let mut amounts: Vec<(u64, Vec<i64>)> = Vec::new();
+        for (machine, price_micros) in machines {
+            let free = &world.machines.all[machine].free;
+            let row = |row: &usize| free.get(*row).copied().unwrap_or(0).max(0);
+            amounts.push((price_micros + overhead_micros, rows.iter().map(row).collect()));
+        }
+        amounts.sort();
+        amounts.dedup();
+        let columns: Vec<Column<'_>> = amounts
+            .iter()
+            .map(|(cost_micros, amounts)| Column { cost_micros: *cost_micros, amounts })
+            .collect();
+        let cover = if rows.is_empty() { None } else { cover(&columns, &wanted) };
+        Self { rows, cover }
+    }
+
+    /// The cost below which nothing can cover the demand.
+    pub(crate) fn bound_micros(&self) -> u64 {
+        self.cover.as_ref().map_or(0, |cover| cover.bound_micros)
+    }
+
+    /// What amounts are worth.
+    pub(crate) fn value(&self, amounts: &Amounts) -> u64 {
+        let row = |row: &usize| amounts.get(*row).copied().unwrap_or(0).max(0);
+        self.value_of(self.rows.iter().map(row))
+    }
+
+    /// What the smaller of two amounts is worth, resource by resource.
+    pub(crate) fn value_clipped(&self, amounts: &Amounts, most: &Amounts) -> u64 {
+        let row = |row: &usize| {
+            let at = |amounts: &Amounts| amounts.get(*row).copied().unwrap_or(0);
+            at(amounts).min(at(most)).max(0)
+        };
+        self.value_of(self.rows.iter().map(row))
+    }
+
+    fn value_of(&self, amounts: impl Iterator<Item = i64>) -> u64 {
+        let amounts: smallvec::SmallVec<[i64; ROWS_MAX]> = amounts.collect();
+        match &self.cover {
+            Some(cover) => cover.value_micros(&amounts),
+            // Without prices, CPU stands for everything.
+            None => amounts.first().map_or(0, |first| u64::try_from(*first).unwrap_or(0)),
+        }
+    }
+}
