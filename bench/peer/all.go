@@ -45,8 +45,8 @@ func runAll(args []string) error {
 		with.budget = 0
 	}
 	var entries []entry
-	fmt.Printf("%-14s %6s %10s %9s %6s %10s %9s %6s\n",
-		"workload", "pods", "pods/s", "solve s", "nodes", "$/h", "peak MiB", "rounds")
+	fmt.Printf("%-14s %6s %10s %9s %9s %6s %10s %9s %6s\n",
+		"workload", "pods", "pods/s", "solve s", "CPU s", "nodes", "$/h", "peak MiB", "rounds")
 	for _, one := range chosen {
 		sizes := one.sizes
 		if *quick {
@@ -116,6 +116,7 @@ func printRow(name string, text []byte) error {
 		PodsUnscheduled    int
 		PodsPerSecond      float64
 		SolveNanos         int64
+		SolveCPUNanos      int64 `json:"solveCpuNanos"`
 		NewNodeCount       int
 		PriceMicrosPerHour uint64
 		Memory             memory
@@ -128,9 +129,9 @@ func printRow(name string, text []byte) error {
 	if read.PodsUnscheduled > 0 {
 		note = fmt.Sprintf("  %d pods unscheduled", read.PodsUnscheduled)
 	}
-	fmt.Printf("%-14s %6d %10.1f %9.3f %6d %10.4f %9d %6d%s\n",
-		name, read.Pods, read.PodsPerSecond, float64(read.SolveNanos)/1e9, read.NewNodeCount,
-		float64(read.PriceMicrosPerHour)/1e6, read.Memory.PeakBytes>>20, len(read.Rounds), note)
+	fmt.Printf("%-14s %6d %10.1f %9.3f %9.3f %6d %10.4f %9d %6d%s\n",
+		name, read.Pods, read.PodsPerSecond, float64(read.SolveNanos)/1e9, float64(read.SolveCPUNanos)/1e9,
+		read.NewNodeCount, float64(read.PriceMicrosPerHour)/1e6, read.Memory.PeakBytes>>20, len(read.Rounds), note)
 	return nil
 }
 

@@ -25,6 +25,7 @@ type result struct {
 	Pods          int
 	Concurrency   int
 	SolveNanos    int64
+	SolveCPUNanos int64
 	PodsPerSecond float64
 	Memory        memory
 	Rounds        []round
@@ -85,6 +86,7 @@ func (r *result) write(to io.Writer) error {
 		{"podsScheduled", r.Pods - len(r.Unschedulable)},
 		{"podsUnscheduled", len(r.Unschedulable)},
 		{"solveNanos", r.SolveNanos},
+		{"solveCpuNanos", r.SolveCPUNanos},
 		{"podsPerSecond", r.PodsPerSecond},
 		{"newNodeCount", len(r.NewNodes)},
 		{"priceMicrosPerHour", r.priceMicrosPerHour()},

@@ -39,7 +39,7 @@ func memoryHeavy(random *rand.Rand, pods int) *problem {
 	built := linuxOnDemand()
 	var all pile
 	for range pods {
-		cpuMillis := lognormal(random, 350, 0.6, 50, 50, 8000)
+		cpuMillis := lognormal(random, 550, 0.6, 50, 50, 8000)
 		mebibytesPerCPU := 6*mebibytesPerGibibyte + random.IntN(5*mebibytesPerGibibyte+1)
 		all.add("memory", newPod(nil, cpuMillis, cpuMillis*mebibytesPerCPU/1000))
 	}
