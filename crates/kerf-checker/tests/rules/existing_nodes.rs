@@ -1,0 +1,150 @@
+use std::sync::Arc;
+
+use kerf_checker::Rule;
+use kerf_model::host_port::HostPort;
+use kerf_model::labels::well_known;
+use kerf_model::pod::{PodShape, PodVolume};
+use kerf_model::requirement::{Operator, RequirementEntry};
+use kerf_model::taint::{Taint, TaintEffect, Toleration};
+use kerf_scheduler::Problem;
+
+use crate::world::{amounts, answer, bites, is_in, labels, node, on, pods, runs, shape, world};
+
+/// Two pods and two nodes, `good` in zone a and `bad` in zone b.
+fn good_and_bad(first: PodShape, second: PodShape) -> Problem {
+    let nodes = vec![node("good", "a"), node("bad", "b")];
+    Problem { pods: pods([first, second]), nodes, ..world() }
+}
+
+/// The first pod may stand on the first node, but not on the second.
+#[track_caller]
+fn keeps_off_the_bad_node(rule: Rule, problem: &Problem) {
+    let legal = answer(problem, [on(0, &[0])], []);
+    bites(rule, problem, &legal, &answer(problem, [on(1, &[0])], []));
+}
+
+/// Both pods may have a node each, but not the first one together.
+#[track_caller]
+fn do_not_share(rule: Rule, problem: &Problem) {
+    let legal = answer(problem, [on(0, &[0]), on(1, &[1])], []);
+    bites(rule, problem, &legal, &answer(problem, [on(0, &[0, 1])], []));
+}
+
+#[test]
+fn taints_that_forbid_are_tolerated() {
+    for effect in [TaintEffect::NoSchedule, TaintEffect::NoExecute] {
+        let mut problem = good_and_bad(shape("web"), shape("web"));
+        problem.nodes[1].taints.push(Taint::new("dedicated", "red", effect));
+        keeps_off_the_bad_node(Rule::Taints, &problem);
+        let mut tolerant = shape("web");
+        tolerant.tolerations.push(Toleration::of_effect(effect));
+        problem.pods = pods([tolerant]);
+        assert_eq!(kerf_checker::check(&problem, &answer(&problem, [on(1, &[0])], [])), []);
+    }
+}
+
+#[test]
+fn taints_that_only_discourage_are_wishes() {
+    let mut problem = good_and_bad(shape("web"), shape("web"));
+    problem.nodes[1].taints.push(Taint::new("slow", "", TaintEffect::PreferNoSchedule));
+    assert_eq!(kerf_checker::check(&problem, &answer(&problem, [on(1, &[0])], [])), []);
+}
+
+#[test]
+fn labels_satisfy_the_selector() {
+    let mut picky = shape("web");
+    picky.placement.node_selector = labels(&[(well_known::ZONE, "a")]);
+    keeps_off_the_bad_node(Rule::NodeAffinity, &good_and_bad(picky, shape("web")));
+}
+
+#[test]
+fn labels_satisfy_any_one_required_term_with_the_selector() {
+    let mut picky = shape("web");
+    let needs_team = RequirementEntry::new("team", Operator::Exists, []);
+    picky.placement.node_affinity.required =
+        vec![vec![needs_team], vec![is_in(well_known::ZONE, &["a", "c"])]];
+    keeps_off_the_bad_node(Rule::NodeAffinity, &good_and_bad(picky, shape("web")));
+}
+
+#[test]
+fn a_missing_label_is_not_assumed_even_if_it_is_well_known() {
+    let mut picky = shape("web");
+    picky.placement.node_selector = labels(&[(well_known::ZONE, "a")]);
+    let mut problem = good_and_bad(picky, shape("web"));
+    problem.nodes[1].labels.remove(well_known::ZONE);
+    keeps_off_the_bad_node(Rule::NodeAffinity, &problem);
+}
+
+#[test]
+fn requests_fit_beside_the_pods_that_run() {
+    let mut problem = good_and_bad(shape("web"), shape("web"));
+    problem.nodes[0].pods = vec![runs(shape("db")), runs(shape("db")), runs(shape("db"))];
+    do_not_share(Rule::Resources, &problem);
+}
+
+#[test]
+fn room_is_kept_for_daemons_that_are_still_to_come() {
+    let mut problem = good_and_bad(shape("web"), shape("web"));
+    let daemon = Arc::new(PodShape { requests: amounts(3), ..shape("daemon") });
+    problem.daemons = vec![daemon.clone()];
+    do_not_share(Rule::Resources, &problem);
+    // Once the daemon runs it is not counted again.
+    let mut running = runs((*daemon).clone());
+    running.is_daemon = true;
+    problem.nodes[0].pods = vec![running];
+    do_not_share(Rule::Resources, &problem);
+    // A daemon that does not tolerate the node never comes.
+    problem.nodes[0].pods.clear();
+    problem.nodes[0].taints = vec![Taint::new("t", "", TaintEffect::NoSchedule)];
+    let mut tolerant = shape("web");
+    tolerant.tolerations.push(Toleration::of_everything());
+    problem.pods = pods([tolerant.clone(), tolerant]);
+    assert_eq!(kerf_checker::check(&problem, &answer(&problem, [on(0, &[0, 1])], [])), []);
+}
+
+#[test]
+fn nothing_goes_onto_an_overdrawn_node() {
+    let mut nothing = shape("web");
+    nothing.requests = Default::default();
+    let mut problem = good_and_bad(nothing.clone(), nothing);
+    problem.nodes[1].pods = vec![runs(PodShape { requests: amounts(5), ..shape("db") })];
+    keeps_off_the_bad_node(Rule::Resources, &problem);
+}
+
+#[test]
+fn host_ports_are_taken_once() {
+    let port = |ip| HostPort::parse(ip, 80, "TCP").unwrap().unwrap();
+    let with = |ip| PodShape { host_ports: vec![port(ip)], ..shape("web") };
+    do_not_share(Rule::HostPorts, &good_and_bad(with(""), with("10.0.0.1")));
+    let mut problem = good_and_bad(with(""), shape("web"));
+    problem.nodes[1].pods = vec![runs(with("10.0.0.2"))];
+    keeps_off_the_bad_node(Rule::HostPorts, &problem);
+    let apart = good_and_bad(with("10.0.0.1"), with("10.0.0.2"));
+    assert_eq!(kerf_checker::check(&apart, &answer(&apart, [on(0, &[0, 1])], [])), []);
+}
+
+fn with_volume(claim: &str, zones: &[&str]) -> PodShape {
+    let volume = PodVolume {
+        claim: claim.to_owned(),
+        driver: Some("disks".to_owned()),
+        reachable_from: zones.iter().map(|zone| vec![is_in(well_known::ZONE, &[zone])]).collect(),
+    };
+    PodShape { volumes: vec![volume], ..shape("web") }
+}
+
+#[test]
+fn volumes_are_reached_by_one_of_their_alternatives() {
+    let problem = good_and_bad(with_volume("shop/disk", &["c", "a"]), shape("web"));
+    keeps_off_the_bad_node(Rule::Volumes, &problem);
+}
+
+#[test]
+fn a_driver_attaches_no_more_volumes_than_it_can_and_a_shared_one_once() {
+    let with = |claim| with_volume(claim, &[]);
+    let mut problem = good_and_bad(with("shop/one"), with("shop/two"));
+    problem.nodes[0].volume_limits = [("disks".to_owned(), 2)].into();
+    problem.nodes[0].pods = vec![runs(with("shop/three"))];
+    do_not_share(Rule::Volumes, &problem);
+    problem.nodes[0].pods = vec![runs(with("shop/two"))];
+    assert_eq!(kerf_checker::check(&problem, &answer(&problem, [on(0, &[0, 1])], [])), []);
+}
