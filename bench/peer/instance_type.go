@@ -56,7 +56,9 @@ func describeRequirements(from scheduling.Requirements) []corev1.NodeSelectorReq
 	var described []corev1.NodeSelectorRequirement
 	for _, one := range from.NodeSelectorRequirements() {
 		slices.Sort(one.Values)
-		described = append(described, corev1.NodeSelectorRequirement{Key: one.Key, Operator: one.Operator, Values: one.Values})
+		described = append(described, corev1.NodeSelectorRequirement{
+			Key: one.Key, Operator: one.Operator, Values: one.Values,
+		})
 	}
 	slices.SortFunc(described, func(a, b corev1.NodeSelectorRequirement) int { return cmp.Compare(a.Key, b.Key) })
 	return described
