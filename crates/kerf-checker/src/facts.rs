@@ -153,31 +153,47 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Selector and each required term; a term that means nothing can never hold and is left out.
+    /// Selector and each required term, or the selector alone. What can never hold is left out.
     fn placement(&mut self, placement: &PodPlacement) -> Alternatives {
-        let selector = self.labels(&placement.node_selector);
+        let selector = placement.node_selector.iter();
+        let selector =
+            selector.map(|(key, value)| RequirementEntry::new(key, Operator::In, [value.as_str()]));
+        let selector: Vec<_> = selector.collect();
         let terms = &placement.node_affinity.required;
         if terms.is_empty() {
-            return vec![selector];
+            return self.conjunction(&selector).into_iter().collect();
         }
-        let normalization = self.problem.settings.label_rules.normalization();
-        let mut alternatives = Vec::new();
-        for term in terms {
-            let term = Requirements::from_entries(term, normalization, &mut self.vocabulary);
-            let Ok(term) = term else { continue };
-            let mut both = selector.clone();
-            both.narrow(&term, &self.vocabulary);
-            alternatives.push(both);
-        }
-        alternatives
+        terms.iter().filter_map(|term| self.conjunction(selector.iter().chain(term))).collect()
     }
 
     fn volumes(&mut self, shape: &PodShape) -> Vec<Alternatives> {
         let mut volumes = Vec::new();
         for volume in shape.volumes.iter().filter(|volume| !volume.reachable_from.is_empty()) {
-            volumes.push(volume.reachable_from.iter().map(|term| self.entries(term)).collect());
+            let terms = volume.reachable_from.iter();
+            volumes.push(terms.filter_map(|term| self.conjunction(term)).collect());
         }
         volumes
+    }
+
+    /// All entries together, unless they contradict each other or one means nothing.
+    ///
+    /// Merged, a contradiction would look like `DoesNotExist`, which a node without the label
+    /// satisfies; so it has to be seen before merging.
+    fn conjunction<'b>(
+        &mut self,
+        entries: impl IntoIterator<Item = &'b RequirementEntry>,
+    ) -> Option<Requirements> {
+        let normalization = self.problem.settings.label_rules.normalization();
+        let mut parts = Vec::new();
+        for entry in entries {
+            parts.push(entry.intern(normalization, &mut self.vocabulary).ok()?);
+        }
+        let mut merged = Requirements::new();
+        parts.iter().for_each(|part| merged.add(part.clone(), &self.vocabulary));
+        let contradicted =
+            |part: &Requirement| !part.is_negative() && merged.get(part.key()).is_empty();
+        let possible = !parts.iter().any(contradicted);
+        possible.then_some(merged)
     }
 
     fn labels<'b>(

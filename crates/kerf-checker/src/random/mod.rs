@@ -70,9 +70,10 @@ pub fn random_problem(seed: u64, size: &Size) -> Problem {
     let zone_count = dice.between(1, size.zones.clamp(1, words::ZONES.len()) as u64);
     let zones = &words::ZONES[..zone_count as usize];
     let types = machines::instance_types(dice, size, zones);
-    let pools = pools::pools(dice, size, zones, &types);
+    let mut pools = pools::pools(dice, size, zones, &types);
     let daemons = pods::daemons(dice, size, zones);
     let nodes = nodes::nodes(dice, size, &pools, &daemons);
+    pools::raise_limits(dice, &mut pools, &nodes);
     let pods = pods::pods(dice, size, zones);
     Problem { pods, daemons, nodes, pools, namespaces: namespaces(), settings: settings(dice) }
 }

@@ -70,7 +70,7 @@ pub(super) fn tolerations(dice: &mut Dice) -> Vec<Toleration> {
     if dice.chance(5) {
         return vec![Toleration::of_everything()];
     }
-    if !dice.chance(35) {
+    if !dice.chance(45) {
         return Vec::new();
     }
     let exists = dice.chance(40);

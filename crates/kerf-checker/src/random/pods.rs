@@ -15,17 +15,21 @@ use super::dice::Dice;
 use super::words::{APP, APPS, DRIVER, GPU, NAMESPACES, VERSION, VERSIONS, amounts};
 use super::{Size, nearness, placement};
 
+/// Volumes there are to share.
+const DISKS: u64 = 6;
+
 /// More processors than any machine has.
 const IMPOSSIBLE_CPUS: i64 = 1000;
 
 pub(super) fn pods(dice: &mut Dice, size: &Size, zones: &[&str]) -> Vec<Pod> {
+    let disks: Vec<_> = (0..DISKS).map(|number| disk(dice, zones, number)).collect();
     let count = dice.between(1, size.pods.max(1) as u64) as usize;
     let mut pods = Vec::new();
     for group in 0.. {
         if pods.len() == count {
             break;
         }
-        let shape = Arc::new(shape(dice, zones));
+        let shape = Arc::new(shape(dice, zones, &disks));
         let replicas = dice.between(1, size.replicas.max(1) as u64) as usize;
         for replica in 0..replicas.min(count - pods.len()) {
             let name = format!("{}-{group}-{replica}", shape.labels[APP]);
@@ -40,7 +44,7 @@ pub(super) fn pod(name: String, created_at: i64, shape: Arc<PodShape>) -> Pod {
     Pod { uid: format!("uid-{name}"), name, created_at, shape }
 }
 
-fn shape(dice: &mut Dice, zones: &[&str]) -> PodShape {
+fn shape(dice: &mut Dice, zones: &[&str], disks: &[PodVolume]) -> PodShape {
     let app = dice.word(&APPS);
     PodShape {
         placement: placement::placement(dice, zones),
@@ -49,7 +53,7 @@ fn shape(dice: &mut Dice, zones: &[&str]) -> PodShape {
         affinity: nearness::affinity(dice, app, 12),
         anti_affinity: nearness::affinity(dice, app, 15),
         host_ports: host_ports(dice, 8),
-        volumes: volumes(dice, zones),
+        volumes: volumes(dice, disks),
         has_resource_claims: dice.chance(3),
         ..plain_shape(dice, app)
     }
@@ -98,15 +102,16 @@ fn host_ports(dice: &mut Dice, percent: u64) -> Vec<HostPort> {
     vec![port.ok().flatten().expect("these addresses, ports and protocols exist")]
 }
 
-fn volumes(dice: &mut Dice, zones: &[&str]) -> Vec<PodVolume> {
+fn volumes(dice: &mut Dice, disks: &[PodVolume]) -> Vec<PodVolume> {
     if !dice.chance(10) {
         return Vec::new();
     }
     let count = dice.between(1, 2);
-    (0..count).map(|_| volume(dice, zones)).collect()
+    (0..count).map(|_| dice.pick(disks).clone()).collect()
 }
 
-fn volume(dice: &mut Dice, zones: &[&str]) -> PodVolume {
+/// A volume that pods share.
+fn disk(dice: &mut Dice, zones: &[&str], number: u64) -> PodVolume {
     let zonal = |zone: &str| vec![RequirementEntry::new(well_known::ZONE, Operator::In, [zone])];
     let reachable_from = match dice.between(0, 3) {
         0 => Vec::new(),
@@ -115,7 +120,7 @@ fn volume(dice: &mut Dice, zones: &[&str]) -> PodVolume {
         _ => vec![vec![RequirementEntry::new(well_known::ZONE, Operator::In, dice.some(zones))]],
     };
     PodVolume {
-        claim: format!("shop/disk-{}", dice.between(0, 5)),
+        claim: format!("shop/disk-{number}"),
         driver: dice.chance(80).then(|| DRIVER.to_owned()),
         reachable_from,
     }

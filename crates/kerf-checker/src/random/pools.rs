@@ -7,6 +7,7 @@ use kerf_model::budget::BudgetList;
 use kerf_model::duration::NillableDuration;
 use kerf_model::instance_type::InstanceType;
 use kerf_model::labels::{kwok, well_known};
+use kerf_model::node::Node;
 use kerf_model::node_spec::{NodeClassRef, NodeSpec};
 use kerf_model::pool::{ConsolidationPolicy, Disruption, NodePool, NodeTemplate, Sizing};
 use kerf_model::quantity::Quantity;
@@ -100,6 +101,20 @@ fn limits(dice: &mut Dice) -> ResourceList {
     limits
 }
 
+/// Makes room for the nodes that are there already in most pools; the others are full.
+pub(super) fn raise_limits(dice: &mut Dice, pools: &mut [Pool], nodes: &[Node]) {
+    for pool in pools.iter_mut().filter(|_| dice.chance(80)) {
+        let pool = Arc::make_mut(&mut pool.pool);
+        for node in nodes.iter().filter(|node| node.pool.as_ref() == Some(&pool.name)) {
+            let mut there = node.capacity.clone();
+            there.insert("nodes", Quantity::from_int(1));
+            let limited = pool.limits.clone();
+            let there = there.iter().filter(|(name, _)| limited.get(name).is_some());
+            pool.limits.add(&there.collect());
+        }
+    }
+}
+
 fn requirements(dice: &mut Dice, zones: &[&str]) -> Vec<RequirementEntry> {
     let mut entries = Vec::new();
     let mut add = |key: &str, operator, values: Vec<&str>, min_values| {
@@ -148,7 +163,7 @@ fn requirements(dice: &mut Dice, zones: &[&str]) -> Vec<RequirementEntry> {
 
 fn taints(dice: &mut Dice) -> Vec<Taint> {
     let mut taints = Vec::new();
-    if dice.chance(25) {
+    if dice.chance(18) {
         let effect = if dice.chance(70) { TaintEffect::NoSchedule } else { TaintEffect::NoExecute };
         taints.push(Taint::new("dedicated", dice.word(&TEAMS), effect));
     }

@@ -76,6 +76,20 @@ fn a_missing_label_is_not_assumed_even_if_it_is_well_known() {
 }
 
 #[test]
+fn a_contradiction_is_satisfied_by_nobody_not_even_without_the_label() {
+    let mut torn = shape("web");
+    torn.placement.node_selector = labels(&[("team", "red")]);
+    torn.placement.node_affinity.required = vec![
+        vec![RequirementEntry::new("team", Operator::DoesNotExist, [])],
+        vec![is_in("team", &["blue"])],
+        vec![RequirementEntry::new("team", Operator::NotIn, ["red"])],
+    ];
+    let problem = good_and_bad(torn, shape("web"));
+    let illegal = answer(&problem, [on(0, &[0])], []);
+    bites(Rule::NodeAffinity, &problem, &answer(&problem, [], []), &illegal);
+}
+
+#[test]
 fn requests_fit_beside_the_pods_that_run() {
     let mut problem = good_and_bad(shape("web"), shape("web"));
     problem.nodes[0].pods = vec![runs(shape("db")), runs(shape("db")), runs(shape("db"))];
