@@ -26,6 +26,8 @@ pub struct Objects {
 pub struct Object {
     /// The file as the user named it; `-` is standard input.
     pub file: String,
+    /// Which document of the file, from one.
+    pub document: usize,
     /// Where in the file the object starts.
     pub position: Position,
     /// The object. Of keys that are given twice the last holds.
@@ -42,9 +44,10 @@ pub fn objects(inputs: &[Input]) -> Objects {
             Err(unreadable) => read.unreadable.push(unreadable),
             Ok(text) => {
                 for (place, chunk) in split::split(text).iter().enumerate() {
-                    let mut document = Document::new(&input.name, place + 1);
+                    let number = place + 1;
+                    let mut document = Document::new(&input.name, number);
                     if let Ok(Some(node)) = document.read(chunk) {
-                        read.objects.extend(objects_of(&input.name, &node));
+                        read.objects.extend(objects_of(&input.name, number, &node));
                     }
                     read.findings.append(&mut document.findings);
                 }
@@ -54,11 +57,12 @@ pub fn objects(inputs: &[Input]) -> Objects {
     read
 }
 
-fn objects_of(file: &str, node: &Node) -> Vec<Object> {
+fn objects_of(file: &str, document: usize, node: &Node) -> Vec<Object> {
     let value = node.to_json();
     let repeated = node.repeated_keys();
     let object = |(prefix, value): (FieldPath, std::borrow::Cow<'_, Value>)| Object {
         file: file.to_owned(),
+        document,
         position: node.place_of(&prefix, Spot::Value),
         value: value.into_owned(),
         repeated_keys: repeated.iter().filter_map(|(path, ..)| path.below(&prefix)).collect(),

@@ -48,6 +48,15 @@ impl Catalogue {
         }
     }
 
+    /// The object as an API server stores it: meaningless nulls gone, defaults filled in. Nothing
+    /// if its kind is not in the catalogue.
+    pub fn with_defaults(&self, object: &Value) -> Option<Value> {
+        let Identity::Ours(_, version) = identify(object, self) else { return None };
+        let mut stored = object.clone();
+        fill::fill(&version.schema, &mut stored);
+        Some(stored)
+    }
+
     pub(crate) fn judge(&self, object: &Value, kind: &Kind, version: &Version) -> Verdict {
         let mut stored = object.clone();
         // Strict decoding: unknown fields are refused, and gone before anything else looks.

@@ -17,6 +17,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Show the nodes that manifests need and what they cost, without a cluster
+    Plan(commands::plan::Plan),
     /// Judge manifests as the API server would, without one
     Lint(commands::lint::Lint),
     /// Turn Provisioners and AWSNodeTemplates into NodePools and EC2NodeClasses
@@ -32,6 +34,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Plan(plan) => plan.run(),
         Command::Lint(lint) => lint.run(),
         Command::Convert(convert) => convert.run(),
         Command::Crds(crds) => crds.run(),

@@ -3,3 +3,4 @@
 pub(crate) mod convert;
 pub(crate) mod crds;
 pub(crate) mod lint;
+pub(crate) mod plan;

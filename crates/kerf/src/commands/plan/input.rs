@@ -1,0 +1,249 @@
+//! Manifests into the objects a plan is made of.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use anyhow::{Context, Result};
+use kerf_api::ec2_node_class::EC2NodeClass;
+use kerf_api::legacy::{self, AWSNodeTemplate, Provisioner};
+use kerf_api::node_pool::NodePool;
+use kerf_kube::{Cluster, Intake, Sourced, SourcedProblem};
+use kerf_lint::{Catalogue, Object, Objects, SemanticFinding};
+use serde_json::Value;
+
+/// The role of node classes made from old templates; a plan launches nothing.
+const ROLE_UNUSED: &str = "unused";
+
+/// Everything that was given.
+#[derive(Default)]
+pub(super) struct Input {
+    pub(super) cluster: Cluster,
+    pub(super) node_pools: Vec<Sourced<NodePool>>,
+    pub(super) node_classes: Vec<Sourced<EC2NodeClass>>,
+    pub(super) places: Places,
+    /// How many objects of kinds that matter not there were.
+    pub(super) passed_over: BTreeMap<String, usize>,
+    /// What old objects lose when they are converted.
+    pub(super) warnings: Vec<String>,
+}
+
+/// Where each object of the input stands, by its number.
+#[derive(Default)]
+pub(super) struct Places(Vec<Place>);
+
+struct Place {
+    file: String,
+    line: usize,
+    document: usize,
+    /// `Kind/name`
+    object: String,
+}
+
+/// What is wrong with the input, a line each.
+#[derive(Debug, Default)]
+pub(super) struct Refusals(pub(super) Vec<String>);
+
+impl fmt::Display for Refusals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|line| writeln!(f, "{line}"))
+    }
+}
+
+impl Places {
+    /// Problems with the places of their objects.
+    pub(super) fn refusals(&self, problems: Vec<SourcedProblem>) -> Refusals {
+        let line = |SourcedProblem { source, problem }: SourcedProblem| {
+            self.line(source, &problem.field, &problem.message)
+        };
+        Refusals(problems.into_iter().map(line).collect())
+    }
+
+    /// A line that says where, what and why.
+    pub(super) fn line(&self, source: usize, field: &str, message: &str) -> String {
+        let Place { file, line, document, object } = &self.0[source];
+        let gap = if field.is_empty() { "" } else { "  " };
+        format!("{file}:{line} (document {document})  {object}{gap}{field}  {message}")
+    }
+}
+
+/// Reads files. The outer error is a fault of this build.
+pub(super) fn read(filename: &[String]) -> Result<Result<Input, Refusals>> {
+    let inputs = kerf_lint::gather(filename, std::io::stdin().lock());
+    let Objects { objects, findings, unreadable } = kerf_lint::objects(&inputs);
+    let mut lines: Vec<String> =
+        unreadable.iter().map(|it| format!("{}  cannot be read: {}", it.file, it.reason)).collect();
+    lines.extend(findings.iter().map(|finding| {
+        let line = finding.position.map(|at| format!(":{}", at.line)).unwrap_or_default();
+        let kerf_lint::Finding { file, document, message, .. } = finding;
+        format!("{file}{line} (document {document})  {message}")
+    }));
+    let mut reading = Reading::new()?;
+    objects.into_iter().for_each(|object| reading.take(object));
+    let Reading { mut input, mut refusals, provisioners, templates, .. } = reading;
+    convert(&mut input, &provisioners, &templates, &mut refusals);
+    lines.append(&mut refusals);
+    Ok(if lines.is_empty() { Ok(input) } else { Err(Refusals(lines)) })
+}
+
+struct Reading {
+    catalogue: Catalogue,
+    input: Input,
+    refusals: Vec<String>,
+    provisioners: Vec<Sourced<Provisioner>>,
+    templates: Vec<Sourced<AWSNodeTemplate>>,
+    /// By kind, namespace and name, which object it was.
+    seen: BTreeMap<String, Value>,
+}
+
+impl Reading {
+    fn new() -> Result<Self> {
+        let catalogue = Catalogue::new(&kerf_api::crds())
+            .context("the definitions of this build")?
+            .with_check(Box::new(controller_findings));
+        Ok(Self {
+            catalogue,
+            input: Input::default(),
+            refusals: Vec::new(),
+            provisioners: Vec::new(),
+            templates: Vec::new(),
+            seen: BTreeMap::new(),
+        })
+    }
+
+    fn take(&mut self, object: Object) {
+        let Object { file, document, position, value, repeated_keys } = object;
+        let source = self.input.places.0.len();
+        let name = named(&value);
+        let place = Place { file, line: position.line, document, object: name };
+        self.input.places.0.push(place);
+        for path in repeated_keys {
+            self.refuse(source, &path.to_string(), "is given twice; keep one");
+        }
+        if self.is_again(source, &value) {
+            return;
+        }
+        match self.catalogue.verdict(&value) {
+            Some(verdict) if verdict.problems.is_empty() => self.take_own(source, &value),
+            Some(verdict) => {
+                for problem in verdict.problems {
+                    let instead = problem.instead.map(|text| format!("; write: {text}"));
+                    let message = problem.message + &instead.unwrap_or_default();
+                    self.refuse(source, &problem.path.to_string(), &message);
+                }
+            }
+            None => match self.input.cluster.add(source, value) {
+                Ok(Intake::Read) => {}
+                Ok(Intake::PassedOver) => self.pass_over(source),
+                Err(problem) => self.refuse(source, &problem.field, &problem.message),
+            },
+        }
+    }
+
+    /// Whether the same object was given before; two that differ are one too many.
+    fn is_again(&mut self, source: usize, value: &Value) -> bool {
+        let text = |pointer| value.pointer(pointer).and_then(Value::as_str);
+        let (Some(kind), Some(name)) = (text("/kind"), text("/metadata/name")) else {
+            return false;
+        };
+        let namespace = text("/metadata/namespace").unwrap_or("default");
+        let key = format!("{kind}/{namespace}/{name}");
+        match self.seen.get(&key) {
+            None => {
+                self.seen.insert(key, value.clone());
+                false
+            }
+            Some(before) if before == value => true,
+            Some(_) => {
+                self.refuse(source, "", "was given before and differs; keep one of them");
+                true
+            }
+        }
+    }
+
+    /// An object of ours that an API server admits.
+    fn take_own(&mut self, source: usize, value: &Value) {
+        let value = self.catalogue.with_defaults(value).unwrap_or_else(|| value.clone());
+        let kind = value.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let is_leaving = value.pointer("/metadata/deletionTimestamp").is_some();
+        let taken = match kind.as_str() {
+            "NodePool" if is_leaving => Ok(self.pass_over(source)),
+            "NodePool" => kerf_kube::read(value)
+                .map(|object| self.input.node_pools.push(Sourced { source, object })),
+            "EC2NodeClass" => kerf_kube::read(value)
+                .map(|object| self.input.node_classes.push(Sourced { source, object })),
+            "NodeClaim" => kerf_kube::read(value)
+                .map(|object| self.input.cluster.node_claims.push(Sourced { source, object })),
+            "Provisioner" => kerf_kube::read(value)
+                .map(|object| self.provisioners.push(Sourced { source, object })),
+            "AWSNodeTemplate" => {
+                kerf_kube::read(value).map(|object| self.templates.push(Sourced { source, object }))
+            }
+            // Its one setting, a delay, does not change what nodes are.
+            "KWOKNodeClass" => Ok(()),
+            _ => Ok(self.pass_over(source)),
+        };
+        if let Err(problem) = taken {
+            self.refuse(source, &problem.field, &problem.message);
+        }
+    }
+
+    fn pass_over(&mut self, source: usize) {
+        let kind = self.input.places.0[source].object.split('/').next().unwrap_or_default();
+        *self.input.passed_over.entry(kind.to_owned()).or_default() += 1;
+    }
+
+    fn refuse(&mut self, source: usize, field: &str, message: &str) {
+        self.refusals.push(self.input.places.line(source, field, message));
+    }
+}
+
+/// Old objects as the pools and classes they become.
+fn convert(
+    input: &mut Input,
+    provisioners: &[Sourced<Provisioner>],
+    templates: &[Sourced<AWSNodeTemplate>],
+    refusals: &mut Vec<String>,
+) {
+    let (old_pools, old_classes): (Vec<_>, Vec<_>) = (
+        provisioners.iter().map(|it| it.object.clone()).collect(),
+        templates.iter().map(|it| it.object.clone()).collect(),
+    );
+    let options = legacy::Options { role: Some(ROLE_UNUSED.to_owned()), ..Default::default() };
+    let converted = legacy::convert(&old_pools, &old_classes, &options);
+    for problem in &converted.problems {
+        if problem.is_error() {
+            refusals.push(problem.to_string());
+        } else {
+            input.warnings.push(problem.to_string());
+        }
+    }
+    // What was converted stands where the first old object stood; it has been judged already.
+    let first = provisioners.first().map(|it| it.source).or(templates.first().map(|it| it.source));
+    let source = first.unwrap_or_default();
+    let pools = converted.node_pools.into_iter().map(|object| Sourced { source, object });
+    input.node_pools.extend(pools);
+    let classes = converted.node_classes.into_iter().map(|object| Sourced { source, object });
+    input.node_classes.extend(classes);
+}
+
+/// What the controller would find in an object that an API server admits.
+fn controller_findings(object: &Value) -> Vec<SemanticFinding> {
+    let problems = kerf_api::validation::validate_object(object).into_iter();
+    let finding = |problem: kerf_api::Problem| SemanticFinding {
+        field: problem.field,
+        rule: "validation".to_owned(),
+        message: problem.message,
+        instead: None,
+    };
+    problems.map(finding).collect()
+}
+
+/// `Kind/name`, as far as they are known.
+fn named(value: &Value) -> String {
+    let text = |pointer| value.pointer(pointer).and_then(Value::as_str);
+    let kind = text("/kind").unwrap_or("no kind");
+    match text("/metadata/name").or_else(|| text("/metadata/generateName")) {
+        Some(name) => format!("{kind}/{name}"),
+        None => kind.to_owned(),
+    }
+}

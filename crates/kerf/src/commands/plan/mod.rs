@@ -1,0 +1,133 @@
+//! `kerf plan`: the fleet that manifests need, without a cluster.
+//!
+//! ```text
+//!  files ─ input ─► Cluster, pools ─ catalogue ─► Problem ─ solve ─► Solution
+//!                                                                       │
+//!                               table, json, yaml ◄── report ◄──────────┘
+//! ```
+
+mod bar;
+mod catalogue;
+mod default_pool;
+mod input;
+mod node_class;
+mod notes;
+mod report;
+mod shape;
+mod table;
+
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use kerf_kube::Assembly;
+use kerf_scheduler::Settings;
+
+use catalogue::CatalogueName;
+use input::{Input, Refusals};
+use report::Report;
+use table::{Style, Width};
+
+/// Exit code when some input is bad.
+pub(crate) const EXIT_BAD_INPUT: u8 = 1;
+/// Exit code when new nodes are needed.
+const EXIT_NEW_NODES: u8 = 2;
+/// Exit code when some pods do not fit.
+const EXIT_UNSCHEDULABLE: u8 = 3;
+
+/// Arguments of `kerf plan`.
+#[derive(Args)]
+#[command(after_help = "Exit codes: 0 everything fits as it is, 2 new nodes are needed, 3 some \
+    pods do not fit,\n1 some input is bad (nothing is planned then).")]
+pub(crate) struct Plan {
+    /// A file, a folder (searched for .yaml, .yml and .json), or - for standard input
+    #[arg(short, long, value_name = "FILE|DIR|-", required = true)]
+    filename: Vec<String>,
+    /// The machines there are: aws:REGION, kwok, or a file of instance types; by default what the
+    /// pools' node classes ask for, on AWS in us-east-1
+    #[arg(long, value_name = "aws:REGION|kwok|FILE.json")]
+    catalogue: Option<CatalogueName>,
+    /// How to print the plan
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    output: Format,
+    /// Never use colour, nor signs beyond ASCII
+    #[arg(long)]
+    plain: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Table,
+    Wide,
+    Json,
+    Yaml,
+}
+
+impl Plan {
+    pub(crate) fn run(self) -> Result<ExitCode> {
+        let Self { filename, catalogue, output, plain } = self;
+        let (report, notes) = match plan(&filename, catalogue.as_ref())? {
+            Ok(planned) => planned,
+            Err(refusals) => {
+                eprint!("{refusals}");
+                return Ok(ExitCode::from(EXIT_BAD_INPUT));
+            }
+        };
+        let text = match output {
+            Format::Table => table::render(&report, &notes, style(plain), Width::Terminal),
+            Format::Wide => table::render(&report, &notes, style(plain), Width::Wide),
+            Format::Json => shape::to_json(&report)?,
+            Format::Yaml => shape::to_yaml(&report)?,
+        };
+        if matches!(output, Format::Json | Format::Yaml) {
+            notes.iter().for_each(|note| eprintln!("{note}"));
+        }
+        std::io::stdout().write_all(text.as_bytes()).context("could not write the plan")?;
+        Ok(ExitCode::from(exit_code(&report)))
+    }
+}
+
+/// The plan and what to say beside it, or what is wrong with the input.
+fn plan(
+    filename: &[String],
+    catalogue: Option<&CatalogueName>,
+) -> Result<Result<(Report, Vec<String>), Refusals>> {
+    let input = match input::read(filename)? {
+        Ok(input) => input,
+        Err(refusals) => return Ok(Err(refusals)),
+    };
+    let Input { cluster, places, .. } = &input;
+    let chosen = match catalogue::pools(&input, catalogue) {
+        Ok(chosen) => chosen,
+        Err(refusals) => return Ok(Err(refusals)),
+    };
+    let settings = Settings { label_rules: chosen.label_rules, ..Settings::default() };
+    let assembly = match cluster.assemble(chosen.pools, settings) {
+        Ok(assembly) => assembly,
+        Err(problems) => return Ok(Err(places.refusals(problems))),
+    };
+    let Assembly { problem, set_aside, passed_over } = assembly;
+    let solution = kerf_scheduler::solve(&problem);
+    let mut notes = chosen.notes;
+    notes.extend(notes::of(&input, &passed_over));
+    Ok(Ok((Report::new(&problem, &solution, &set_aside), notes)))
+}
+
+fn exit_code(report: &Report) -> u8 {
+    if !report.unschedulable.is_empty() {
+        EXIT_UNSCHEDULABLE
+    } else if !report.new_nodes.is_empty() {
+        EXIT_NEW_NODES
+    } else {
+        0
+    }
+}
+
+fn style(plain: bool) -> Style {
+    if plain {
+        return Style::Ascii;
+    }
+    let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    if wanted && std::io::stdout().is_terminal() { Style::Coloured } else { Style::Unicode }
+}

@@ -1,0 +1,134 @@
+//! The answer with names in place of numbers.
+
+use kerf_kube::SetAside;
+use kerf_model::instance_type::Offering;
+use kerf_model::labels::well_known::{CAPACITY_TYPE, ZONE};
+use kerf_model::pod::Pod;
+use kerf_model::price::Price;
+use kerf_model::quantity::Quantity;
+use kerf_model::resources::{CPU, MEMORY};
+use kerf_scheduler::{NewNode, Problem, Solution};
+
+/// A plan, ready to be shown.
+pub(super) struct Report {
+    pub(super) new_nodes: Vec<NewNodeReport>,
+    pub(super) existing_nodes: Vec<ExistingNodeReport>,
+    pub(super) unschedulable: Vec<Unschedulable>,
+    pub(super) price: Price,
+    pub(super) lower_bound: Price,
+    /// How many pods there were to place.
+    pub(super) pod_count: usize,
+}
+
+/// A node to launch.
+pub(super) struct NewNodeReport {
+    pub(super) node_pool: String,
+    pub(super) instance_type: String,
+    pub(super) zone: String,
+    pub(super) capacity_type: String,
+    pub(super) price: Price,
+    /// Names of the types it may be, cheapest first.
+    pub(super) options: Vec<String>,
+    pub(super) cpu: Use,
+    pub(super) memory: Use,
+    pub(super) pods: Vec<String>,
+}
+
+/// How much of a resource is asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Use {
+    pub(super) asked: Quantity,
+    pub(super) of: Quantity,
+}
+
+/// Pods for a node that exists.
+pub(super) struct ExistingNodeReport {
+    pub(super) name: String,
+    pub(super) pods: Vec<String>,
+}
+
+/// A pod without a place.
+pub(super) struct Unschedulable {
+    pub(super) pod: String,
+    pub(super) reason: String,
+}
+
+impl Report {
+    /// The solution of the problem in names.
+    pub(super) fn new(problem: &Problem, solution: &Solution, set_aside: &[SetAside]) -> Self {
+        let names = |pods: &[usize]| -> Vec<String> {
+            pods.iter().map(|pod| full_name(&problem.pods[*pod])).collect()
+        };
+        let existing = solution.existing.iter().map(|placement| ExistingNodeReport {
+            name: problem.nodes[placement.node].name.clone(),
+            pods: names(&placement.pods),
+        });
+        let unplaced = solution.unplaced.iter().map(|unplaced| Unschedulable {
+            pod: full_name(&problem.pods[unplaced.pod]),
+            reason: unplaced.reason.clone(),
+        });
+        let aside = set_aside.iter().map(|aside| Unschedulable {
+            pod: full_name(&aside.pod),
+            reason: aside.reason.clone(),
+        });
+        Self {
+            new_nodes: solution
+                .new_nodes
+                .iter()
+                .filter_map(|node| new_node(problem, node, names(&node.pods)))
+                .collect(),
+            existing_nodes: existing.collect(),
+            unschedulable: unplaced.chain(aside).collect(),
+            price: solution.price,
+            lower_bound: solution.lower_bound,
+            pod_count: problem.pods.len() + set_aside.len(),
+        }
+    }
+}
+
+impl Use {
+    /// In thousandths of what there is, rounded to the nearest; all of it where there is nothing.
+    pub(super) fn permille(self) -> u32 {
+        let (asked, of) = (self.asked.nanos().max(0), self.of.nanos());
+        if of <= 0 {
+            return if asked > 0 { 1000 } else { 0 };
+        }
+        // Divided before it is multiplied where the product would be out of range.
+        let permille = asked.checked_mul(1000).map_or(asked / of * 1000, |all| (all + of / 2) / of);
+        u32::try_from(permille).unwrap_or(u32::MAX)
+    }
+}
+
+/// A node as it will most likely be: its cheapest option. A node without options cannot be.
+fn new_node(problem: &Problem, node: &NewNode, pods: Vec<String>) -> Option<NewNodeReport> {
+    let pool = &problem.pools[node.pool];
+    let first = node.options.first()?;
+    let instance_type = &pool.instance_types[first.instance_type];
+    let offering = &instance_type.offerings[first.offering];
+    let allocatable = instance_type.allocatable_of(offering);
+    let usage =
+        |name: &str| Use { asked: node.requests.quantity(name), of: allocatable.quantity(name) };
+    let option = |option: &kerf_scheduler::TypeOption| {
+        pool.instance_types[option.instance_type].name.clone()
+    };
+    Some(NewNodeReport {
+        node_pool: pool.pool.name.clone(),
+        instance_type: instance_type.name.clone(),
+        zone: label(offering, ZONE),
+        capacity_type: label(offering, CAPACITY_TYPE),
+        price: first.price,
+        options: node.options.iter().map(option).collect(),
+        cpu: usage(CPU),
+        memory: usage(MEMORY),
+        pods,
+    })
+}
+
+fn label(offering: &Offering, key: &str) -> String {
+    let entry = offering.requirements.iter().find(|entry| entry.key == key);
+    entry.and_then(|entry| entry.values.first()).cloned().unwrap_or_default()
+}
+
+fn full_name(pod: &Pod) -> String {
+    format!("{}/{}", pod.shape.namespace, pod.name)
+}

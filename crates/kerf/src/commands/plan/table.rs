@@ -1,0 +1,280 @@
+//! The plan for people.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use kerf_model::price::Price;
+
+use super::bar::bar;
+use super::report::{NewNodeReport, Report};
+
+/// Signs and colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    /// Plain signs only.
+    Ascii,
+    /// Bars and arrows, no colour.
+    Unicode,
+    /// The same with colour.
+    Coloured,
+}
+
+/// How much room there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Width {
+    /// 100 columns.
+    Terminal,
+    /// As much as it takes.
+    Wide,
+}
+
+/// Columns that lines of the ordinary table keep to.
+const COLUMNS_MAX: usize = 100;
+/// Hours in a month, as AWS counts them.
+const HOURS_PER_MONTH: u64 = 730;
+/// Pods named of a group that does not fit; the rest are counted.
+const NAMES_MAX: usize = 3;
+/// Longest name of a machine or zone in the ordinary table.
+const NAME_COLUMNS_MAX: usize = 22;
+/// Types listed as options in the wide table.
+const OPTIONS_MAX: usize = 5;
+
+const BOLD: &str = "\u{1b}[1m";
+const DIM: &str = "\u{1b}[2m";
+const RED: &str = "\u{1b}[31m";
+const GREEN: &str = "\u{1b}[32m";
+const RESET: &str = "\u{1b}[0m";
+
+/// The whole plan as text.
+pub(super) fn render(report: &Report, notes: &[String], style: Style, width: Width) -> String {
+    let mut page = Page { text: String::new(), style, width };
+    page.new_nodes(report);
+    page.existing_nodes(report);
+    page.unschedulable(report);
+    page.summary(report);
+    for note in notes {
+        page.wrapped("", note, DIM);
+    }
+    page.text
+}
+
+struct Page {
+    text: String,
+    style: Style,
+    width: Width,
+}
+
+impl Page {
+    fn new_nodes(&mut self, report: &Report) {
+        let nodes = &report.new_nodes;
+        if nodes.is_empty() {
+            return;
+        }
+        self.heading(&format!("{} to launch", counted(nodes.len(), "node")), BOLD);
+        let groups = groups(nodes);
+        let mut rows = vec![self.header()];
+        rows.extend(groups.iter().map(|(node, count)| self.row(node, *count)));
+        let columns = rows[0].len();
+        let widths: Vec<usize> = (0..columns)
+            .map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
+            .collect();
+        for (index, row) in rows.iter().enumerate() {
+            let line = self.padded(row, &widths, index == 0);
+            let _ = writeln!(self.text, "{line}");
+        }
+        self.text.push('\n');
+    }
+
+    fn header(&self) -> Vec<String> {
+        let mut titles =
+            vec!["", "TYPE", "ZONE", "CAPACITY", "$/HOUR", "CPU", "MEMORY", "PODS", "POOL"];
+        if self.width == Width::Wide {
+            titles.extend(["CPU ASKED", "MEMORY ASKED", "OPTIONS"]);
+        }
+        titles.into_iter().map(str::to_owned).collect()
+    }
+
+    fn row(&self, node: &NewNodeReport, count: usize) -> Vec<String> {
+        let times = if self.style == Style::Ascii { 'x' } else { '×' };
+        let mut cells = vec![
+            format!("{times}{count}"),
+            self.name(&node.instance_type),
+            self.name(&node.zone),
+            node.capacity_type.clone(),
+            node.price.to_string(),
+            bar(node.cpu.permille(), self.style),
+            bar(node.memory.permille(), self.style),
+            node.pods.len().to_string(),
+            self.name(&node.node_pool),
+        ];
+        if self.width == Width::Wide {
+            let more = node.options.len().saturating_sub(OPTIONS_MAX);
+            let mut options = node.options[..node.options.len() - more].join(" ");
+            if more > 0 {
+                let _ = write!(options, " and {more} more");
+            }
+            cells.push(format!("{} of {}", node.cpu.asked, node.cpu.of));
+            cells.push(format!("{} of {}", node.memory.asked, node.memory.of));
+            cells.push(options);
+        }
+        cells
+    }
+
+    /// A name that leaves room for the rest of its line.
+    fn name(&self, name: &str) -> String {
+        if self.width == Width::Wide || name.chars().count() <= NAME_COLUMNS_MAX {
+            return name.to_owned();
+        }
+        let cut: String = name.chars().take(NAME_COLUMNS_MAX - 2).collect();
+        cut + ".."
+    }
+
+    /// Numbers to the right, texts to the left.
+    fn padded(&self, row: &[String], widths: &[usize], is_header: bool) -> String {
+        let is_number = |column: usize| matches!(column, 0 | 4 | 7);
+        let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| {
+            let gap = " ".repeat(width - cell.chars().count());
+            let cell = match column {
+                _ if is_header => self.coloured(cell, DIM),
+                5 | 6 => self.coloured(cell, GREEN),
+                _ => cell.clone(),
+            };
+            if is_number(column) { gap + &cell } else { cell + &gap }
+        });
+        let line = cells.collect::<Vec<_>>().join("  ");
+        format!("  {}", line.trim_end())
+    }
+
+    fn existing_nodes(&mut self, report: &Report) {
+        let nodes = &report.existing_nodes;
+        if nodes.is_empty() {
+            return;
+        }
+        let pods: usize = nodes.iter().map(|node| node.pods.len()).sum();
+        let (pods, count) = (counted(pods, "pod"), counted(nodes.len(), "node"));
+        self.heading(&format!("{pods} on {count} that exist"), BOLD);
+        let width = nodes.iter().map(|node| node.name.chars().count()).max().unwrap_or(0);
+        for node in nodes {
+            let gap = " ".repeat(width - node.name.chars().count());
+            let _ =
+                writeln!(self.text, "  {}{gap}  {}", node.name, counted(node.pods.len(), "pod"));
+        }
+        self.text.push('\n');
+    }
+
+    fn unschedulable(&mut self, report: &Report) {
+        let pods = &report.unschedulable;
+        if pods.is_empty() {
+            return;
+        }
+        let verb = if pods.len() == 1 { "does" } else { "do" };
+        self.heading(&format!("{} {verb} not fit", counted(pods.len(), "pod")), RED);
+        let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
+        let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+        for it in pods {
+            let place = *places.entry(&it.reason).or_insert_with(|| {
+                by_reason.push((&it.reason, Vec::new()));
+                by_reason.len() - 1
+            });
+            by_reason[place].1.push(&it.pod);
+        }
+        for (reason, pods) in by_reason {
+            let more = pods.len().saturating_sub(NAMES_MAX);
+            let mut names = pods[..pods.len() - more].join(", ");
+            if more > 0 {
+                let _ = write!(names, " and {more} more");
+            }
+            self.wrapped("  ", &names, BOLD);
+            self.wrapped("    ", reason, "");
+        }
+        self.text.push('\n');
+    }
+
+    fn summary(&mut self, report: &Report) {
+        let Report { price, lower_bound, .. } = report;
+        if report.pod_count == 0 {
+            self.wrapped("", "no pods to place", BOLD);
+        } else if report.new_nodes.is_empty() && report.unschedulable.is_empty() {
+            self.wrapped("", "everything fits on the nodes that exist", BOLD);
+        }
+        if report.new_nodes.is_empty() {
+            return;
+        }
+        let line = format!("{price} $/hour, {} $/month", per_month(*price));
+        self.wrapped("", &format!("{line}; {}", closeness(*price, *lower_bound)), BOLD);
+    }
+
+    fn heading(&mut self, text: &str, colour: &str) {
+        let text = self.coloured(text, colour);
+        let _ = writeln!(self.text, "{text}");
+    }
+
+    /// Words in lines that fit.
+    fn wrapped(&mut self, indent: &str, text: &str, colour: &str) {
+        let most = if self.width == Width::Wide { usize::MAX } else { COLUMNS_MAX };
+        let mut line = String::new();
+        let mut lines = Vec::new();
+        for word in text.split_whitespace() {
+            let length = indent.len() + line.chars().count() + 1 + word.chars().count();
+            if !line.is_empty() && length > most {
+                lines.push(std::mem::take(&mut line));
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        lines.push(line);
+        for line in lines {
+            let line = self.coloured(&line, colour);
+            let _ = writeln!(self.text, "{indent}{line}");
+        }
+    }
+
+    fn coloured(&self, text: &str, colour: &str) -> String {
+        match self.style {
+            Style::Coloured if !colour.is_empty() => format!("{colour}{text}{RESET}"),
+            _ => text.to_owned(),
+        }
+    }
+}
+
+/// Equal nodes once, with how many there are; in the order of their first.
+fn groups(nodes: &[NewNodeReport]) -> Vec<(&NewNodeReport, usize)> {
+    let mut groups: Vec<(&NewNodeReport, usize)> = Vec::new();
+    let mut places = BTreeMap::new();
+    for node in nodes {
+        let NewNodeReport { node_pool, instance_type, zone, capacity_type, price, .. } = node;
+        let fill = (node.cpu.permille(), node.memory.permille(), node.pods.len());
+        let key = (node_pool, instance_type, zone, capacity_type, price, fill);
+        let place = *places.entry(key).or_insert_with(|| {
+            groups.push((node, 0));
+            groups.len() - 1
+        });
+        groups[place].1 += 1;
+    }
+    groups
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// Whole dollars a month.
+fn per_month(price: Price) -> u64 {
+    (price.micros_per_hour().saturating_mul(HOURS_PER_MONTH) + 500_000) / 1_000_000
+}
+
+/// How far the price is from the least it could be, in tenths of a percent, never understated.
+fn closeness(price: Price, bound: Price) -> String {
+    let (price, least) = (u128::from(price.micros_per_hour()), u128::from(bound.micros_per_hour()));
+    if least == 0 {
+        return "how cheap a fleet could be is not known".to_owned();
+    }
+    if price <= least {
+        return "no fleet could be cheaper".to_owned();
+    }
+    let tenths = ((price - least) * 1000).div_ceil(least);
+    let (whole, tenth) = (tenths / 10, tenths % 10);
+    format!("within {whole}.{tenth} % of the cheapest conceivable fleet ({bound} $/hour)")
+}
