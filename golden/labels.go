@@ -8,9 +8,9 @@ import (
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 )
 
-// kwokDomain and kwokLabels are what the kwok provider registers when it starts. Its package is not
-// imported because its registration would hold for every table, and the others are recorded with
-// the core labels only.
+// kwokDomain and kwokLabels are what the kwok provider registers when its package is imported. That
+// registration is taken back at the start (instance_types.go), because it would hold for every
+// table, and the others are recorded with the core labels only.
 const kwokDomain = "karpenter.kwok.sh"
 
 var kwokLabels = []string{

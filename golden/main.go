@@ -35,6 +35,8 @@ var tables = []table{
 	{"nodepool_hash", nodePoolHashSections},
 	{"conditions", conditionSections},
 	{"validation", validationSections},
+	{"kwok_instance_types", kwokInstanceTypeSections},
+	{"fake_instance_types", fakeInstanceTypeSections},
 }
 
 func main() {
@@ -64,7 +66,7 @@ func main() {
 		if err := os.WriteFile(path, text, 0o644); err != nil {
 			fail(err)
 		}
-		fmt.Printf("%-18s %6d rows %4d KiB\n", t.name, count, (len(text)+1023)/1024)
+		fmt.Printf("%-20s %6d rows %4d KiB\n", t.name, count, (len(text)+1023)/1024)
 	}
 }
 
