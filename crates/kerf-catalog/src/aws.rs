@@ -43,24 +43,34 @@ pub fn aws(
     settings: &NodeClassSettings,
     zones: Zones<'_>,
 ) -> Result<Vec<InstanceType>, UnknownRegion> {
+    Ok(instance_types(region, settings, zones)?.collect())
+}
+
+/// The same types one by one. A region's worth of words is some ten megabytes; who turns each type
+/// into numbers as it comes never holds them all, which is several times faster.
+///
+/// # Errors
+/// Nothing is known about the region.
+pub fn instance_types<'a>(
+    region: &'a str,
+    settings: &'a NodeClassSettings,
+    zones: Zones<'_>,
+) -> Result<impl Iterator<Item = InstanceType> + use<'a>, UnknownRegion> {
     let sold = region_offerings(region)?;
-    let all_zones: Vec<Zone>;
     let zones = match zones {
-        Zones::Only(zones) => zones,
+        Zones::Only(zones) => zones.to_vec(),
         Zones::All => {
-            let names = crate::region::zones(region)?;
-            all_zones = names.into_iter().map(|name| Zone { name, id: None }).collect();
-            &all_zones
+            let names = crate::region::zones(region)?.into_iter();
+            names.map(|name| Zone { name, id: None }).collect()
         }
     };
-    let types = sold.types.iter().filter_map(|(name, letters)| {
+    Ok(sold.types.iter().filter_map(move |(name, letters)| {
         let shape = table::shape(name)?;
         let in_zones: Vec<&Zone> =
             zones.iter().filter(|zone| is_sold_in(region, letters, &zone.name)).collect();
         let is_sold = !in_zones.is_empty();
         is_sold.then(|| instance_type(shape, settings, region, &in_zones, &BuiltInPrices))
-    });
-    Ok(types.collect())
+    }))
 }
 
 /// What nodes of one type would be like if it is sold in the given zones of a region.

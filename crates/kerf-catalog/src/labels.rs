@@ -49,7 +49,7 @@ pub(crate) fn requirements(
 }
 
 /// Labels that only reserved machines carry.
-pub(crate) const RESERVATION_LABELS: [&str; 3] = [
+const RESERVATION_LABELS: [&str; 3] = [
     aws::CAPACITY_RESERVATION_ID,
     aws::CAPACITY_RESERVATION_TYPE,
     aws::CAPACITY_RESERVATION_INTERRUPTIBLE,

@@ -7,13 +7,16 @@ use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_model::resources::ResourceList;
 
 use crate::aws::Zone;
-use crate::labels::{RESERVATION_LABELS, capacity_types};
+use crate::labels::capacity_types;
 use crate::price::PriceBook;
 use crate::settings::PlacementGroup;
 use crate::shape::Shape;
 
 /// One offering for each zone and capacity type, and for each partition of the placement group if
 /// it has any. Without a known price an offering cannot be compared and so is not available.
+///
+/// That none of these is a reservation is said once, by the labels of the type: there are no
+/// reserved offerings beside these that they would have to be told from.
 pub(crate) fn offerings(
     shape: &Shape,
     zones: &[&Zone],
@@ -46,12 +49,9 @@ fn offering(
     price: Option<Price>,
     is_compatible: bool,
 ) -> Offering {
-    let mut requirements = Vec::with_capacity(4 + RESERVATION_LABELS.len());
+    let mut requirements = Vec::with_capacity(3);
     requirements.push(one(well_known::CAPACITY_TYPE, capacity_type));
     requirements.push(one(well_known::ZONE, &zone.name));
-    for key in RESERVATION_LABELS {
-        requirements.push(RequirementEntry::new(key, Operator::DoesNotExist, []));
-    }
     if let Some(id) = &zone.id {
         requirements.push(one(aws::ZONE_ID, id));
     }

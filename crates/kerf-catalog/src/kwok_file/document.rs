@@ -209,7 +209,7 @@ fn read_resources(resources: &BTreeMap<String, Value>) -> Result<ResourceList, N
         list.insert(name.as_str(), amount);
     }
     for name in [CPU, MEMORY] {
-        if list.quantity(name).is_zero() {
+        if list.get(name).is_none() {
             return Err((name.to_owned(), ResourceProblem::Missing));
         }
     }

@@ -29,8 +29,10 @@ pub enum FileError {
         /// The name as written.
         name: String,
     },
-    /// Two types have the same name.
-    #[error("instance type {name:?} is there twice; names must differ")]
+    /// Two types have the same name and run the same.
+    #[error(
+        "instance type {name:?} is there twice with the same architecture and operating systems"
+    )]
     Repeated {
         /// The name.
         name: String,
@@ -71,7 +73,7 @@ pub enum FileError {
 #[derive(Debug, Error)]
 pub enum ResourceProblem {
     /// It is missing, and no node is without.
-    #[error("it is missing; every type needs an amount above zero")]
+    #[error("it is missing; every type needs it")]
     Missing,
     /// It is neither text nor a number.
     #[error("{0} is not a quantity such as \"16\" or \"64Gi\"")]

@@ -3,7 +3,8 @@
 //! A JSON list of `{name, architecture, operatingSystems, resources, offerings}`; an offering is
 //! `{Price, Requirements, ReservationCapacity}`. Everything in the file is taken to be available,
 //! a node holds 110 pods unless `resources` says otherwise, and labels and overhead follow from
-//! the rest. Prices are rounded to the nearest micro-dollar.
+//! the rest. Prices are rounded to the nearest micro-dollar. A name may come several times as long
+//! as architecture or operating systems differ: the provider's own example does so.
 
 mod document;
 mod error;
@@ -30,11 +31,13 @@ pub fn from_json(text: &str) -> Result<Vec<InstanceType>, FileError> {
     if documents.len() > TYPES_MAX {
         return Err(FileError::TooMany { found: documents.len(), most: TYPES_MAX });
     }
-    let mut names = BTreeSet::new();
+    let mut seen = BTreeSet::new();
     let mut types = Vec::with_capacity(documents.len());
     for (index, document) in documents.into_iter().enumerate() {
         let facts = document.read(index)?;
-        if !names.insert(facts.name.clone()) {
+        let identity =
+            (facts.name.clone(), facts.architecture.clone(), facts.operating_systems.clone());
+        if !seen.insert(identity) {
             return Err(FileError::Repeated { name: facts.name });
         }
         types.push(kwok_instance_type(facts));
