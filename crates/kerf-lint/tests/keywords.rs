@@ -240,3 +240,20 @@ fn a_problem_of_type_size_or_presence_keeps_rules_from_running() {
     assert!(!checked.rules_unchecked);
     assert_eq!(in_short(&checked), ["spec.a: pattern ^a$", "spec: cel false"]);
 }
+
+#[test]
+fn advice_on_a_number_that_should_be_text_fits_the_pattern() {
+    let advice = |pattern: Option<&str>| {
+        let mut schema = json!({"type": "string"});
+        if let Some(pattern) = pattern {
+            schema["pattern"] = json!(pattern);
+        }
+        let spec_schema = json!({"type": "object", "properties": {"v": schema}});
+        let verdict = judged(&spec_schema, &json!({"v": 30}));
+        verdict.problems[0].instead.clone()
+    };
+    assert_eq!(advice(None).as_deref(), Some("\"30\""));
+    assert_eq!(advice(Some("^[0-9]+%?$")).as_deref(), Some("\"30\""));
+    assert_eq!(advice(Some("^([0-9]+(s|m|h))+$")).as_deref(), Some("30s"));
+    assert_eq!(advice(Some("^[a-z]+$")), None);
+}

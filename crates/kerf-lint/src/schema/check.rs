@@ -55,8 +55,21 @@ fn type_problem(schema: &Schema, value: &Value, path: &FieldPath) -> Option<Prob
             format!("{scalar} is {}; this must be {}", with_article(found), with_article(&expected))
         }
     };
-    let instead = advice::retyped(value, &wanted);
+    let instead = advice::retyped(value, &wanted).and_then(|instead| sound(schema, instead));
     Some(Problem::new(path, Rule::new("type", expected), message).instead(instead).blocking())
+}
+
+/// Advice that the field's own pattern accepts. A bare number where a pattern wants more is most
+/// often a duration, and then seconds are meant.
+fn sound(schema: &Schema, instead: String) -> Option<String> {
+    let text = instead.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    let (Some(text), Some(pattern)) = (text, &schema.pattern) else { return Some(instead) };
+    let in_seconds = format!("{text}s");
+    match (pattern.accepts(text), pattern.accepts(&in_seconds)) {
+        (true, _) => Some(instead),
+        (false, true) => Some(in_seconds),
+        (false, false) => None,
+    }
 }
 
 /// Mirrors the server's type validator, including what it lets through: a list where a string
