@@ -1,0 +1,101 @@
+//! The solver against the checker, over problems made up by chance.
+//!
+//! `KERF_CHECK_PROBLEMS` says how many seeds to try (300 unless set), `KERF_CHECK_SEED` where to
+//! start. A failure names its seed and size.
+
+use std::sync::Arc;
+
+use kerf_checker::{Size, check, random_problem};
+use kerf_model::labels::well_known;
+use kerf_model::node::Node;
+use kerf_model::quantity::Quantity;
+use kerf_scheduler::{Problem, Solution, solve};
+
+const PROBLEMS_DEFAULT: u64 = 300;
+/// Failures shown in full; the rest is counted.
+const SHOWN_MAX: usize = 5;
+
+fn number(name: &str, default: u64) -> u64 {
+    let set = std::env::var(name).ok();
+    set.map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is not a number")))
+}
+
+/// Tries every seed with every size; `complaint` says what is wrong with one.
+fn for_every_problem(complaint: impl Fn(&Problem) -> Option<String>) {
+    let (first, count) =
+        (number("KERF_CHECK_SEED", 0), number("KERF_CHECK_PROBLEMS", PROBLEMS_DEFAULT));
+    let reserving = Size { reservations: true, ..Size::SMALL };
+    let sizes = [("small", Size::SMALL), ("medium", Size::MEDIUM), ("reserving", reserving)];
+    let mut complaints = Vec::new();
+    for seed in first..first + count {
+        let (name, size) = &sizes[(seed % sizes.len() as u64) as usize];
+        if let Some(complaint) = complaint(&random_problem(seed, size)) {
+            complaints.push(format!("seed {seed} ({name}): {complaint}"));
+        }
+    }
+    let shown = complaints[..complaints.len().min(SHOWN_MAX)].join("\n");
+    assert!(complaints.is_empty(), "{} of {count} problems:\n{shown}", complaints.len());
+}
+
+fn placed(solution: &Solution) -> usize {
+    let existing = solution.existing.iter().map(|each| each.pods.len());
+    existing.chain(solution.new_nodes.iter().map(|each| each.pods.len())).sum()
+}
+
+#[test]
+fn answers_break_no_rule() {
+    for_every_problem(|problem| {
+        let found = check(problem, &solve(problem));
+        let sentences: Vec<_> = found.iter().map(|each| format!("\n    {each}")).collect();
+        (!found.is_empty()).then(|| sentences.concat())
+    });
+}
+
+#[test]
+fn the_same_problem_has_the_same_answer() {
+    for_every_problem(|problem| {
+        let same = solve(problem) == solve(&problem.clone());
+        (!same).then(|| "two answers".to_owned())
+    });
+}
+
+#[test]
+fn an_empty_node_more_never_leaves_more_pods_without_a_place() {
+    for_every_problem(|problem| {
+        let problem = without_affinity(problem);
+        let before = placed(&solve(&problem));
+        let after = placed(&solve(&with_empty_node(&problem)));
+        (after < before).then(|| format!("{before} pods placed without it, {after} with it"))
+    });
+}
+
+/// The problem without required affinities: a pod that others need near may be drawn to the empty
+/// node, where they cannot follow, and that is nobody's mistake.
+fn without_affinity(problem: &Problem) -> Problem {
+    let mut problem = problem.clone();
+    for pod in &mut problem.pods {
+        Arc::make_mut(&mut pod.shape).affinity.required.clear();
+    }
+    problem
+}
+
+/// The problem with a large stranger. It has no zone, so that no spread gets a new domain to fill.
+fn with_empty_node(problem: &Problem) -> Problem {
+    let name = "empty".to_owned();
+    let amounts = [("cpu", 32), ("memory", 128 << 30), ("pods", 50)];
+    let amounts = amounts.map(|(name, count)| (name, Quantity::from_int(count)));
+    let node = Node {
+        labels: [(well_known::HOSTNAME.to_owned(), name.clone())].into(),
+        name,
+        pool: None,
+        taints: Vec::new(),
+        initialized: true,
+        capacity: amounts.into_iter().collect(),
+        allocatable: amounts.into_iter().collect(),
+        pods: Vec::new(),
+        volume_limits: Default::default(),
+    };
+    let mut problem = problem.clone();
+    problem.nodes.push(node);
+    problem
+}
