@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use kerf_model::price::Price;
 use kerf_model::requirement::Requirement;
+use kerf_model::requirements::Requirements;
 use kerf_model::vocabulary::{KeyId, ValueSet};
 
 use crate::bin::{Bin, Choice};
@@ -12,6 +13,12 @@ use crate::solution::{ExistingPlacement, NewNode, Solution, TypeOption, Unplaced
 use crate::solver::Solver;
 use crate::units::{self, Amounts};
 use crate::worth::Worth;
+
+/// What may be bought for a new node, and what that asks of its labels.
+struct Purchase {
+    choices: Vec<Choice>,
+    requirements: Requirements,
+}
 
 /// Hands out the pods of each class, the oldest first.
 struct Hand<'a> {
@@ -32,27 +39,14 @@ impl Solver<'_> {
         let mut price = Price::ZERO;
         let mut on_new_nodes = Amounts::new();
         let mut reservations = self.state.reservations.clone();
-        let choices: Vec<Vec<Choice>> = placed
-            .bins
-            .iter()
-            .map(|bin| {
-                let choices = bin.choices(&self.world(), &reservations);
-                let cheapest = choices.first().map(|choice| {
-                    self.machines.all[choice.machine].offers[choice.offer].reservation
-                });
-                if let Some(Some(reservation)) = cheapest {
-                    reservations[reservation] -= 1;
-                }
-                choices
-            })
-            .collect();
+        let bought: Vec<Purchase> =
+            placed.bins.iter().map(|bin| self.purchase(bin, &mut reservations)).collect();
         let mut hand = Hand { pods: self.classes.iter().map(|class| class.pods.iter()).collect() };
         let mut existing: Vec<ExistingPlacement> = Vec::new();
         for node in &self.nodes {
-            let dealt = node
-                .contents
-                .iter()
-                .flat_map(|(class, _, count)| hand.deal(*class, *count).collect::<Vec<_>>());
+            let dealt = node.contents.iter().flat_map(|content| {
+                hand.deal(content.item.class, content.count).collect::<Vec<_>>()
+            });
             let mut pods: Vec<usize> = dealt.collect();
             pods.sort_unstable();
             if !pods.is_empty() {
@@ -60,7 +54,7 @@ impl Solver<'_> {
             }
         }
         existing.sort_by_key(|placement| placement.node);
-        for (bin, choices) in placed.bins.iter().zip(choices) {
+        for (bin, purchase) in placed.bins.iter().zip(bought) {
             let dealt = bin.contents.iter().flat_map(|content| {
                 hand.deal(content.item.class, content.count).collect::<Vec<_>>()
             });
@@ -73,7 +67,7 @@ impl Solver<'_> {
                     content.count,
                 );
             }
-            let node = self.new_node(bin, &choices, pods);
+            let node = self.new_node(bin, purchase, pods);
             price = price
                 .checked_add(node.options.first().map_or(Price::ZERO, |o| o.price))
                 .unwrap_or(price);
@@ -98,23 +92,30 @@ impl Solver<'_> {
         Solution { existing, new_nodes, unplaced, price, lower_bound }
     }
 
-    fn new_node(&self, bin: &Bin, choices: &[Choice], pods: Vec<usize>) -> NewNode {
-        let mut choices = choices.to_vec();
-        let mut requirements = bin.requirements.clone();
-        // A node bought out of a reservation is bound to it: falling back would cost more.
-        let reserved = choices.first().and_then(|choice| {
-            let offer = &self.machines.all[choice.machine].offers[choice.offer];
-            offer.reservation.map(|_| offer.requirements.clone())
-        });
-        if let Some(reserved) = reserved {
-            requirements.narrow(&reserved, &self.vocabulary);
-            choices.retain(|choice| {
-                let machine = &self.machines.all[choice.machine];
-                requirements
-                    .intersects(&machine.offers[choice.offer].requirements, &self.vocabulary)
-            });
+    /// What to buy for a new node. A node bought out of a reservation is bound to it: falling back
+    /// would cost more.
+    fn purchase(&self, bin: &Bin, reservations: &mut [u32]) -> Purchase {
+        let world = self.world();
+        let mut choices = bin.choices(&world, reservations);
+        let offer_of = |choice: &Choice| &self.machines.all[choice.machine].offers[choice.offer];
+        if let Some(cheapest) = choices.first().map(offer_of)
+            && let Some(reservation) = cheapest.reservation
+        {
+            let mut bound = choices.clone();
+            bound.retain(|choice| offer_of(choice).reservation == Some(reservation));
+            if bin.meets_min_values(&bound, &world) {
+                reservations[reservation] -= 1;
+                let mut requirements = bin.requirements.clone();
+                requirements.narrow(&cheapest.requirements, &self.vocabulary);
+                return Purchase { choices: bound, requirements };
+            }
+            choices = bin.choices(&world, &self.machines.none_reserved);
         }
-        choices.truncate(self.problem.settings.instance_type_options_max);
+        Purchase { choices, requirements: bin.requirements.clone() }
+    }
+
+    fn new_node(&self, bin: &Bin, purchase: Purchase, pods: Vec<usize>) -> NewNode {
+        let Purchase { choices, mut requirements } = purchase;
         let relaxed = !bin.meets_min_values(&choices, &self.world());
         let pool = self.machines.templates[bin.template].pool;
         let types = &self.problem.pools[pool].instance_types;

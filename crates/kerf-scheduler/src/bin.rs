@@ -126,7 +126,7 @@ impl Bin {
         let holds = |count: i64| {
             let mut tried = self.clone();
             tried.add(item, world, count);
-            tried.meets_min_values(&tried.choices(world, &[]), world)
+            tried.meets_min_values(&tried.choices(world, &world.machines.none_reserved), world)
         };
         // More pods only ever leave fewer machines, so the answer can be searched for.
         let (mut good, mut bad) = (0, room + 1);
@@ -182,6 +182,7 @@ impl Bin {
             let instance_type = world.machines.all[choice.machine].instance_type;
             seen.insert(u32::try_from(instance_type).expect("fewer than 2³² types"))
         });
+        choices.truncate(world.options_max);
         choices
     }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use kerf_model::bitset::BitSet;
 use kerf_model::pod::{Pod, PodAffinityTerm, PodShape};
-use kerf_model::requirements::{NodeAffinity, PodPlacement, Preferences, Requirements};
+use kerf_model::requirement::{Operator, RequirementEntry};
+use kerf_model::requirements::{NodeAffinity, Requirements};
 use kerf_model::selector::LabelSet;
 use kerf_model::taint::{TaintEffect, TaintSet, TaintVocabulary, Toleration};
 use rustc_hash::{FxHashMap, FxHasher};
@@ -102,7 +103,7 @@ pub(crate) struct ClassReader<'a, 'c> {
 /// A pod's wishes, given up one by one.
 #[derive(Clone)]
 struct Wishes {
-    terms: Vec<Vec<kerf_model::requirement::RequirementEntry>>,
+    terms: Vec<Vec<RequirementEntry>>,
     affinity: NodeAffinity,
     near: Vec<(i32, PodAffinityTerm)>,
     apart: Vec<(i32, PodAffinityTerm)>,
@@ -153,24 +154,14 @@ impl ClassReader<'_, '_> {
     }
 
     fn add_variants(&mut self, shape: &PodShape, wishes: &Wishes, variants: &mut Vec<Variant>) {
-        let placement = PodPlacement {
-            node_selector: shape.placement.node_selector.clone(),
-            node_affinity: NodeAffinity {
-                required: wishes.terms.clone(),
-                ..wishes.affinity.clone()
-            },
-        };
-        let normalization = self.context.normalization;
-        let mut read = |preferences| {
-            placement.requirements(preferences, normalization, self.context.vocabulary)
-        };
-        let (Ok(node), Ok(strict)) = (read(Preferences::Heaviest), read(Preferences::Ignored))
-        else {
-            return;
-        };
+        let Some(strict) = self.strict(shape, wishes) else { return };
+        let Some(node) = self.with_heaviest_wish(&strict, wishes) else { return };
         let groups = self.groups_of(shape, wishes);
         let tolerated = self.tolerated(shape, !wishes.avoids_soft_taints);
         for reachable in self.volume_alternatives(shape) {
+            if !node.intersects(&reachable, self.context.vocabulary) {
+                continue;
+            }
             let mut node = node.clone();
             node.narrow(&reachable, self.context.vocabulary);
             variants.push(Variant {
@@ -180,6 +171,33 @@ impl ClassReader<'_, '_> {
                 tolerated: tolerated.clone(),
             });
         }
+    }
+
+    /// The node selector and the first required term; nothing if they contradict each other.
+    fn strict(&mut self, shape: &PodShape, wishes: &Wishes) -> Option<Requirements> {
+        let selector = shape.placement.node_selector.iter();
+        let selector: Vec<RequirementEntry> = selector
+            .map(|(key, value)| RequirementEntry::new(key, Operator::In, [value.as_str()]))
+            .collect();
+        let mut strict = Requirements::new();
+        self.context.narrow(&mut strict, &selector)?;
+        if let Some(term) = wishes.terms.first() {
+            self.context.narrow(&mut strict, term)?;
+        }
+        Some(strict)
+    }
+
+    /// The same with the heaviest preferred term; nothing if that contradicts what must hold.
+    fn with_heaviest_wish(
+        &mut self,
+        strict: &Requirements,
+        wishes: &Wishes,
+    ) -> Option<Requirements> {
+        let mut node = strict.clone();
+        if let Some(term) = wishes.affinity.heaviest() {
+            self.context.narrow(&mut node, &term.expressions)?;
+        }
+        Some(node)
     }
 
     fn groups_of(&mut self, shape: &PodShape, wishes: &Wishes) -> Vec<GroupId> {
@@ -223,16 +241,9 @@ impl ClassReader<'_, '_> {
         for volume in shape.volumes.iter().filter(|volume| !volume.reachable_from.is_empty()) {
             let mut next = Vec::new();
             for term in &volume.reachable_from {
-                let read = Requirements::from_entries(
-                    term,
-                    self.context.normalization,
-                    self.context.vocabulary,
-                );
-                let Ok(read) = read else { continue };
                 for base in &combined {
-                    if base.intersects(&read, self.context.vocabulary) {
-                        let mut both = base.clone();
-                        both.narrow(&read, self.context.vocabulary);
+                    let mut both = base.clone();
+                    if self.context.narrow(&mut both, term).is_some() {
                         next.push(both);
                     }
                 }

@@ -1,14 +1,15 @@
 //! Rules about other pods: spreads, affinities and anti-affinities, shared by all pods that have
 //! the same one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use kerf_model::bitset::BitSet;
 use kerf_model::labels::Normalization;
 use kerf_model::pod::{PodAffinityTerm, PodShape, SpreadConstraint};
+use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_model::requirements::Requirements;
 use kerf_model::selector::{LabelSelector, LabelSet, Namespace, Selector};
-use kerf_model::taint::{Toleration, untolerated};
+use kerf_model::taint::{TaintEffect, Toleration, untolerated};
 use kerf_model::vocabulary::{KeyId, KeySet, ValueSet, Vocabulary};
 
 /// The place of a group in [`Groups`].
@@ -41,8 +42,8 @@ pub(crate) struct Group {
 /// Which nodes count for a spread.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NodeFilter {
-    /// One of these must be met; none means any node.
-    alternatives: Vec<Requirements>,
+    /// One of these must be met, if any are asked for.
+    alternatives: Option<Vec<Requirements>>,
     /// Taints must be tolerated, if asked for.
     tolerations: Option<Vec<Toleration>>,
 }
@@ -94,11 +95,7 @@ impl Groups {
         let selector =
             spread.selector.as_ref().map(|s| s.with_match_label_keys(keys, &shape.labels));
         let filter = NodeFilter {
-            alternatives: if spread.honours_affinity {
-                context.alternatives(shape)
-            } else {
-                Vec::new()
-            },
+            alternatives: if spread.honours_affinity { context.alternatives(shape) } else { None },
             tolerations: spread.honours_taints.then(|| shape.tolerations.clone()),
         };
         let identity = Identity::Spread(
@@ -201,15 +198,18 @@ impl NodeFilter {
         vocabulary: &Vocabulary,
     ) -> bool {
         let none = KeySet::new();
-        let affine = self.alternatives.is_empty()
-            || self.alternatives.iter().any(|wanted| labels.compatible(wanted, &none, vocabulary));
+        let affine = self.alternatives.as_ref().is_none_or(|alternatives| {
+            alternatives.iter().any(|wanted| labels.compatible(wanted, &none, vocabulary))
+        });
         affine && self.tolerates(taints)
     }
 
+    /// Whether the taints keep no pod away. A taint that pods should merely rather avoid does not.
     pub(crate) fn tolerates(&self, taints: &[kerf_model::taint::Taint]) -> bool {
+        let hard = taints.iter().filter(|taint| taint.effect != TaintEffect::PreferNoSchedule);
         self.tolerations
             .as_ref()
-            .is_none_or(|tolerations| untolerated(taints, tolerations).next().is_none())
+            .is_none_or(|tolerations| untolerated(hard, tolerations).next().is_none())
     }
 }
 
@@ -226,24 +226,44 @@ impl Context<'_> {
         self.vocabulary.key(text)
     }
 
-    /// The node selector with each required term: a node must meet one.
-    fn alternatives(&mut self, shape: &PodShape) -> Vec<Requirements> {
-        let selector: &BTreeMap<String, String> = &shape.placement.node_selector;
-        let labels = selector.iter().map(|(key, value)| (key.as_str(), value.as_str()));
-        let base = Requirements::from_labels(labels, self.normalization, self.vocabulary);
-        let terms = &shape.placement.node_affinity.required;
-        if terms.is_empty() {
-            return if base.is_empty() { Vec::new() } else { vec![base] };
+    /// Adds entries; nothing if one contradicts what was there.
+    pub(crate) fn narrow(
+        &mut self,
+        requirements: &mut Requirements,
+        entries: &[RequirementEntry],
+    ) -> Option<()> {
+        for entry in entries {
+            let added = entry.intern(self.normalization, self.vocabulary).ok()?;
+            let known = requirements.find(added.key());
+            if known.is_some_and(|known| !known.admits(&added, self.vocabulary)) {
+                return None;
+            }
+            requirements.add(added, self.vocabulary);
         }
+        Some(())
+    }
+
+    /// The node selector with each required term: a node must meet one. A pod whose rules all
+    /// contradict themselves has none, and no node counts for it.
+    fn alternatives(&mut self, shape: &PodShape) -> Option<Vec<Requirements>> {
+        let selector = shape.placement.node_selector.iter();
+        let selector: Vec<RequirementEntry> = selector
+            .map(|(key, value)| RequirementEntry::new(key, Operator::In, [value.as_str()]))
+            .collect();
+        let terms = &shape.placement.node_affinity.required;
+        if selector.is_empty() && terms.is_empty() {
+            return None;
+        }
+        let everything = [Vec::new()];
+        let terms = if terms.is_empty() { &everything } else { terms.as_slice() };
         let mut alternatives = Vec::new();
         for term in terms {
-            if let Ok(read) = Requirements::from_entries(term, self.normalization, self.vocabulary)
+            let mut both = Requirements::new();
+            if self.narrow(&mut both, &selector).is_some() && self.narrow(&mut both, term).is_some()
             {
-                let mut both = base.clone();
-                both.narrow(&read, self.vocabulary);
                 alternatives.push(both);
             }
         }
-        alternatives
+        Some(alternatives)
     }
 }

@@ -34,4 +34,6 @@ pub(crate) struct World<'a> {
     pub(crate) vocabulary: &'a Vocabulary,
     pub(crate) well_known: &'a KeySet,
     pub(crate) best_effort_min_values: bool,
+    /// Most instance types a new node keeps as options.
+    pub(crate) options_max: usize,
 }

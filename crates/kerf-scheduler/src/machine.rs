@@ -63,6 +63,8 @@ pub(crate) struct Machines {
     pub(crate) all: Vec<Machine>,
     /// How much is left of each reservation, by id.
     pub(crate) reservations: Vec<(String, u32)>,
+    /// What is left of each when nothing may be reserved.
+    pub(crate) none_reserved: Vec<u32>,
 }
 
 /// What reading machines needs.
@@ -205,6 +207,11 @@ impl MachineReader<'_> {
         daemons: &[Arc<PodShape>],
     ) -> (Amounts, Vec<HostPort>) {
         let (mut sum, mut ports) = (Amounts::new(), Vec::new());
+        // Daemons may select nodes that have come up; a new node will have, in the end.
+        let up = [(well_known::REGISTERED, "true"), (well_known::INITIALIZED, "true")];
+        let up = Requirements::from_labels(up, self.normalization, self.vocabulary);
+        let mut pool_requirements = pool_requirements.clone();
+        pool_requirements.narrow(&up, self.vocabulary);
         let taints = &pool.pool.template.spec.taints;
         for daemon in daemons {
             let hard = taints.iter().filter(|taint| taint.effect != TaintEffect::PreferNoSchedule);
@@ -284,6 +291,7 @@ impl Machines {
             }
             None => {
                 self.reservations.push((id.to_owned(), remaining));
+                self.none_reserved.push(0);
                 self.reservations.len() - 1
             }
         }

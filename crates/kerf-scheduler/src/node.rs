@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use kerf_model::requirements::Requirements;
 use kerf_model::taint::{TaintEffect, TaintSet, untolerated};
 
+use crate::bin::Content;
 use crate::class::{Class, Variant};
 use crate::group::Groups;
+use crate::item::Item;
 use crate::machine::MachineReader;
 use crate::occupancy::{HostGroups, Occupancy};
 use crate::problem::Problem;
@@ -25,8 +27,8 @@ pub(crate) struct NodeState {
     /// How many volumes each driver can still attach, and the claims attached.
     volumes_left: BTreeMap<String, i64>,
     claims: BTreeSet<String>,
-    /// What was put there: class, variant, count.
-    pub(crate) contents: Vec<(usize, usize, i64)>,
+    /// What was put there.
+    pub(crate) contents: Vec<Content>,
 }
 
 /// Reads the nodes of a problem in the order they are filled: those that are up first, then by
@@ -146,16 +148,9 @@ impl NodeState {
     }
 
     /// Puts pods of a class there.
-    pub(crate) fn add(
-        &mut self,
-        class_index: usize,
-        variant_index: usize,
-        class: &Class,
-        hosts: &HostGroups,
-        count: i64,
-    ) {
+    pub(crate) fn add(&mut self, item: &Item, class: &Class, hosts: &HostGroups, count: i64) {
         units::subtract(&mut self.free, &class.requests, count);
-        self.occupancy.add(class, &class.variants[variant_index], hosts, count);
+        self.occupancy.add(class, &class.variants[item.variant], hosts, count);
         for volume in &class.shape.volumes {
             if self.claims.insert(volume.claim.clone())
                 && let Some(left) =
@@ -164,6 +159,6 @@ impl NodeState {
                 *left -= 1;
             }
         }
-        self.contents.push((class_index, variant_index, count));
+        self.contents.push(Content { item: item.clone(), count });
     }
 }

@@ -1,7 +1,7 @@
 //! Placing everything, wish by wish.
 
 use crate::assign::Ban;
-use crate::bin::Bin;
+use crate::bin::{Bin, Content};
 use crate::item::Item;
 use crate::pack::{Packing, pack};
 use crate::solver::Solver;
@@ -137,7 +137,7 @@ impl Solver<'_> {
                     node.room(class, variant, &self.groups, &self.hosts, &self.state.started);
                 let count = room.min(item.count);
                 if count > 0 {
-                    node.add(item.class, item.variant, class, &self.hosts, count);
+                    node.add(item, class, &self.hosts, count);
                     item.count -= count;
                     for group in self.hosts.all.iter().filter(|group| class.counts_in(**group)) {
                         self.state.started[*group] = true;
@@ -185,20 +185,30 @@ impl Solver<'_> {
     fn repair_spreads(&mut self, placed: &mut Placed) {
         let mut bins = std::mem::take(&mut placed.bins);
         for bin in bins.iter_mut().rev() {
-            let mut position = bin.contents.len();
-            while position > 0 {
-                position -= 1;
-                let item = bin.contents[position].item.clone();
-                while bin.contents[position].count > 0 && !self.stands_legally(&item) {
-                    bin.contents[position].count -= 1;
-                    self.uncount(item.class, item.variant, &item.pins, 1);
-                    placed.unplaced.push((item.class, item.variant, 1));
-                }
-            }
-            bin.contents.retain(|content| content.count > 0);
+            self.repair_contents(&mut bin.contents, &mut placed.unplaced);
         }
         bins.retain(|bin| !bin.contents.is_empty());
         placed.bins = bins;
+        for index in (0..self.nodes.len()).rev() {
+            let mut contents = std::mem::take(&mut self.nodes[index].contents);
+            self.repair_contents(&mut contents, &mut placed.unplaced);
+            self.nodes[index].contents = contents;
+        }
+    }
+
+    fn repair_contents(
+        &mut self,
+        contents: &mut Vec<Content>,
+        unplaced: &mut Vec<(usize, usize, i64)>,
+    ) {
+        for Content { item, count } in contents.iter_mut().rev() {
+            while *count > 0 && !self.stands_legally(item) {
+                *count -= 1;
+                self.uncount(item.class, item.variant, &item.pins, 1);
+                unplaced.push((item.class, item.variant, 1));
+            }
+        }
+        contents.retain(|content| content.count > 0);
     }
 
     /// Whether pods of an item may still stand in the domains they are bound for.

@@ -116,6 +116,7 @@ impl<'p> Solver<'p> {
             vocabulary: &self.vocabulary,
             well_known: &self.well_known,
             best_effort_min_values: self.problem.settings.min_values == MinValuesPolicy::BestEffort,
+            options_max: self.problem.settings.instance_type_options_max,
         }
     }
 }
