@@ -47,7 +47,7 @@ pub fn aws(
 }
 
 /// The same types one by one. A region's worth of words is some ten megabytes; who turns each type
-/// into numbers as it comes never holds them all, which is several times faster.
+/// into numbers as it comes never holds them all, which takes half the time.
 ///
 /// # Errors
 /// Nothing is known about the region.
