@@ -4,21 +4,14 @@ use std::collections::BTreeMap;
 
 use kerf_model::price::Price;
 use kerf_model::requirement::Requirement;
-use kerf_model::requirements::Requirements;
 use kerf_model::vocabulary::{KeyId, ValueSet};
 
-use crate::bin::{Bin, Choice};
+use crate::bin::Bin;
 use crate::rounds::Placed;
 use crate::solution::{ExistingPlacement, NewNode, Solution, TypeOption, Unplaced};
 use crate::solver::Solver;
 use crate::units::{self, Amounts};
 use crate::worth::Worth;
-
-/// What may be bought for a new node, and what that asks of its labels.
-struct Purchase {
-    choices: Vec<Choice>,
-    requirements: Requirements,
-}
 
 /// Hands out the pods of each class, the oldest first.
 struct Hand<'a> {
@@ -38,9 +31,6 @@ impl Solver<'_> {
         let mut new_nodes = Vec::new();
         let mut price = Price::ZERO;
         let mut on_new_nodes = Amounts::new();
-        let mut reservations = self.state.reservations.clone();
-        let bought: Vec<Purchase> =
-            placed.bins.iter().map(|bin| self.purchase(bin, &mut reservations)).collect();
         let mut hand = Hand { pods: self.classes.iter().map(|class| class.pods.iter()).collect() };
         let mut existing: Vec<ExistingPlacement> = Vec::new();
         for node in &self.nodes {
@@ -54,7 +44,7 @@ impl Solver<'_> {
             }
         }
         existing.sort_by_key(|placement| placement.node);
-        for (bin, purchase) in placed.bins.iter().zip(bought) {
+        for bin in &placed.bins {
             let dealt = bin.contents.iter().flat_map(|content| {
                 hand.deal(content.item.class, content.count).collect::<Vec<_>>()
             });
@@ -67,7 +57,7 @@ impl Solver<'_> {
                     content.count,
                 );
             }
-            let node = self.new_node(bin, purchase, pods);
+            let node = self.new_node(bin, pods);
             price = price
                 .checked_add(node.options.first().map_or(Price::ZERO, |o| o.price))
                 .unwrap_or(price);
@@ -92,30 +82,15 @@ impl Solver<'_> {
         Solution { existing, new_nodes, unplaced, price, lower_bound }
     }
 
-    /// What to buy for a new node. A node bought out of a reservation is bound to it: falling back
-    /// would cost more.
-    fn purchase(&self, bin: &Bin, reservations: &mut [u32]) -> Purchase {
-        let world = self.world();
-        let mut choices = bin.choices(&world, reservations);
-        let offer_of = |choice: &Choice| &self.machines.all[choice.machine].offers[choice.offer];
-        if let Some(cheapest) = choices.first().map(offer_of)
-            && let Some(reservation) = cheapest.reservation
+    fn new_node(&self, bin: &Bin, pods: Vec<usize>) -> NewNode {
+        let choices = bin.choices(&self.world());
+        let mut requirements = bin.requirements.clone();
+        if bin.reserved.is_some()
+            && let Some(first) = choices.first()
         {
-            let mut bound = choices.clone();
-            bound.retain(|choice| offer_of(choice).reservation == Some(reservation));
-            if bin.meets_min_values(&bound, &world) {
-                reservations[reservation] -= 1;
-                let mut requirements = bin.requirements.clone();
-                requirements.narrow(&cheapest.requirements, &self.vocabulary);
-                return Purchase { choices: bound, requirements };
-            }
-            choices = bin.choices(&world, &self.machines.none_reserved);
+            let offer = &self.machines.all[first.machine].offers[first.offer];
+            requirements.narrow(&offer.requirements, &self.vocabulary);
         }
-        Purchase { choices, requirements: bin.requirements.clone() }
-    }
-
-    fn new_node(&self, bin: &Bin, purchase: Purchase, pods: Vec<usize>) -> NewNode {
-        let Purchase { choices, mut requirements } = purchase;
         let relaxed = !bin.meets_min_values(&choices, &self.world());
         let pool = self.machines.templates[bin.template].pool;
         let types = &self.problem.pools[pool].instance_types;

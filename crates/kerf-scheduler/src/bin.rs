@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use crate::demand::DemandId;
 use crate::item::{Item, World};
+use crate::machine::Offer;
 use crate::occupancy::Occupancy;
 use crate::units::{self, Amounts};
 
@@ -23,6 +24,8 @@ pub(crate) struct Bin {
     pub(crate) free: Amounts,
     pub(crate) occupancy: Occupancy,
     pub(crate) contents: Vec<Content>,
+    /// The reservation it comes out of. Without one, reserved offers are not for it.
+    pub(crate) reserved: Option<usize>,
 }
 
 /// Pods of an item on a new node.
@@ -54,6 +57,7 @@ impl Bin {
             free: made_of.free.clone(),
             occupancy: Occupancy::with_ports(&made_of.daemon_ports),
             contents: Vec::new(),
+            reserved: None,
         }
     }
 
@@ -102,6 +106,12 @@ impl Bin {
         content.map_or(0, |content| content.count)
     }
 
+    /// Whether an offer is for this node: one bought out of a reservation is bound to it, since
+    /// falling back would cost more.
+    fn may_use(&self, offer: &Offer) -> bool {
+        offer.reservation == self.reserved
+    }
+
     /// Whether one more demand can be met by the same machine.
     fn can_also(&self, demand: DemandId, world: &World<'_>) -> bool {
         let wanted = &world.demands.get(demand).requirements;
@@ -115,7 +125,9 @@ impl Bin {
         both.narrow(wanted, world.vocabulary);
         let machine = &world.machines.all[self.machine];
         machine.requirements.intersects(&both, world.vocabulary)
-            && machine.cheapest_offer(&both, world.vocabulary).is_some()
+            && machine.offers.iter().any(|offer| {
+                self.may_use(offer) && both.intersects(&offer.requirements, world.vocabulary)
+            })
     }
 
     /// The most pods of an item after which enough different values are still possible.
@@ -126,7 +138,7 @@ impl Bin {
         let holds = |count: i64| {
             let mut tried = self.clone();
             tried.add(item, world, count);
-            tried.meets_min_values(&tried.choices(world, &world.machines.none_reserved), world)
+            tried.meets_min_values(&tried.choices(world), world)
         };
         // More pods only ever leave fewer machines, so the answer can be searched for.
         let (mut good, mut bad) = (0, room + 1);
@@ -146,7 +158,7 @@ impl Bin {
     /// Every machine that can hold what is meant for the node, cheapest first, one per instance
     /// type. Where the pool has limits, none larger than the machine it was filled for, so that
     /// what is counted against the limits is what will be launched.
-    pub(crate) fn choices(&self, world: &World<'_>, reservations: &[u32]) -> Vec<Choice> {
+    pub(crate) fn choices(&self, world: &World<'_>) -> Vec<Choice> {
         let template = &world.machines.templates[self.template];
         let made_for = &world.machines.all[self.machine].capacity;
         let within_limits = |capacity: &Amounts| {
@@ -166,7 +178,7 @@ impl Bin {
                 continue;
             }
             let offer = machine.offers.iter().position(|offer| {
-                offer.reservation.is_none_or(|id| reservations.get(id).is_none_or(|left| *left > 0))
+                self.may_use(offer)
                     && self.requirements.intersects(&offer.requirements, world.vocabulary)
             });
             if let Some(offer) = offer {

@@ -86,6 +86,16 @@ impl DomainCounts {
                 .all(|(id, _)| at(&self.groups[id].carriers, domain) == 0)
     }
 
+    /// How many pods that match a group stood in a domain before.
+    pub(crate) fn existing(&self, group: GroupId, domain: ValueId) -> i64 {
+        at(&self.groups[group].existing, domain)
+    }
+
+    /// Whether a pod that matches a group stood anywhere before.
+    pub(crate) fn existed(&self, group: GroupId) -> bool {
+        self.groups[group].existing.iter().any(|count| *count > 0)
+    }
+
     /// Whether the spreads of pods that already stand in a domain still hold.
     pub(crate) fn holds_spreads(
         &self,

@@ -75,6 +75,9 @@ fn give_back(index: usize, packing: &mut Packing, world: &World<'_>) {
     if let Some(left) = &mut packing.state.nodes_left[machine.template] {
         *left += 1;
     }
+    if let Some(reservation) = packing.bins[index].reserved {
+        packing.state.reservations[reservation] += 1;
+    }
     for (resource, left) in &mut packing.state.limits[machine.template] {
         *left += machine.capacity.get(*resource).copied().unwrap_or(0);
     }

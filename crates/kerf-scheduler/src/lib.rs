@@ -11,6 +11,7 @@ mod group;
 mod improve;
 mod item;
 mod machine;
+mod near;
 mod node;
 mod occupancy;
 mod pack;

@@ -63,8 +63,6 @@ pub(crate) struct Machines {
     pub(crate) all: Vec<Machine>,
     /// How much is left of each reservation, by id.
     pub(crate) reservations: Vec<(String, u32)>,
-    /// What is left of each when nothing may be reserved.
-    pub(crate) none_reserved: Vec<u32>,
 }
 
 /// What reading machines needs.
@@ -291,7 +289,6 @@ impl Machines {
             }
             None => {
                 self.reservations.push((id.to_owned(), remaining));
-                self.none_reserved.push(0);
                 self.reservations.len() - 1
             }
         }
@@ -337,6 +334,19 @@ impl Machine {
         vocabulary: &Vocabulary,
     ) -> Option<&Offer> {
         self.offers.iter().find(|offer| node.intersects(&offer.requirements, vocabulary))
+    }
+
+    /// The cheapest offer for such a node that is not out of a used-up reservation.
+    pub(crate) fn cheapest_left(
+        &self,
+        node: &Requirements,
+        reservations: &[u32],
+        vocabulary: &Vocabulary,
+    ) -> Option<&Offer> {
+        self.offers.iter().find(|offer| {
+            offer.reservation.is_none_or(|id| reservations[id] > 0)
+                && node.intersects(&offer.requirements, vocabulary)
+        })
     }
 
     /// The domains a machine can be in.

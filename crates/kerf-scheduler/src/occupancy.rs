@@ -48,6 +48,11 @@ impl Occupancy {
         self.ports.extend_from_slice(ports);
     }
 
+    /// How many pods that match a group stood there before.
+    pub(crate) fn existing(&self, group: GroupId) -> i64 {
+        self.find(group).map_or(0, |tally| tally.existing)
+    }
+
     /// How many more pods of a class the neighbours allow. `started` says of each group whether a
     /// matching pod stands anywhere.
     pub(crate) fn room(

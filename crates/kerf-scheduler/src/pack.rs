@@ -10,6 +10,7 @@ use std::cmp::Reverse;
 use crate::bin::Bin;
 use crate::group::{GroupId, Rule};
 use crate::item::{Item, World};
+use crate::machine::Offer;
 use crate::units::{self, Amounts};
 use crate::worth::Worth;
 
@@ -98,7 +99,7 @@ pub(crate) fn pack(
     packing.price_micros = packing
         .bins
         .iter()
-        .map(|bin| bin.choices(&world, &[]).first().map_or(0, |choice| choice.price_micros))
+        .map(|bin| bin.choices(&world).first().map_or(0, |choice| choice.price_micros))
         .sum();
     packing
 }
@@ -170,7 +171,8 @@ impl Packer<'_> {
         let mut best: Option<(u128, u128, Bin)> = None;
         for (machine, price_micros) in self.candidates(hardest) {
             let bin = self.fill(machine, hardest);
-            if bin.contents.is_empty() {
+            let reserves = !self.state.reservations.is_empty();
+            if bin.contents.is_empty() || (reserves && bin.choices(&self.world).is_empty()) {
                 continue;
             }
             let cost = u128::from(price_micros + self.overhead_micros).max(1);
@@ -196,8 +198,14 @@ impl Packer<'_> {
             units::fits(&class.requests, &machine.free)
                 && self.within_limits(machine.template, &machine.capacity)
         });
-        let fitting: Vec<(usize, u64)> =
-            fitting.map(|(machine, price)| (machine as usize, price)).collect();
+        let priced = |(machine, price): (u32, u64)| {
+            let machine = machine as usize;
+            if self.state.reservations.is_empty() {
+                return Some((machine, price));
+            }
+            self.offer_left(machine, item).map(|offer| (machine, offer.price_micros))
+        };
+        let fitting: Vec<(usize, u64)> = fitting.filter_map(priced).collect();
         // Pools are tried in their order; pools of one weight compete by price.
         let weight = |machine: usize| templates[self.world.machines.all[machine].template].weight;
         let Some(highest) = fitting.iter().map(|(machine, _)| weight(*machine)).max() else {
@@ -224,6 +232,14 @@ impl Packer<'_> {
         ranked.into_iter().map(|(_, _, machine, price)| (machine, price)).collect()
     }
 
+    /// The cheapest offer of a machine for an item, used-up reservations left out.
+    fn offer_left(&self, machine: usize, item: &Item) -> Option<&Offer> {
+        let machine = &self.world.machines.all[machine];
+        let mut node = self.world.machines.templates[machine.template].requirements.clone();
+        node.narrow(&self.world.demands.get(item.demand).requirements, self.world.vocabulary);
+        machine.cheapest_left(&node, &self.state.reservations, self.world.vocabulary)
+    }
+
     /// What a node should hold at most, where a rule forces many nodes anyway.
     fn share(&self) -> Option<u128> {
         let forced = self.forced.as_ref().filter(|forced| forced.pods_left > 0)?;
@@ -242,6 +258,10 @@ impl Packer<'_> {
     /// Fills a machine: the hardest item, then those that are forced apart, then the rest.
     fn fill(&self, machine: usize, hardest: usize) -> Bin {
         let mut bin = Bin::empty(machine, &self.world);
+        if !self.state.reservations.is_empty() {
+            let offer = self.offer_left(machine, &self.items[hardest]);
+            bin.reserved = offer.and_then(|offer| offer.reservation);
+        }
         self.put(&mut bin, hardest);
         if bin.contents.is_empty() {
             return bin;
@@ -312,6 +332,9 @@ impl Packer<'_> {
         for (index, left) in &mut self.state.limits[template] {
             *left -= capacity.get(*index).copied().unwrap_or(0) * times;
         }
+        if let Some(reservation) = bin.reserved {
+            self.state.reservations[reservation] -= 1;
+        }
         for _ in 1..times {
             self.bins.push(bin.clone());
         }
@@ -324,7 +347,8 @@ impl Packer<'_> {
         let near = |group: &GroupId| {
             self.world.hosts.contains(*group) && self.world.groups.get(*group).rule == Rule::Near
         };
-        template.nodes_left.is_some()
+        bin.reserved.is_some()
+            || template.nodes_left.is_some()
             || !template.limits.is_empty()
             || bin.contents.iter().any(|content| {
                 let variant =

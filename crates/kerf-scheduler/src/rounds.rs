@@ -44,6 +44,7 @@ impl Solver<'_> {
         }
         placed.unplaced.extend(pending.iter().map(|left| (left.class, left.variant, left.count)));
         self.repair_spreads(&mut placed);
+        self.repair_near(&mut placed);
         placed
     }
 
