@@ -29,6 +29,8 @@ pub struct Workload {
     pub template: PodTemplateSpec,
     /// How many pods there shall be; may be negative in a manifest nobody checked.
     pub replicas: i64,
+    /// What the names of its pods begin with; a number follows.
+    pub name_prefix: String,
     /// The number of its first pod.
     pub first_ordinal: i32,
     /// Claims made for each pod.
@@ -43,6 +45,7 @@ impl Workload {
             controller: controller_of(metadata),
             template,
             replicas,
+            name_prefix: format!("{}-", metadata.name.as_deref().unwrap_or_default()),
             first_ordinal: 0,
             claim_templates: Vec::new(),
         }
@@ -51,7 +54,7 @@ impl Workload {
     /// The name of its pod with that number, counted from zero.
     #[must_use]
     pub fn pod_name(&self, number: i64) -> String {
-        format!("{}-{}", self.owner.name, i64::from(self.first_ordinal) + number)
+        format!("{}{}", self.name_prefix, i64::from(self.first_ordinal) + number)
     }
 }
 

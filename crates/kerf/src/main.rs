@@ -25,6 +25,9 @@ enum Command {
     Convert(commands::convert::Convert),
     /// Print the custom resource definitions: kerf crds | kubectl apply --server-side -f -
     Crds(commands::crds::Crds),
+    /// Solve a problem of bench/peer and measure it
+    #[command(hide = true)]
+    BenchSolve(commands::bench_solve::BenchSolve),
     /// Print a completion script for a shell: source <(kerf completion bash)
     Completion {
         /// The shell to complete for.
@@ -32,12 +35,24 @@ enum Command {
     },
 }
 
+/// The arguments. `kerf plan` uses clap's own exit code for something else.
+fn parsed() -> Cli {
+    Cli::try_parse().unwrap_or_else(|error| {
+        let of_plan = std::env::args_os().nth(1).is_some_and(|command| command == "plan");
+        let refused = of_plan && error.use_stderr();
+        let _ = error.print();
+        let code = if refused { commands::plan::EXIT_BAD_INPUT.into() } else { error.exit_code() };
+        std::process::exit(code)
+    })
+}
+
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let result = match parsed().command {
         Command::Plan(plan) => plan.run(),
         Command::Lint(lint) => lint.run(),
         Command::Convert(convert) => convert.run(),
         Command::Crds(crds) => crds.run(),
+        Command::BenchSolve(bench) => bench.run(),
         Command::Completion { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "kerf", &mut std::io::stdout());
             Ok(ExitCode::SUCCESS)

@@ -1,5 +1,6 @@
 //! One module per command.
 
+pub(crate) mod bench_solve;
 pub(crate) mod convert;
 pub(crate) mod crds;
 pub(crate) mod lint;

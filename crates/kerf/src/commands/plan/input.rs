@@ -166,8 +166,7 @@ impl Reading {
         let kind = value.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
         let is_leaving = value.pointer("/metadata/deletionTimestamp").is_some();
         let taken = match kind.as_str() {
-            "NodePool" if is_leaving => Ok(self.pass_over(source)),
-            "NodePool" => kerf_kube::read(value)
+            "NodePool" if !is_leaving => kerf_kube::read(value)
                 .map(|object| self.input.node_pools.push(Sourced { source, object })),
             "EC2NodeClass" => kerf_kube::read(value)
                 .map(|object| self.input.node_classes.push(Sourced { source, object })),
@@ -180,7 +179,10 @@ impl Reading {
             }
             // Its one setting, a delay, does not change what nodes are.
             "KWOKNodeClass" => Ok(()),
-            _ => Ok(self.pass_over(source)),
+            _ => {
+                self.pass_over(source);
+                Ok(())
+            }
         };
         if let Err(problem) = taken {
             self.refuse(source, &problem.field, &problem.message);

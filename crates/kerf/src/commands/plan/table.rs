@@ -32,10 +32,16 @@ pub(super) enum Width {
 const COLUMNS_MAX: usize = 100;
 /// Hours in a month, as AWS counts them.
 const HOURS_PER_MONTH: u64 = 730;
+/// Before a line of the table.
+const INDENT: &str = "  ";
+/// Between two columns.
+const GAP: &str = "  ";
+/// Columns that hold names: type, zone and pool.
+const NAME_COLUMNS: [usize; 3] = [1, 2, 8];
 /// Pods named of a group that does not fit; the rest are counted.
 const NAMES_MAX: usize = 3;
-/// Longest name of a machine or zone in the ordinary table.
-const NAME_COLUMNS_MAX: usize = 22;
+/// What a name keeps at least where its table is too wide.
+const NAME_COLUMNS_MIN: usize = 8;
 /// Types listed as options in the wide table.
 const OPTIONS_MAX: usize = 5;
 
@@ -74,10 +80,7 @@ impl Page {
         let groups = groups(nodes);
         let mut rows = vec![self.header()];
         rows.extend(groups.iter().map(|(node, count)| self.row(node, *count)));
-        let columns = rows[0].len();
-        let widths: Vec<usize> = (0..columns)
-            .map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
-            .collect();
+        let widths = self.widths(&rows);
         for (index, row) in rows.iter().enumerate() {
             let line = self.padded(row, &widths, index == 0);
             let _ = writeln!(self.text, "{line}");
@@ -98,14 +101,14 @@ impl Page {
         let times = if self.style == Style::Ascii { 'x' } else { '×' };
         let mut cells = vec![
             format!("{times}{count}"),
-            self.name(&node.instance_type),
-            self.name(&node.zone),
+            node.instance_type.clone(),
+            node.zone.clone(),
             node.capacity_type.clone(),
             node.price.to_string(),
             bar(node.cpu.permille(), self.style),
             bar(node.memory.permille(), self.style),
             node.pods.len().to_string(),
-            self.name(&node.node_pool),
+            node.node_pool.clone(),
         ];
         if self.width == Width::Wide {
             let more = node.options.len().saturating_sub(OPTIONS_MAX);
@@ -120,19 +123,24 @@ impl Page {
         cells
     }
 
-    /// A name that leaves room for the rest of its line.
-    fn name(&self, name: &str) -> String {
-        if self.width == Width::Wide || name.chars().count() <= NAME_COLUMNS_MAX {
-            return name.to_owned();
+    /// How wide each column is: as its widest cell, names less where the line would be too long.
+    fn widths(&self, rows: &[Vec<String>]) -> Vec<usize> {
+        let widest = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
+        let mut widths: Vec<usize> =
+            (0..rows[0].len()).map(|column| widest(column).unwrap_or(0)).collect();
+        while self.width == Width::Terminal && line_columns(&widths) > COLUMNS_MAX {
+            let names = NAME_COLUMNS.into_iter().filter(|name| widths[*name] > NAME_COLUMNS_MIN);
+            let Some(longest) = names.max_by_key(|name| widths[*name]) else { break };
+            widths[longest] -= 1;
         }
-        let cut: String = name.chars().take(NAME_COLUMNS_MAX - 2).collect();
-        cut + ".."
+        widths
     }
 
     /// Numbers to the right, texts to the left.
     fn padded(&self, row: &[String], widths: &[usize], is_header: bool) -> String {
         let is_number = |column: usize| matches!(column, 0 | 4 | 7);
         let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| {
+            let cell = &cut(cell, *width);
             let gap = " ".repeat(width - cell.chars().count());
             let cell = match column {
                 _ if is_header => self.coloured(cell, DIM),
@@ -141,8 +149,8 @@ impl Page {
             };
             if is_number(column) { gap + &cell } else { cell + &gap }
         });
-        let line = cells.collect::<Vec<_>>().join("  ");
-        format!("  {}", line.trim_end())
+        let line = cells.collect::<Vec<_>>().join(GAP);
+        format!("{INDENT}{}", line.trim_end())
     }
 
     fn existing_nodes(&mut self, report: &Report) {
@@ -237,6 +245,20 @@ impl Page {
             _ => text.to_owned(),
         }
     }
+}
+
+fn line_columns(widths: &[usize]) -> usize {
+    let gaps = GAP.len() * widths.len().saturating_sub(1);
+    INDENT.len() + widths.iter().sum::<usize>() + gaps
+}
+
+/// A text that is too long ends in two dots.
+fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most.saturating_sub(2)).collect();
+    kept + ".."
 }
 
 /// Equal nodes once, with how many there are; in the order of their first.

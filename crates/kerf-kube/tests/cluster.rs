@@ -1,0 +1,401 @@
+//! Objects in; the problem they pose, what is set aside and what is wrong, out.
+
+mod printed;
+
+use std::sync::Arc;
+
+use kerf_kube::{Cluster, Intake};
+use kerf_scheduler::{Problem, Settings};
+use printed::yaml;
+use serde_json::Value;
+
+/// A cluster of documents, and what was said while it was read.
+fn cluster(documents: &str) -> (Cluster, Vec<String>) {
+    let (mut cluster, mut said) = (Cluster::default(), Vec::new());
+    for (source, text) in documents.split("\n---\n").enumerate() {
+        match cluster.add(source, yaml::<Value>(text)) {
+            Ok(Intake::Read) => {}
+            Ok(Intake::PassedOver) => said.push(format!("{source} passed over")),
+            Err(problem) => said.push(format!("{source} {problem}")),
+        }
+    }
+    (cluster, said)
+}
+
+/// One line for each pod to place, node and pod set aside.
+fn posed(documents: &str) -> String {
+    let (cluster, said) = cluster(documents);
+    assert!(said.is_empty(), "{said:?}");
+    match cluster.assemble(Vec::new(), Settings::default()) {
+        Err(problems) => {
+            let line = |it: &kerf_kube::SourcedProblem| format!("! {} {}", it.source, it.problem);
+            problems.iter().map(line).collect::<Vec<_>>().join("\n")
+        }
+        Ok(assembly) => {
+            let Problem { pods, nodes, daemons, .. } = &assembly.problem;
+            let mut lines: Vec<String> = pods
+                .iter()
+                .map(|pod| format!("place {}/{}", pod.shape.namespace, pod.name))
+                .collect();
+            lines.extend(nodes.iter().map(|node| {
+                let pods: Vec<_> = node
+                    .pods
+                    .iter()
+                    .map(|it| format!("{}{}", it.pod.name, if it.is_daemon { "*" } else { "" }))
+                    .collect();
+                format!("node {} [{}]", node.name, pods.join(" "))
+            }));
+            lines.extend(
+                daemons.iter().map(|it| format!("daemon {}", printed::amounts(&it.requests))),
+            );
+            lines.extend(
+                assembly.set_aside.iter().map(|it| format!("aside {}: {}", it.pod.name, it.reason)),
+            );
+            lines.extend(assembly.passed_over.iter().map(|(why, count)| format!("{count} {why}")));
+            lines.join("\n")
+        }
+    }
+}
+
+#[track_caller]
+fn check(documents: &str, expected: &str) {
+    assert_eq!(posed(documents.trim()), printed::expectation(expected));
+}
+
+#[test]
+fn workloads_become_as_many_pods_as_they_lack() {
+    check(
+        "
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: d},
+ spec: {replicas: 2, selector: {}, template: {}}}
+---
+{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: r, namespace: x}, spec: {selector: {}}}
+---
+{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: s},
+ spec: {serviceName: s, replicas: 2, ordinals: {start: 5}, selector: {}, template: {}}}
+---
+{apiVersion: batch/v1, kind: Job, metadata: {name: once}, spec: {template: {}}}
+---
+{apiVersion: batch/v1, kind: Job, metadata: {name: some},
+ spec: {parallelism: 3, completions: 5, template: {}},
+ status: {succeeded: 3}}
+---
+{apiVersion: batch/v1, kind: Job, metadata: {name: queue},
+ spec: {parallelism: 1, template: {}},
+ status: {succeeded: 9}}
+---
+{apiVersion: batch/v1, kind: Job, metadata: {name: held}, spec: {suspend: true, template: {}}}
+---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: none},
+ spec: {replicas: 0, selector: {}, template: {}}}
+",
+        "
+place default/d-0
+place default/d-1
+place x/r-0
+place default/s-5
+place default/s-6
+place default/once-0
+place default/some-0
+place default/some-1
+place default/queue-0
+",
+    );
+}
+
+#[test]
+fn replicas_share_one_shape() {
+    let (cluster, _) = cluster(
+        "
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: d}
+spec: {replicas: 3, selector: {}, template: {}}
+",
+    );
+    let assembly = cluster.assemble(Vec::new(), Settings::default()).expect("readable");
+    let pods = &assembly.problem.pods;
+    assert!(pods.iter().all(|pod| Arc::ptr_eq(&pod.shape, &pods[0].shape)));
+    assert_eq!(pods.len(), 3);
+}
+
+#[test]
+fn a_dump_with_deployment_replica_set_and_pods_counts_each_pod_once() {
+    check(
+        "
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: d},
+ spec: {replicas: 4, selector: {}, template: {}}}
+---
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata:
+  name: d-1
+  ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: d, uid: u, controller: true}]
+spec: {replicas: 4, selector: {}}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: d-1-x
+  ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: d-1, uid: u, controller: true}]
+spec: {containers: [], nodeName: n1}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: d-1-y
+  ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: d-1, uid: u, controller: true}]
+spec: {containers: []}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: d-1-z
+  ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: d-1, uid: u, controller: true}]
+spec: {containers: [], nodeName: n1}
+status: {phase: Succeeded}
+---
+{apiVersion: v1, kind: Node, metadata: {name: n1}}
+",
+        "
+place default/d-1-y
+place default/d-0
+place default/d-1
+node n1 [d-1-x]
+1 that have ended
+",
+    );
+}
+
+#[test]
+fn pods_stay_on_nodes_that_stay_and_move_from_those_that_leave() {
+    check(
+        "
+{apiVersion: v1, kind: Node, metadata: {name: stays}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: leaves, deletionTimestamp: '2026-01-01T00:00:00Z'}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: home}, spec: {containers: [], nodeName: stays}}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: agent
+  ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: agent, uid: u, controller: true}]
+spec: {containers: [], nodeName: stays}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: moves}, spec: {containers: [], nodeName: leaves}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: dies, deletionTimestamp: '2026-01-01T00:00:00Z'},
+ spec: {containers: [], nodeName: leaves}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: away}, spec: {containers: [], nodeName: elsewhere}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: next},
+ spec: {containers: []},
+ status: {nominatedNodeName: stays}}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: agent-2
+  ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: agent, uid: u, controller: true}]
+spec: {containers: []}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: static, ownerReferences: [{apiVersion: v1, kind: Node, name: n1, uid: u}]}
+spec: {containers: []}
+",
+        "
+place default/moves
+node stays [home agent*]
+1 about to take the place of others
+1 of DaemonSets
+1 on nodes that were not given
+1 that belong to nodes
+1 that leave with their node
+",
+    );
+}
+
+#[test]
+fn daemon_sets_count_once_each_unless_they_ask_for_devices() {
+    check(
+        "
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent}
+spec: {selector: {}, template: {spec: {containers: [{name: a, resources: {limits: {cpu: 100m}}}]}}}
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: device}
+spec: {selector: {}, template: {spec: {resourceClaims: [{name: gpu}], containers: []}}}
+",
+        "daemon cpu=100m pods=1",
+    );
+}
+
+#[test]
+fn pods_that_no_node_could_serve_are_set_aside_with_the_reason() {
+    let pod = |name: &str, spec: &str| {
+        format!(
+            "{{apiVersion: v1, kind: Pod, metadata: {{name: {name}}},\n \
+             spec: {{containers: [], {spec}}}}}"
+        )
+    };
+    let term = |expression: &str| {
+        format!(
+            "affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: \
+             {{nodeSelectorTerms: [{expression}]}}}}}}"
+        )
+    };
+    let shuns = "{matchExpressions: [{key: karpenter.sh/nodepool, operator: DoesNotExist}]}";
+    let documents = [
+        pod("host", "nodeSelector: {kubernetes.io/hostname: n1}"),
+        pod("field", &term("{matchFields: [{key: metadata.name, operator: In, values: [n1]}]}")),
+        pod("shuns", &term(shuns)),
+        pod(
+            "may-shun",
+            &term(&format!("{shuns}, {{matchExpressions: [{{key: a, operator: Exists}}]}}")),
+        ),
+        pod("claim", "volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]"),
+    ];
+    check(
+        &documents.join("\n---\n"),
+        "
+place default/may-shun
+aside claim: PersistentVolumeClaim default/data does not exist; create it
+aside host: label \"kubernetes.io/hostname\" names a single node, so it cannot be known before the
+.. node exists; use labels that several nodes can carry
+aside field: node affinity with matchFields names nodes that exist; use labels instead
+aside shuns: it asks for a node outside any pool (karpenter.sh/nodepool DoesNotExist)
+",
+    );
+}
+
+#[test]
+fn each_replica_of_a_stateful_set_has_its_own_claim() {
+    let (cluster, _) = cluster(
+        "
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  serviceName: db
+  replicas: 2
+  selector: {}
+  template: {}
+  volumeClaimTemplates: [{metadata: {name: data}, spec: {storageClassName: s}}]
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: s}
+provisioner: ebs.csi.aws.com
+volumeBindingMode: WaitForFirstConsumer
+",
+    );
+    let assembly = cluster.assemble(Vec::new(), Settings::default()).expect("readable");
+    let volumes: Vec<_> = assembly
+        .problem
+        .pods
+        .iter()
+        .flat_map(|pod| pod.shape.volumes.iter().map(printed::volume))
+        .collect();
+    assert_eq!(
+        volumes,
+        ["volume default/data-db-0 ebs.csi.aws.com", "volume default/data-db-1 ebs.csi.aws.com"]
+    );
+}
+
+#[test]
+fn namespaces_carry_their_names_as_labels_whether_given_or_not() {
+    let (cluster, _) = cluster(
+        "
+{apiVersion: v1, kind: Namespace, metadata: {name: a, labels: {team: x}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: b}, spec: {containers: []}}
+",
+    );
+    let assembly = cluster.assemble(Vec::new(), Settings::default()).expect("readable");
+    let labels: Vec<_> = assembly
+        .problem
+        .namespaces
+        .iter()
+        .map(|(name, labels)| format!("{name}: {}", printed::labels(labels)))
+        .collect();
+    let own = "kubernetes.io/metadata.name";
+    assert_eq!(labels, [format!("a: {own}=a team=x"), format!("b: {own}=b")]);
+}
+
+#[test]
+fn absurd_and_unreadable_objects_are_named_with_their_place() {
+    check(
+        "
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: a},
+ spec: {replicas: -1, selector: {}, template: {}}}
+---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: b},
+ spec: {replicas: 2000000000, selector: {}, template: {}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: c}
+spec:
+  replicas: 0
+  selector: {}
+  template: {spec: {containers: [{name: a, resources: {requests: {cpu: 1x}}}]}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {capacity: {cpu: ''}}}
+",
+        "
+! 0 spec.replicas: -1 is less than none
+! 1 spec.replicas: 2000000000 would make more than 1000000 pods in all
+! 2 spec.template.spec.containers[0].resources.requests.cpu: quantity \"1x\" ends in \"x\", which
+.. is not a suffix; expected one of n, u, m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei or an
+.. exponent such as e3
+! 3 status.capacity.cpu: a quantity cannot be empty; write 0 for none
+",
+    );
+}
+
+/// Documents, and what is said of each while it is read.
+const ODD: &[(&str, &str)] = &[
+    ("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", "0 passed over"),
+    ("{apiVersion: batch/v1, kind: CronJob, metadata: {name: a}}", "0 passed over"),
+    ("{apiVersion: example.com/v1, kind: Pod, metadata: {name: a}}", "0 passed over"),
+    ("{kind: Pod}", "0 apiVersion: every manifest needs \"apiVersion\""),
+    ("{apiVersion: v1}", "0 kind: every manifest needs \"kind\""),
+    ("[]", "0 apiVersion: every manifest needs \"apiVersion\""),
+    ("{apiVersion: v1, kind: Pod}", "0 metadata.name: every object needs a name"),
+    (
+        "{apiVersion: v1, kind: Deployment, metadata: {name: a}}",
+        "0 kind: there is no kind \"Deployment\" in v1; kinds that are read: Namespace, Node, \
+         PersistentVolume, PersistentVolumeClaim, Pod, DaemonSet, Deployment, ReplicaSet, \
+         StatefulSet, Job, CSINode, StorageClass",
+    ),
+    (
+        "{apiVersion: apps/v1beta1, kind: Deployment, metadata: {name: a}}",
+        "0 apiVersion: Deployment is not served in apps/v1beta1; write apps/v1",
+    ),
+    (
+        "{apiVersion: extensions/v1beta1, kind: Deployment, metadata: {name: a}}",
+        "0 apiVersion: Deployment is not served in extensions/v1beta1; write apps/v1",
+    ),
+    (
+        "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: 1}]}}",
+        "0 spec.containers[0].name: invalid type: integer `1`, expected a string",
+    ),
+    (
+        "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: many}}",
+        "0 spec.replicas: invalid type: string \"many\", expected i32",
+    ),
+];
+
+#[test]
+fn kinds_that_matter_not_are_passed_over_and_wrong_ones_are_refused_with_advice() {
+    for (document, expected) in ODD {
+        assert_eq!(cluster(document).1, [*expected], "{document}");
+    }
+}

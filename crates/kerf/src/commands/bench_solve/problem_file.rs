@@ -1,0 +1,94 @@
+//! Reads a problem file.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, anyhow};
+use k8s_openapi::api::core::v1 as core;
+use kerf_api::convert::node_pool_to_model;
+use kerf_api::node_pool::NodePool;
+use kerf_kube::{Cluster, Owner, Sourced, Workload};
+use kerf_model::instance_type::InstanceType;
+use kerf_model::labels::{LabelRules, ProviderLabels};
+use kerf_scheduler::{Pool, Settings};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::instance_type::InstanceTypeFile;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ProblemFile {
+    version: u32,
+    workload: String,
+    instance_types: Option<Vec<InstanceTypeFile>>,
+    node_pools: Option<Vec<NodePool>>,
+    pod_groups: Option<Vec<PodGroup>>,
+    pods: Option<Vec<Value>>,
+    daemon_sets: Option<Vec<Value>>,
+    nodes: Option<Vec<Value>>,
+    persistent_volume_claims: Option<Vec<Value>>,
+    persistent_volumes: Option<Vec<Value>>,
+    storage_classes: Option<Vec<Value>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PodGroup {
+    count: i64,
+    name_prefix: String,
+    pod: core::Pod,
+}
+
+/// The workload's name, the cluster, its pools and how to decide.
+pub(super) fn read(path: &str) -> Result<(String, Cluster, Vec<Pool>, Settings)> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("could not read {path}"))?;
+    let file: ProblemFile = serde_json::from_str(&text).with_context(|| path.to_owned())?;
+    anyhow::ensure!(file.version == 1, "{path}: version {} is not known", file.version);
+    let types = file.instance_types.into_iter().flatten().map(InstanceTypeFile::read);
+    let types: Arc<[InstanceType]> = types.collect::<Result<Vec<_>>>()?.into();
+    let mut cluster = Cluster::default();
+    let objects = [
+        file.pods,
+        file.daemon_sets,
+        file.nodes,
+        file.persistent_volume_claims,
+        file.persistent_volumes,
+        file.storage_classes,
+    ];
+    for (source, object) in objects.into_iter().flatten().flatten().enumerate() {
+        cluster.add(source, object).map_err(|problem| anyhow!("{path}: {problem}"))?;
+    }
+    for group in file.pod_groups.into_iter().flatten() {
+        cluster.workloads.push(Sourced { source: 0, object: workload(group) });
+    }
+    let mut pools = Vec::new();
+    for pool in file.node_pools.into_iter().flatten() {
+        let pool = node_pool_to_model(&pool).map_err(|found| {
+            let found: Vec<_> = found.iter().map(ToString::to_string).collect();
+            anyhow!("{path}: {}", found.join("; "))
+        })?;
+        pools.push(Pool { pool: Arc::new(pool), instance_types: types.clone() });
+    }
+    let settings = Settings { label_rules: label_rules(&types), ..Settings::default() };
+    Ok((file.workload, cluster, pools, settings))
+}
+
+fn workload(group: PodGroup) -> Workload {
+    let metadata = group.pod.metadata;
+    Workload {
+        owner: Owner { kind: "PodGroup".to_owned(), name: group.name_prefix.clone() },
+        namespace: metadata.namespace.clone().unwrap_or_else(|| "default".to_owned()),
+        controller: None,
+        template: core::PodTemplateSpec { metadata: Some(metadata), spec: group.pod.spec },
+        replicas: group.count,
+        name_prefix: group.name_prefix,
+        first_ordinal: 0,
+        claim_templates: Vec::new(),
+    }
+}
+
+/// Every label of an instance type is well known.
+fn label_rules(types: &[InstanceType]) -> LabelRules {
+    let keys = types.iter().flat_map(|it| &it.requirements).map(|entry| entry.key.as_str());
+    LabelRules::core().with(&ProviderLabels::new().well_known(keys))
+}

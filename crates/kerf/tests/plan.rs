@@ -1,0 +1,327 @@
+//! `kerf plan` as a person meets it: text in, text out, exit code.
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+const POOL: &str = "
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: small}
+spec:
+  template:
+    spec:
+      requirements:
+        - {key: kubernetes.io/os, operator: In, values: [linux]}
+        - {key: kubernetes.io/arch, operator: In, values: [amd64]}
+        - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
+        - {key: karpenter.kwok.sh/instance-cpu, operator: In, values: ['4']}
+      nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}
+";
+
+const DEPLOYMENT: &str = "
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: a, resources: {requests: {cpu: 1, memory: 1Gi}}}]}
+";
+
+const NODE: &str = "
+apiVersion: v1
+kind: Node
+metadata: {name: roomy, labels: {kubernetes.io/os: linux}}
+status:
+  capacity: {cpu: 8, memory: 32Gi, pods: 110}
+  allocatable: {cpu: 8, memory: 32Gi, pods: 110}
+";
+
+fn kerf(arguments: &[&str], stdin: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_kerf"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("kerf starts");
+    let mut input = child.stdin.take().expect("it was piped");
+    // A command that fails on its arguments closes its input unread.
+    let _ = input.write_all(stdin);
+    drop(input);
+    child.wait_with_output().expect("kerf ends")
+}
+
+struct Answer {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+fn plan(documents: &[&str], flags: &[&str]) -> Answer {
+    let output =
+        kerf(&[&["plan", "-f", "-"], flags].concat(), documents.join("\n---\n").as_bytes());
+    let text = |bytes| String::from_utf8(bytes).expect("kerf prints text");
+    Answer { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+fn plan_json(documents: &[&str], flags: &[&str]) -> (Option<i32>, Value) {
+    let Answer { code, stdout, stderr } = plan(documents, &[&["-o", "json"], flags].concat());
+    let json = serde_json::from_str(&stdout);
+    (code, json.unwrap_or_else(|error| panic!("{error}\n{stdout}\n{stderr}")))
+}
+
+#[test]
+fn new_nodes_have_the_documented_shape_and_exit_code_2() {
+    let (code, plan) = plan_json(&[POOL, DEPLOYMENT], &[]);
+    assert_eq!(code, Some(2));
+    let fields: Vec<_> = plan.as_object().expect("an object").keys().cloned().collect();
+    assert_eq!(
+        fields,
+        [
+            "existingNodes",
+            "lowerBoundPerHour",
+            "newNodes",
+            "pricePerHour",
+            "unschedulable",
+            "version"
+        ]
+    );
+    assert_eq!(plan["version"], 1);
+    let node = &plan["newNodes"][0];
+    assert_eq!(plan["newNodes"].as_array().map(Vec::len), Some(1), "{plan}");
+    // 4 CPU at 0.025 dollars and 8 GiB at 0.001 dollars for a billion bytes.
+    assert_eq!(node["pricePerHour"], 0.10859);
+    assert_eq!(plan["pricePerHour"], node["pricePerHour"]);
+    assert_eq!(node["nodePool"], "small");
+    assert_eq!(node["instanceType"], "c-4x-amd64-linux");
+    assert_eq!(node["capacityType"], "on-demand");
+    assert!(node["zone"].as_str().is_some_and(|zone| zone.starts_with("test-zone-")), "{node}");
+    assert_eq!(node["instanceTypeOptions"], 3);
+    let pods: Vec<_> = ["default/web-0", "default/web-1", "default/web-2"].into();
+    assert_eq!(node["pods"], serde_json::json!(pods));
+    assert!(plan["lowerBoundPerHour"].as_f64().is_some_and(|bound| bound <= 0.10859));
+}
+
+#[test]
+fn yaml_says_the_same_as_json() {
+    let json = plan_json(&[POOL, DEPLOYMENT], &[]).1;
+    let yaml = plan(&[POOL, DEPLOYMENT], &["-o", "yaml"]).stdout;
+    let yaml: Value = serde_saphyr::from_str(&yaml).expect("YAML");
+    assert_eq!(yaml, json);
+}
+
+#[test]
+fn what_fits_as_it_is_needs_nothing() {
+    let (code, json) = plan_json(&[POOL, DEPLOYMENT, NODE], &[]);
+    assert_eq!(code, Some(0), "{json}");
+    assert_eq!(json["existingNodes"][0]["name"], "roomy");
+    assert_eq!(json["existingNodes"][0]["pods"].as_array().map(Vec::len), Some(3));
+    assert_eq!(json["pricePerHour"], 0.0);
+    let table = plan(&[POOL, DEPLOYMENT, NODE], &[]);
+    assert!(table.stdout.contains("3 pods on 1 node that exist"), "{}", table.stdout);
+}
+
+#[test]
+fn pods_that_do_not_fit_are_told_with_their_reasons_and_exit_code_3() {
+    let huge = DEPLOYMENT.replace("cpu: 1,", "cpu: 1000,").replace("name: web", "name: huge");
+    let (code, json) = plan_json(&[POOL, DEPLOYMENT, &huge], &[]);
+    assert_eq!(code, Some(3));
+    let unschedulable = json["unschedulable"].as_array().expect("a list");
+    assert_eq!(unschedulable.len(), 3, "{json}");
+    assert_eq!(unschedulable[0]["pod"], "default/huge-0");
+    assert!(unschedulable[0]["reason"].as_str().is_some_and(|reason| !reason.is_empty()));
+    assert_eq!(json["newNodes"].as_array().map(Vec::len), Some(1), "{json}");
+    let table = plan(&[POOL, DEPLOYMENT, &huge], &[]).stdout;
+    assert!(table.contains("3 pods do not fit"), "{table}");
+    assert!(table.contains("default/huge-0, default/huge-1, default/huge-2"), "{table}");
+}
+
+#[test]
+fn a_table_fits_100_columns_and_has_no_colour_in_a_pipe() {
+    let long = POOL.replace("name: small", &format!("name: {}", "long".repeat(12)));
+    for flags in [&[][..], &["--plain"]] {
+        let Answer { code, stdout, .. } = plan(&[&long, DEPLOYMENT], flags);
+        assert_eq!(code, Some(2));
+        assert!(!stdout.contains('\u{1b}'), "{stdout}");
+        for line in stdout.lines() {
+            assert!(line.chars().count() <= 100, "{} columns: {line}", line.chars().count());
+        }
+        assert_eq!(flags.is_empty(), !stdout.is_ascii(), "{stdout}");
+        assert!(stdout.contains("1 node to launch"), "{stdout}");
+        assert!(stdout.contains("0.10859 $/hour, 79 $/month"), "{stdout}");
+    }
+}
+
+#[test]
+fn equal_nodes_stand_on_one_line() {
+    let spread = DEPLOYMENT.replace("cpu: 1,", "cpu: 3,");
+    let table = plan(&[POOL, &spread], &[]).stdout;
+    assert!(table.contains("×3"), "{table}");
+}
+
+#[test]
+fn without_a_pool_one_is_assumed_and_said() {
+    for (catalogue, word) in [("kwok", "all linux/amd64"), ("aws:eu-west-1", "c, m and r")] {
+        let Answer { code, stdout, stderr } = plan(&[DEPLOYMENT], &["--catalogue", catalogue]);
+        assert_eq!(code, Some(2), "{stdout}{stderr}");
+        assert!(stdout.contains("no NodePool given"), "{stdout}");
+        assert!(stdout.contains(word), "{stdout}");
+    }
+}
+
+#[test]
+fn a_file_of_instance_types_replaces_the_built_in_ones() {
+    let types = r#"[{"name": "only", "architecture": "amd64", "operatingSystems": ["linux"],
+        "resources": {"cpu": "4", "memory": "8Gi"}, "offerings": [{"Price": 0.5,
+        "Requirements": [
+            {"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["on-demand"]},
+            {"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["here"]}]}]}]"#;
+    let path = std::env::temp_dir().join(format!("kerf-plan-{}.json", std::process::id()));
+    std::fs::write(&path, types).expect("a file can be written");
+    let (code, json) = plan_json(&[DEPLOYMENT], &["--catalogue", &path.display().to_string()]);
+    std::fs::remove_file(&path).expect("it was there");
+    assert_eq!(code, Some(2));
+    let node = &json["newNodes"][0];
+    assert_eq!((&node["instanceType"], &node["zone"]), (&"only".into(), &"here".into()));
+}
+
+#[test]
+fn an_old_provisioner_is_planned_with_as_the_pool_it_becomes() {
+    let provisioner = "
+apiVersion: karpenter.sh/v1alpha5
+kind: Provisioner
+metadata: {name: old}
+spec: {providerRef: {name: old}}
+---
+apiVersion: karpenter.k8s.aws/v1alpha1
+kind: AWSNodeTemplate
+metadata: {name: old}
+spec: {subnetSelector: {a: b}, securityGroupSelector: {a: b}}
+";
+    let (code, json) = plan_json(&[provisioner, DEPLOYMENT], &[]);
+    assert_eq!(code, Some(2), "{json}");
+    assert_eq!(json["newNodes"][0]["nodePool"], "old");
+}
+
+#[test]
+fn a_node_class_changes_what_its_machines_hold() {
+    let pool =
+        POOL.replace("karpenter.kwok.sh/instance-cpu", "karpenter.k8s.aws/instance-cpu").replace(
+            "group: karpenter.kwok.sh, kind: KWOKNodeClass",
+            "group: karpenter.k8s.aws, kind: EC2NodeClass",
+        );
+    let class = "
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: default}
+spec:
+  role: nodes
+  amiSelectorTerms: [{alias: al2023@latest}]
+  subnetSelectorTerms: [{tags: {a: b}}]
+  securityGroupSelectorTerms: [{tags: {a: b}}]
+  kubelet: {maxPods: 1}
+";
+    let nodes =
+        |documents: &[&str]| plan_json(documents, &[]).1["newNodes"].as_array().map(Vec::len);
+    assert_eq!(nodes(&[&pool, DEPLOYMENT]), Some(1));
+    assert_eq!(nodes(&[&pool, DEPLOYMENT, class]), Some(3));
+}
+
+#[test]
+fn a_cron_job_is_skipped_and_said_so() {
+    let job = "{apiVersion: batch/v1, kind: CronJob, metadata: {name: nightly}}";
+    let service = "{apiVersion: v1, kind: Service, metadata: {name: web}}";
+    let Answer { code, stdout, .. } = plan(&[POOL, job, service], &[]);
+    assert_eq!(code, Some(0));
+    assert!(stdout.contains("no pods to place"), "{stdout}");
+    assert!(stdout.contains("1 CronJob skipped"), "{stdout}");
+    assert!(stdout.contains("1 Service"), "{stdout}");
+}
+
+/// Bad input, and what must be said of it.
+const BAD: &[(&str, &str)] = &[
+    ("a: b\n---\na: [\n", "-:3 (document 2)  "),
+    ("{}", "-:1 (document 1)  no kind  apiVersion  every manifest needs"),
+    (
+        "{apiVersion: v1, kind: Nod, metadata: {name: a}}",
+        "-:1 (document 1)  Nod/a  kind  there is no kind \"Nod\" in v1",
+    ),
+    (
+        "{apiVersion: karpenter.sh/v1, kind: Nodepool, metadata: {name: a}}",
+        "(document 1)  Nodepool/a  kind  there is no kind \"Nodepool\" in the group karpenter.sh",
+    ),
+    (
+        "---\n# first\n---\n{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: \
+         [{name: x, resources: {requests: {cpu: 1e99}}}]}}",
+        "(document 1)  Pod/a  spec.containers[0].resources.requests.cpu  ",
+    ),
+    (
+        "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: x, resources: \
+         {requests: {cpu: '99999999999999999999999999999999999999999'}}}]}}",
+        "is too large to be kept exactly",
+    ),
+    (
+        "{apiVersion: v1, kind: Pod, metadata: {name: a}}\n---\n{apiVersion: v1, kind: Pod, \
+         metadata: {name: a, labels: {x: y}}}",
+        "(document 2)  Pod/a  was given before and differs",
+    ),
+    (
+        "{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: a}, spec: {limits: {cpu: \
+         lots}}}",
+        "spec.limits.cpu",
+    ),
+];
+
+#[test]
+fn bad_input_is_named_by_file_document_field_and_reason_with_exit_code_1() {
+    for (document, expected) in BAD {
+        let Answer { code, stdout, stderr } = plan(&[document], &[]);
+        assert_eq!(code, Some(1), "{document}\n{stderr}");
+        assert!(stdout.is_empty(), "{stdout}");
+        assert!(stderr.contains(expected), "{document}\n{stderr}");
+    }
+}
+
+#[test]
+fn wrong_arguments_are_bad_input_too() {
+    for arguments in [
+        &["plan"][..],
+        &["plan", "-f", "/no/such/file"],
+        &["plan", "-f", "-", "--catalogue", "aws:mars-1"],
+        &["plan", "-f", "-", "--catalogue", "azure"],
+        &["plan", "-f", "-", "--catalogue", "/no/such/file.json"],
+    ] {
+        let output = kerf(arguments, DEPLOYMENT.as_bytes());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{arguments:?} {said}");
+        assert!(!said.contains("panicked"), "{said}");
+    }
+    assert_eq!(kerf(&["plan", "--help"], b"").status.code(), Some(0));
+}
+
+#[test]
+fn bytes_that_are_no_text_and_files_that_are_too_large_are_refused() {
+    let output = kerf(&["plan", "-f", "-"], &[0xff, 0xfe, 0x00]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("not UTF-8"));
+    let large = vec![b'#'; 65 * 1024 * 1024];
+    let output = kerf(&["plan", "-f", "-"], &large);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("larger than 64 MiB"));
+}
+
+#[test]
+fn the_example_shows_a_fleet() {
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/inflate.yaml");
+    let output = kerf(&["plan", "-f", example, "-o", "json"], b"");
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(output.status.code(), Some(2), "{json}");
+    let nodes = json["newNodes"].as_array().expect("a list");
+    let pods: usize = nodes.iter().filter_map(|node| node["pods"].as_array()).map(Vec::len).sum();
+    assert_eq!(pods, 10);
+}
