@@ -13,22 +13,42 @@ use crate::node_claim::NodeClaim;
 use crate::node_overlay::NodeOverlay;
 use crate::node_pool::NodePool;
 
+/// Makes a definition.
+type Maker = fn() -> CustomResourceDefinition;
+
+/// Every kind and how its definition is made.
+const KINDS: [(&str, Maker); 8] = [
+    ("AWSNodeTemplate", AWSNodeTemplate::crd),
+    ("CapacityBuffer", CapacityBuffer::crd),
+    ("EC2NodeClass", EC2NodeClass::crd),
+    ("KWOKNodeClass", KWOKNodeClass::crd),
+    ("NodeClaim", NodeClaim::crd),
+    ("NodeOverlay", NodeOverlay::crd),
+    ("NodePool", NodePool::crd),
+    ("Provisioner", Provisioner::crd),
+];
+
 /// All definitions, in the order of their file names.
 #[must_use]
 pub fn crds() -> Vec<CustomResourceDefinition> {
-    let mut crds = vec![
-        AWSNodeTemplate::crd(),
-        CapacityBuffer::crd(),
-        EC2NodeClass::crd(),
-        KWOKNodeClass::crd(),
-        NodeClaim::crd(),
-        NodeOverlay::crd(),
-        NodePool::crd(),
-        Provisioner::crd(),
-    ];
+    crds_of(|_| true)
+}
+
+/// The definitions of the kinds that are wanted, in the order of their file names. Making one takes
+/// milliseconds, which a short command may want to save.
+#[must_use]
+pub fn crds_of(wanted: impl Fn(&str) -> bool) -> Vec<CustomResourceDefinition> {
+    let kinds = KINDS.into_iter().filter(|(kind, _)| wanted(kind));
+    let mut crds: Vec<_> = kinds.map(|(_, make)| make()).collect();
     crds.iter_mut().for_each(settle);
     crds.sort_by_key(file_name);
     crds
+}
+
+/// Whether there is a definition of that kind.
+#[must_use]
+pub fn has_crd(kind: &str) -> bool {
+    KINDS.iter().any(|(known, _)| *known == kind)
 }
 
 /// `<group>_<plural>.yaml`.

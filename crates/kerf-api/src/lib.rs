@@ -36,7 +36,7 @@ mod problem;
 mod schema;
 pub mod validation;
 
-pub use crds::{crds, file_name};
+pub use crds::{crds, crds_of, file_name, has_crd};
 pub use hash::{NODE_POOL_HASH_VERSION, node_pool_hash};
 pub use node_class_ref::NodeClassRef;
 pub use problem::Problem;

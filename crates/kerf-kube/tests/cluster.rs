@@ -238,6 +238,48 @@ spec: {selector: {}, template: {spec: {resourceClaims: [{name: gpu}], containers
 }
 
 #[test]
+fn a_daemon_set_looks_like_its_newest_pod_but_keeps_its_own_affinity() {
+    let (cluster, _) = cluster(
+        "
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent}
+spec:
+  selector: {}
+  template:
+    spec: {nodeSelector: {a: b}, containers: [{name: a, resources: {requests: {cpu: 100m}}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: agent-new
+  creationTimestamp: '2026-01-02T00:00:00Z'
+  ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: agent, uid: u, controller: true}]
+spec:
+  nodeName: elsewhere
+  nodeSelector: {a: b}
+  containers: [{name: a, resources: {requests: {cpu: 300m}}}]
+  affinity:
+    nodeAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+        nodeSelectorTerms:
+          - matchFields: [{key: metadata.name, operator: In, values: [elsewhere]}]
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: agent-old
+  creationTimestamp: '2026-01-01T00:00:00Z'
+  ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: agent, uid: u, controller: true}]
+spec: {nodeName: elsewhere, containers: [{name: a, resources: {requests: {cpu: 200m}}}]}
+",
+    );
+    let assembly = cluster.assemble(Vec::new(), Settings::default()).expect("readable");
+    let [daemon] = assembly.problem.daemons.as_slice() else { panic!("one daemon set") };
+    assert_eq!(printed::shape(daemon), "default\nneeds cpu=300m pods=1\non a=b");
+}
+
+#[test]
 fn pods_that_no_node_could_serve_are_set_aside_with_the_reason() {
     let pod = |name: &str, spec: &str| {
         format!(

@@ -159,9 +159,16 @@ fn a_table_fits_100_columns_and_has_no_colour_in_a_pipe() {
 
 #[test]
 fn equal_nodes_stand_on_one_line() {
-    let spread = DEPLOYMENT.replace("cpu: 1,", "cpu: 3,");
+    let apart = DEPLOYMENT.replace("cpu: 1,", "cpu: 3,");
+    let table = plan(&[POOL, &apart], &[]).stdout;
+    assert!(table.contains("  ×3  c-4x-amd64-linux  test-zone-"), "{table}");
+    let spread = apart.replace(
+        "spec: {containers",
+        "spec: {topologySpreadConstraints: [{maxSkew: 1, topologyKey: topology.kubernetes.io/zone, \
+         whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {app: web}}}], containers",
+    );
     let table = plan(&[POOL, &spread], &[]).stdout;
-    assert!(table.contains("×3"), "{table}");
+    assert!(table.contains("  ×3  c-4x-amd64-linux  test-zone-a,b,c  on-demand"), "{table}");
 }
 
 #[test]

@@ -18,7 +18,9 @@ use kerf_scheduler::{Pool, Problem, Settings};
 use super::pods::{self, Pods};
 use super::{Cluster, Sourced, SourcedProblem};
 use crate::node::{NodeObjects, is_tracked, node_from_api, node_from_claim};
-use crate::pod::{namespace_of, shape_from_template};
+use crate::pod::{Origin, namespace_of, pod_from_api, shape_from_template};
+use crate::provisionable::has_ended;
+use crate::workload::controller_of;
 
 /// The label every namespace carries: its name.
 const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
@@ -113,7 +115,7 @@ impl Cluster {
     fn read_daemons(&self, problems: &mut Vec<SourcedProblem>) -> Vec<Arc<PodShape>> {
         let mut shapes = Vec::new();
         for Sourced { source, object } in &self.daemon_sets {
-            match daemon_shape(object) {
+            match self.daemon_shape(object) {
                 Ok(shape) if shape.has_resource_claims => {}
                 Ok(shape) => shapes.push(Arc::new(shape)),
                 Err(found) => problems.extend(
@@ -122,6 +124,33 @@ impl Cluster {
             }
         }
         shapes
+    }
+
+    /// What a daemon set's pods look like: as its newest pod does, which admission may have
+    /// changed, or as its template says. A pod's own required affinity names its node, so that of
+    /// the template counts.
+    fn daemon_shape(&self, set: &DaemonSet) -> Result<PodShape, Vec<FieldProblem>> {
+        let template = set.spec.as_ref().map(|spec| spec.template.clone()).unwrap_or_default();
+        let namespace = namespace_of(&set.metadata);
+        let foreseen = shape_from_template(&template, &namespace, Vec::new())?;
+        let is_own = |pod: &&core::Pod| {
+            let owner = controller_of(&pod.metadata);
+            owner.is_some_and(|it| it.kind == "DaemonSet" && Some(it.name) == set.metadata.name)
+                && namespace_of(&pod.metadata) == namespace
+                && !has_ended(pod)
+        };
+        let pods = self.pods.iter().map(|pod| &pod.object).filter(is_own);
+        let newest = pods.max_by_key(|pod| pod.metadata.creation_timestamp.clone());
+        // A pod that cannot be read is reported where pods are read.
+        let Some(Ok(pod)) = newest.map(|pod| pod_from_api(pod, Vec::new(), Origin::Manifest))
+        else {
+            return Ok(foreseen);
+        };
+        let mut shape = Arc::unwrap_or_clone(pod.shape);
+        let affinity = &mut shape.placement.node_affinity;
+        affinity.required = foreseen.placement.node_affinity.required;
+        affinity.required_by_field = foreseen.placement.node_affinity.required_by_field;
+        Ok(shape)
     }
 
     /// The labels of the namespaces given and of those that pods lie in.
@@ -173,11 +202,6 @@ fn is_of(claim: &NodeClaim, node: &core::Node) -> bool {
     let provider_id = node.spec.as_ref().and_then(|spec| spec.provider_id.as_ref());
     same(status.node_name.as_ref(), node.metadata.name.as_ref())
         || same(status.provider_id.as_ref(), provider_id)
-}
-
-fn daemon_shape(set: &DaemonSet) -> Result<PodShape, Vec<FieldProblem>> {
-    let template = set.spec.as_ref().map(|spec| spec.template.clone()).unwrap_or_default();
-    shape_from_template(&template, &namespace_of(&set.metadata), Vec::new())
 }
 
 /// The pods that may be given a place; the others are set aside with their reasons.

@@ -3,6 +3,7 @@
 mod instance_type;
 mod problem_file;
 
+use std::io::Write;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -75,7 +76,8 @@ impl BenchSolve {
             peak_memory_all_rounds_bytes: self::peak_memory_bytes(),
             ..outcome(workload, &assembly, &solution, rounds_micros)
         };
-        println!("{}", serde_json::to_string_pretty(&outcome).context("plain data")?);
+        let text = serde_json::to_string_pretty(&outcome).context("plain data")? + "\n";
+        std::io::stdout().write_all(text.as_bytes()).context("could not write the outcome")?;
         Ok(ExitCode::SUCCESS)
     }
 }

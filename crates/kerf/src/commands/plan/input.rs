@@ -1,9 +1,10 @@
 //! Manifests into the objects a plan is made of.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use anyhow::{Context, Result};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kerf_api::ec2_node_class::EC2NodeClass;
 use kerf_api::legacy::{self, AWSNodeTemplate, Provisioner};
 use kerf_api::node_pool::NodePool;
@@ -13,6 +14,9 @@ use serde_json::Value;
 
 /// The role of node classes made from old templates; a plan launches nothing.
 const ROLE_UNUSED: &str = "unused";
+
+/// What the names of our groups have in them.
+const OWN_GROUP_WORDS: [&str; 2] = ["karpenter", "autoscaling.x-k8s.io"];
 
 /// Everything that was given.
 #[derive(Default)]
@@ -77,7 +81,7 @@ pub(super) fn read(filename: &[String]) -> Result<Result<Input, Refusals>> {
         let kerf_lint::Finding { file, document, message, .. } = finding;
         format!("{file}{line} (document {document})  {message}")
     }));
-    let mut reading = Reading::new()?;
+    let mut reading = Reading::new(&objects)?;
     objects.into_iter().for_each(|object| reading.take(object));
     let Reading { mut input, mut refusals, provisioners, templates, .. } = reading;
     convert(&mut input, &provisioners, &templates, &mut refusals);
@@ -96,8 +100,8 @@ struct Reading {
 }
 
 impl Reading {
-    fn new() -> Result<Self> {
-        let catalogue = Catalogue::new(&kerf_api::crds())
+    fn new(objects: &[Object]) -> Result<Self> {
+        let catalogue = Catalogue::new(&definitions(objects))
             .context("the definitions of this build")?
             .with_check(Box::new(controller_findings));
         Ok(Self {
@@ -197,6 +201,23 @@ impl Reading {
     fn refuse(&mut self, source: usize, field: &str, message: &str) {
         self.refusals.push(self.input.places.line(source, field, message));
     }
+}
+
+/// The definitions that judging the objects takes: those of their kinds, or all where one of our
+/// groups holds a kind that does not exist and advice is needed.
+fn definitions(objects: &[Object]) -> Vec<CustomResourceDefinition> {
+    let text = |object: &Object, field: &str| object.value.get(field)?.as_str().map(str::to_owned);
+    let kinds: BTreeSet<String> = objects.iter().filter_map(|it| text(it, "kind")).collect();
+    let is_ours = |object: &Object| {
+        let version = text(object, "apiVersion").unwrap_or_default();
+        OWN_GROUP_WORDS.iter().any(|word| version.contains(word))
+    };
+    let is_strange =
+        |object: &Object| !text(object, "kind").is_some_and(|kind| kerf_api::has_crd(&kind));
+    if objects.iter().any(|object| is_ours(object) && is_strange(object)) {
+        return kerf_api::crds();
+    }
+    kerf_api::crds_of(|kind| kinds.contains(kind))
 }
 
 /// Old objects as the pools and classes they become.

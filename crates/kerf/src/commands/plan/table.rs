@@ -6,7 +6,8 @@ use std::fmt::Write;
 use kerf_model::price::Price;
 
 use super::bar::bar;
-use super::report::{NewNodeReport, Report};
+use super::node_group::{NodeGroup, groups};
+use super::report::Report;
 
 /// Signs and colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +43,8 @@ const NAME_COLUMNS: [usize; 3] = [1, 2, 8];
 const NAMES_MAX: usize = 3;
 /// What a name keeps at least where its table is too wide.
 const NAME_COLUMNS_MIN: usize = 8;
+/// Nodes that exist listed in the ordinary table; the rest are counted.
+const EXISTING_MAX: usize = 20;
 /// Types listed as options in the wide table.
 const OPTIONS_MAX: usize = 5;
 
@@ -77,9 +80,8 @@ impl Page {
             return;
         }
         self.heading(&format!("{} to launch", counted(nodes.len(), "node")), BOLD);
-        let groups = groups(nodes);
         let mut rows = vec![self.header()];
-        rows.extend(groups.iter().map(|(node, count)| self.row(node, *count)));
+        rows.extend(groups(nodes).iter().map(|group| self.row(group)));
         let widths = self.widths(&rows);
         for (index, row) in rows.iter().enumerate() {
             let line = self.padded(row, &widths, index == 0);
@@ -97,12 +99,13 @@ impl Page {
         titles.into_iter().map(str::to_owned).collect()
     }
 
-    fn row(&self, node: &NewNodeReport, count: usize) -> Vec<String> {
+    fn row(&self, group: &NodeGroup<'_>) -> Vec<String> {
+        let NodeGroup { node, count, .. } = group;
         let times = if self.style == Style::Ascii { 'x' } else { '×' };
         let mut cells = vec![
             format!("{times}{count}"),
             node.instance_type.clone(),
-            node.zone.clone(),
+            group.zones_text(),
             node.capacity_type.clone(),
             node.price.to_string(),
             bar(node.cpu.permille(), self.style),
@@ -161,11 +164,16 @@ impl Page {
         let pods: usize = nodes.iter().map(|node| node.pods.len()).sum();
         let (pods, count) = (counted(pods, "pod"), counted(nodes.len(), "node"));
         self.heading(&format!("{pods} on {count} that exist"), BOLD);
+        let most = if self.width == Width::Wide { usize::MAX } else { EXISTING_MAX };
+        let more = nodes.len().saturating_sub(most);
         let width = nodes.iter().map(|node| node.name.chars().count()).max().unwrap_or(0);
-        for node in nodes {
+        for node in &nodes[..nodes.len() - more] {
             let gap = " ".repeat(width - node.name.chars().count());
             let _ =
                 writeln!(self.text, "  {}{gap}  {}", node.name, counted(node.pods.len(), "pod"));
+        }
+        if more > 0 {
+            let _ = writeln!(self.text, "  and {more} more");
         }
         self.text.push('\n');
     }
@@ -259,23 +267,6 @@ fn cut(text: &str, most: usize) -> String {
     }
     let kept: String = text.chars().take(most.saturating_sub(2)).collect();
     kept + ".."
-}
-
-/// Equal nodes once, with how many there are; in the order of their first.
-fn groups(nodes: &[NewNodeReport]) -> Vec<(&NewNodeReport, usize)> {
-    let mut groups: Vec<(&NewNodeReport, usize)> = Vec::new();
-    let mut places = BTreeMap::new();
-    for node in nodes {
-        let NewNodeReport { node_pool, instance_type, zone, capacity_type, price, .. } = node;
-        let fill = (node.cpu.permille(), node.memory.permille(), node.pods.len());
-        let key = (node_pool, instance_type, zone, capacity_type, price, fill);
-        let place = *places.entry(key).or_insert_with(|| {
-            groups.push((node, 0));
-            groups.len() - 1
-        });
-        groups[place].1 += 1;
-    }
-    groups
 }
 
 fn counted(count: usize, noun: &str) -> String {
