@@ -441,3 +441,30 @@ fn kinds_that_matter_not_are_passed_over_and_wrong_ones_are_refused_with_advice(
         assert_eq!(cluster(document).1, [*expected], "{document}");
     }
 }
+
+/// Every kind that is read, in its group.
+const READ: &[(&str, &[&str])] = &[
+    ("v1", &["Namespace", "Node", "PersistentVolume", "PersistentVolumeClaim", "Pod"]),
+    ("apps/v1", &["DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"]),
+    ("batch/v1", &["Job"]),
+    ("storage.k8s.io/v1", &["CSINode", "StorageClass"]),
+];
+
+#[test]
+fn every_kind_is_read_even_from_next_to_nothing() {
+    for (api_version, kind) in
+        READ.iter().flat_map(|(group, kinds)| kinds.iter().map(move |kind| (group, kind)))
+    {
+        let needed = match *kind {
+            "CSINode" => ", spec: {drivers: []}",
+            "StorageClass" => ", provisioner: x",
+            _ => "",
+        };
+        let manifest =
+            format!("{{apiVersion: {api_version}, kind: {kind}, metadata: {{name: a}}{needed}}}");
+        let (cluster, said) = cluster(&manifest);
+        assert!(said.is_empty(), "{kind}: {said:?}");
+        assert_ne!(cluster, Cluster::default(), "{kind} left no trace");
+        cluster.assemble(Vec::new(), Settings::default()).expect(kind);
+    }
+}

@@ -2,6 +2,8 @@
 
 use super::table::Style;
 
+/// The most that is told; what is fuller than this fits nowhere.
+const PERMILLE_SHOWN_MAX: u32 = 9_990;
 /// Cells of a bar.
 const CELLS: u32 = 6;
 /// Parts of a cell, from one eighth to seven.
@@ -14,7 +16,7 @@ pub(super) fn bar(permille: u32, style: Style) -> String {
         Style::Ascii => ascii(shown),
         Style::Unicode | Style::Coloured => unicode(shown),
     };
-    format!("{cells} {:>3}%", (permille + 5) / 10)
+    format!("{cells} {:>3}%", (permille.min(PERMILLE_SHOWN_MAX) + 5) / 10)
 }
 
 fn ascii(permille: u32) -> String {

@@ -93,8 +93,7 @@ impl Use {
         if of <= 0 {
             return if asked > 0 { 1000 } else { 0 };
         }
-        // Divided before it is multiplied where the product would be out of range.
-        let permille = asked.checked_mul(1000).map_or(asked / of * 1000, |all| (all + of / 2) / of);
+        let permille = asked.saturating_mul(1000).saturating_add(of / 2) / of;
         u32::try_from(permille).unwrap_or(u32::MAX)
     }
 }

@@ -275,7 +275,7 @@ fn counted(count: usize, noun: &str) -> String {
 
 /// Whole dollars a month.
 fn per_month(price: Price) -> u64 {
-    (price.micros_per_hour().saturating_mul(HOURS_PER_MONTH) + 500_000) / 1_000_000
+    price.micros_per_hour().saturating_mul(HOURS_PER_MONTH).saturating_add(500_000) / 1_000_000
 }
 
 /// How far the price is from the least it could be, in tenths of a percent, never understated.
