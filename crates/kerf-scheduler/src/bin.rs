@@ -85,6 +85,22 @@ impl Bin {
 
     /// Puts pods of an item there.
     pub(crate) fn add(&mut self, item: &Item, world: &World<'_>, count: i64) {
+        match self.contents.iter().position(|content| same(&content.item, item)) {
+            None => self.add_new(item, world, count),
+            Some(position) => {
+                self.count_in(item, world, count);
+                self.contents[position].count += count;
+            }
+        }
+    }
+
+    /// Puts pods of an item there of which none are there yet.
+    pub(crate) fn add_new(&mut self, item: &Item, world: &World<'_>, count: i64) {
+        self.count_in(item, world, count);
+        self.contents.push(Content { item: item.clone(), count });
+    }
+
+    fn count_in(&mut self, item: &Item, world: &World<'_>, count: i64) {
         let class = &world.classes[item.class];
         if !self.demands.contains(&item.demand) {
             let wanted = &world.demands.get(item.demand).requirements;
@@ -94,16 +110,6 @@ impl Bin {
         units::add(&mut self.requests, &class.requests, count);
         units::subtract(&mut self.free, &class.requests, count);
         self.occupancy.add(class, &class.variants[item.variant], world.hosts, count);
-        match self.contents.iter_mut().find(|content| same(&content.item, item)) {
-            Some(content) => content.count += count,
-            None => self.contents.push(Content { item: item.clone(), count }),
-        }
-    }
-
-    /// How many pods of an item are there.
-    pub(crate) fn count_of(&self, item: &Item) -> i64 {
-        let content = self.contents.iter().find(|content| same(&content.item, item));
-        content.map_or(0, |content| content.count)
     }
 
     /// Whether an offer is for this node: one bought out of a reservation is bound to it, since

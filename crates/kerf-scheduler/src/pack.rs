@@ -40,6 +40,8 @@ pub(crate) struct Packing {
     pub(crate) state: PackState,
     /// The sum of the cheapest choices.
     pub(crate) price_micros: u64,
+    /// How many machines were filled to find it.
+    pub(crate) fillings: u32,
 }
 
 struct Packer<'a> {
@@ -54,7 +56,16 @@ struct Packer<'a> {
     overhead_micros: u64,
     /// A rule that forces many nodes, and its items, hardest first.
     forced: Option<Forced>,
+    /// The least any item left asks for, by resource.
+    least: Amounts,
     bins: Vec<Bin>,
+    fillings: u32,
+}
+
+/// A machine filled with items, and how many of each.
+struct Filling {
+    bin: Bin,
+    held: Vec<(usize, i64)>,
 }
 
 /// A rule under which each node takes only a few of some pods.
@@ -63,6 +74,8 @@ struct Forced {
     per_node: i64,
     pods_left: i64,
     items: Vec<usize>,
+    /// Of each item whether it is one of those.
+    is_forced: Vec<bool>,
 }
 
 /// Packs items onto new nodes, counting `overhead_micros` on top of each node's price.
@@ -90,11 +103,13 @@ pub(crate) fn pack(
         worth,
         state: state.clone(),
         overhead_micros,
+        least: Amounts::new(),
         bins: Vec::new(),
+        fillings: 0,
     };
     packer.run();
-    let Packer { bins, left, state, .. } = packer;
-    let mut packing = Packing { bins, left, state, price_micros: 0 };
+    let Packer { bins, left, state, fillings, .. } = packer;
+    let mut packing = Packing { bins, left, state, price_micros: 0, fillings };
     crate::improve::improve(&mut packing, &world);
     packing.price_micros = packing
         .bins
@@ -133,7 +148,9 @@ fn forced(items: &[Item], order: &[usize], world: &World<'_>) -> Option<Forced> 
         let bound: Vec<usize> = order.iter().copied().filter(is_bound).collect();
         let pods_left: i64 = bound.iter().map(|index| items[*index].count).sum();
         let nodes = Forced::nodes;
-        let candidate = Forced { group, per_node, pods_left, items: bound };
+        let mut is_forced = vec![false; items.len()];
+        bound.iter().for_each(|index| is_forced[*index] = true);
+        let candidate = Forced { group, per_node, pods_left, items: bound, is_forced };
         if nodes(&candidate) > worst.as_ref().map_or(1, nodes) {
             worst = Some(candidate);
         }
@@ -151,40 +168,60 @@ impl Forced {
 
 impl Packer<'_> {
     fn run(&mut self) {
-        let mut position = 0;
-        while position < self.order.len() {
-            let hardest = self.order[position];
-            if self.left[hardest] == 0 {
-                position += 1;
-                continue;
-            }
+        self.drop_done(None);
+        while let Some(hardest) = self.order.first().copied() {
             match self.best_filling(hardest) {
-                Some(bin) => self.take(bin),
+                Some(filling) => {
+                    self.take(filling);
+                    self.drop_done(None);
+                }
                 // Nothing holds it any more: its pods stay without a place.
-                None => position += 1,
+                None => self.drop_done(Some(hardest)),
+            }
+        }
+    }
+
+    /// Drops items of which nothing is left, and one that cannot be placed, from the order.
+    fn drop_done(&mut self, hopeless: Option<usize>) {
+        let left = &self.left;
+        self.order.retain(|index| left[*index] > 0 && Some(*index) != hopeless);
+        if let Some(forced) = &mut self.forced {
+            forced.items.retain(|index| left[*index] > 0 && Some(*index) != hopeless);
+        }
+        self.least.clear();
+        for (place, index) in self.order.iter().enumerate() {
+            let asked = &self.world.classes[self.items[*index].class].requests;
+            if place == 0 {
+                self.least.clone_from(asked);
+            }
+            self.least.truncate(asked.len());
+            for (least, asked) in self.least.iter_mut().zip(asked) {
+                *least = (*least).min(*asked);
             }
         }
     }
 
     /// The filling that costs least for what it holds, of the machines that hold the item.
-    fn best_filling(&self, hardest: usize) -> Option<Bin> {
-        let mut best: Option<(u128, u128, Bin)> = None;
+    fn best_filling(&mut self, hardest: usize) -> Option<Filling> {
+        let mut best: Option<(u128, u128, Filling)> = None;
         for (machine, price_micros) in self.candidates(hardest) {
-            let bin = self.fill(machine, hardest);
+            self.fillings += 1;
+            let filling = self.fill(machine, hardest);
             let reserves = !self.state.reservations.is_empty();
-            if bin.contents.is_empty() || (reserves && bin.choices(&self.world).is_empty()) {
+            if filling.held.is_empty() || (reserves && filling.bin.choices(&self.world).is_empty())
+            {
                 continue;
             }
             let cost = u128::from(price_micros + self.overhead_micros).max(1);
-            let value = u128::from(self.worth.value(&bin.requests)).max(1);
+            let value = u128::from(self.worth.value(&filling.bin.requests)).max(1);
             let better = best
                 .as_ref()
                 .is_none_or(|(best_cost, best_value, _)| cost * best_value < best_cost * value);
             if better {
-                best = Some((cost, value, bin));
+                best = Some((cost, value, filling));
             }
         }
-        best.map(|(_, _, bin)| bin)
+        best.map(|(_, _, filling)| filling)
     }
 
     /// The machines most likely to be filled cheaply, with their prices.
@@ -256,55 +293,48 @@ impl Packer<'_> {
     }
 
     /// Fills a machine: the hardest item, then those that are forced apart, then the rest.
-    fn fill(&self, machine: usize, hardest: usize) -> Bin {
+    fn fill(&self, machine: usize, hardest: usize) -> Filling {
         let mut bin = Bin::empty(machine, &self.world);
         if !self.state.reservations.is_empty() {
             let offer = self.offer_left(machine, &self.items[hardest]);
             bin.reserved = offer.and_then(|offer| offer.reservation);
         }
-        self.put(&mut bin, hardest);
-        if bin.contents.is_empty() {
-            return bin;
+        let mut filling = Filling { bin, held: Vec::new() };
+        self.put(&mut filling, hardest);
+        if filling.held.is_empty() {
+            return filling;
         }
-        let forced = self.forced.iter().flat_map(|forced| forced.items.iter());
-        for index in forced.chain(&self.order).copied() {
-            if bin.free.first().is_some_and(|cpu| *cpu <= 0) {
+        let forced = self.forced.as_ref();
+        for index in forced.iter().flat_map(|forced| &forced.items).copied() {
+            if index != hardest {
+                self.put(&mut filling, index);
+            }
+        }
+        let was_put =
+            |index: usize| index == hardest || forced.is_some_and(|forced| forced.is_forced[index]);
+        for index in self.order.iter().copied() {
+            if !was_put(index) && !self.put(&mut filling, index) {
                 break;
             }
-            if index != hardest {
-                self.put(&mut bin, index);
-            }
         }
-        bin
+        filling
     }
 
-    fn put(&self, bin: &mut Bin, index: usize) {
+    /// Puts as many pods of an item as fit; answers whether anything at all could still fit.
+    fn put(&self, filling: &mut Filling, index: usize) -> bool {
         let item = &self.items[index];
-        let there = bin.count_of(item);
-        let left = self.left[index] - there;
-        if left > 0 {
-            let room = bin.room(item, &self.world, &self.state.started, left);
-            if room > 0 {
-                bin.add(item, &self.world, room);
-            }
+        let room = filling.bin.room(item, &self.world, &self.state.started, self.left[index]);
+        if room == 0 {
+            return true;
         }
+        filling.bin.add_new(item, &self.world, room);
+        filling.held.push((index, room));
+        self.least.iter().zip(&filling.bin.free).all(|(least, free)| least <= free)
     }
 
     /// Adds a filling as often as the items allow.
-    fn take(&mut self, bin: Bin) {
-        let index_of = |item: &Item| {
-            self.order.iter().copied().find(|index| {
-                let known = &self.items[*index];
-                (known.class, known.variant, &known.pins) == (item.class, item.variant, &item.pins)
-            })
-        };
-        let held: Vec<(usize, i64)> = bin
-            .contents
-            .iter()
-            .map(|content| {
-                (index_of(&content.item).expect("it came from the items"), content.count)
-            })
-            .collect();
+    fn take(&mut self, filling: Filling) {
+        let Filling { bin, held } = filling;
         let times = held.iter().map(|(index, count)| self.left[*index] / count).min().unwrap_or(1);
         let times = if self.must_be_single(&bin) { 1 } else { times.max(1) };
         for (index, count) in &held {

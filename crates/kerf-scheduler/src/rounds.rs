@@ -165,10 +165,18 @@ impl Solver<'_> {
     /// The cheapest of several fleets, or one nearly as cheap with fewer nodes.
     fn best_packing(&self, items: &[Item]) -> Packing {
         let overhead = self.problem.settings.node_overhead.micros_per_hour();
-        let packings = OVERHEAD_FACTORS
-            .map(|factor| pack(self.world(), items, &self.state, overhead.saturating_mul(factor)));
+        let mut packings: Vec<Packing> = Vec::new();
+        let mut spent = 0;
+        for factor in OVERHEAD_FACTORS {
+            let packing = pack(self.world(), items, &self.state, overhead.saturating_mul(factor));
+            spent += packing.fillings;
+            packings.push(packing);
+            if spent > self.problem.settings.improvement_effort {
+                break;
+            }
+        }
         let unplaced = |packing: &Packing| packing.left.iter().sum::<i64>();
-        let least_unplaced = packings.iter().map(unplaced).min().expect("there are several");
+        let least_unplaced = packings.iter().map(unplaced).min().expect("there is at least one");
         let complete = packings.into_iter().filter(|packing| unplaced(packing) == least_unplaced);
         let complete: Vec<Packing> = complete.collect();
         let cheapest = complete.iter().map(|packing| packing.price_micros).min();
