@@ -3,7 +3,6 @@
 use kerf_model::vocabulary::{KeyId, ValueId};
 
 use crate::demand::{Domain, Supply};
-use crate::group::Rule;
 use crate::item::{Item, Pins};
 use crate::solver::{Solver, pinned};
 use crate::units;
@@ -74,7 +73,7 @@ impl Solver<'_> {
             .groups
             .iter()
             .filter(|(id, group)| {
-                let kept_away = group.rule == Rule::Apart && class.counts_in(*id);
+                let kept_away = group.binds_others && class.counts_in(*id);
                 !group.is_hostname() && (held.contains(id) || kept_away)
             })
             .map(|(_, group)| group.key)

@@ -11,7 +11,7 @@ use kerf_model::selector::LabelSet;
 use kerf_model::taint::{TaintEffect, TaintSet, TaintVocabulary, Toleration};
 use rustc_hash::{FxHashMap, FxHasher};
 
-use crate::group::{Context, GroupId, Groups};
+use crate::group::{Context, GroupId, Groups, Nearness};
 use crate::problem::PreferencePolicy;
 use crate::units::{Amounts, Units};
 
@@ -213,13 +213,11 @@ impl ClassReader<'_, '_> {
             groups.push(self.groups.of_spread(shape, spread, &mut self.context));
         }
         let near = shape.affinity.required.iter().chain(wishes.near.iter().map(|(_, term)| term));
-        for term in near {
-            groups.push(self.groups.of_term(shape, term, true, &mut self.context));
-        }
-        let apart =
-            shape.anti_affinity.required.iter().chain(wishes.apart.iter().map(|(_, term)| term));
-        for term in apart {
-            groups.push(self.groups.of_term(shape, term, false, &mut self.context));
+        let near = near.map(|term| (term, Nearness::Near));
+        let apart = shape.anti_affinity.required.iter().map(|term| (term, Nearness::Apart));
+        let rather = wishes.apart.iter().map(|(_, term)| (term, Nearness::RatherApart));
+        for (term, nearness) in near.chain(apart).chain(rather) {
+            groups.push(self.groups.of_term(shape, term, nearness, &mut self.context));
         }
         groups.sort_unstable();
         groups.dedup();

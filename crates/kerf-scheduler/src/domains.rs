@@ -81,7 +81,7 @@ impl DomainCounts {
             && groups
                 .iter()
                 .filter(|(id, group)| {
-                    group.key == key && group.rule == Rule::Apart && class.counts_in(*id)
+                    group.key == key && group.binds_others && class.counts_in(*id)
                 })
                 .all(|(id, _)| at(&self.groups[id].carriers, domain) == 0)
     }

@@ -31,6 +31,9 @@ pub(crate) enum Rule {
 pub(crate) struct Group {
     pub(crate) rule: Rule,
     pub(crate) key: KeyId,
+    /// Whether pods that match must keep away from those that have the rule. A wish to be apart
+    /// binds only the pod that has it.
+    pub(crate) binds_others: bool,
     namespaces: BTreeSet<String>,
     selector: Selector,
     filter: Option<NodeFilter>,
@@ -51,7 +54,18 @@ pub(crate) struct NodeFilter {
 #[derive(Debug, PartialEq)]
 enum Identity {
     Spread(SpreadConstraint, String, LabelSelector),
-    Term(PodAffinityTerm, bool, BTreeSet<String>),
+    Term(PodAffinityTerm, Nearness, BTreeSet<String>),
+}
+
+/// What an affinity term asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Nearness {
+    /// Stand near such pods.
+    Near,
+    /// Stand apart from such pods, and they from this one.
+    Apart,
+    /// Rather stand apart from such pods.
+    RatherApart,
 }
 
 /// All groups of a problem.
@@ -130,14 +144,14 @@ impl Groups {
         &mut self,
         shape: &PodShape,
         term: &PodAffinityTerm,
-        near: bool,
+        nearness: Nearness,
         context: &mut Context<'_>,
     ) -> GroupId {
         let namespaces =
             term.namespaces.resolve(&shape.namespace, context.namespaces, context.vocabulary);
         let identity = Identity::Term(
             PodAffinityTerm { namespaces: Default::default(), ..term.clone() },
-            near,
+            nearness,
             namespaces.clone(),
         );
         if let Some(known) = self.groups.iter().position(|group| group.identity == identity) {
@@ -145,8 +159,10 @@ impl Groups {
         }
         let compiled = Selector::compile(term.selector.as_ref(), context.vocabulary);
         let key = context.key(&term.topology_key);
-        let rule = if near { Rule::Near } else { Rule::Apart };
-        self.push(rule, key, namespaces, compiled, None, identity)
+        let rule = if nearness == Nearness::Near { Rule::Near } else { Rule::Apart };
+        let id = self.push(rule, key, namespaces, compiled, None, identity);
+        self.groups[id].binds_others = nearness == Nearness::Apart;
+        id
     }
 
     /// Sets the domains that count for each spread.
@@ -169,7 +185,17 @@ impl Groups {
         identity: Identity,
     ) -> GroupId {
         let domains = ValueSet::new();
-        self.groups.push(Group { rule, key, namespaces, selector, filter, domains, identity });
+        let binds_others = false;
+        self.groups.push(Group {
+            rule,
+            key,
+            binds_others,
+            namespaces,
+            selector,
+            filter,
+            domains,
+            identity,
+        });
         self.groups.len() - 1
     }
 }

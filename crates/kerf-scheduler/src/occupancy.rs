@@ -137,6 +137,7 @@ impl Occupancy {
 #[derive(Debug, Default)]
 pub(crate) struct HostGroups {
     pub(crate) all: Vec<GroupId>,
+    /// Those that keep matching pods away.
     pub(crate) apart: Vec<GroupId>,
     is_host: Vec<bool>,
 }
@@ -145,7 +146,7 @@ impl HostGroups {
     pub(crate) fn of(groups: &Groups) -> Self {
         let hosts = groups.iter().filter(|(_, group)| group.is_hostname());
         let all: Vec<GroupId> = hosts.map(|(id, _)| id).collect();
-        let apart = all.iter().copied().filter(|id| groups.get(*id).rule == Rule::Apart).collect();
+        let apart = all.iter().copied().filter(|id| groups.get(*id).binds_others).collect();
         let is_host = groups.iter().map(|(_, group)| group.is_hostname()).collect();
         Self { all, apart, is_host }
     }

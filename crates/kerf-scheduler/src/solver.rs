@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::class::{Class, ClassReader, group_by_shape};
 use crate::demand::Demands;
 use crate::domains::DomainCounts;
-use crate::group::{Context, GroupId, Groups};
+use crate::group::{Context, GroupId, Groups, Nearness};
 use crate::item::World;
 use crate::machine::{MachineReader, Machines};
 use crate::node::{NodeState, read_nodes};
@@ -139,7 +139,12 @@ fn read_bound(problem: &Problem, reader: &mut ClassReader<'_, '_>) -> Vec<Vec<Bo
             let labels = LabelSet::intern(labels, reader.context.vocabulary);
             let mut apart = Vec::new();
             for term in &shape.anti_affinity.required {
-                apart.push(reader.groups.of_term(&shape, term, false, &mut reader.context));
+                apart.push(reader.groups.of_term(
+                    &shape,
+                    term,
+                    Nearness::Apart,
+                    &mut reader.context,
+                ));
             }
             shapes.push(BoundShape { shape, labels, apart });
         }
