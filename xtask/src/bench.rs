@@ -3,8 +3,12 @@
 use anyhow::Result;
 
 use crate::command::{self, cargo};
+use crate::peer;
 
-/// Runs every benchmark whose name holds the filter.
+/// `peer [ARGS]` compares with the peer; anything else filters the benchmarks by name.
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    command::run(cargo(["bench", "--workspace", "--benches", "--"]).args(args))
+    match args.split_first() {
+        Some((first, rest)) if first == "peer" => peer::run_peer(rest),
+        _ => command::run(cargo(["bench", "--workspace", "--benches", "--"]).args(args)),
+    }
 }

@@ -6,6 +6,7 @@ mod command;
 mod generated;
 mod licences;
 mod metadata;
+mod peer;
 mod rings;
 mod test;
 
@@ -22,7 +23,7 @@ struct Task {
     run: fn(&[String]) -> Result<()>,
 }
 
-const TASKS: [Task; 6] = [
+const TASKS: [Task; 7] = [
     Task {
         name: "check",
         about: "Format, lints, generated files, crate dependencies, licences: what CI checks first",
@@ -43,7 +44,16 @@ const TASKS: [Task; 6] = [
         about: "Start a real control plane with kwok for yourself [--aws] [--crds]; Ctrl-C ends it",
         run: testbed,
     },
-    Task { name: "bench", about: "Run the benchmarks [FILTER]", run: bench::run },
+    Task {
+        name: "bench",
+        about: "Run the benchmarks [FILTER], or `bench peer` beside the peer (needs Go)",
+        run: bench::run,
+    },
+    Task {
+        name: "catalog",
+        about: "Make the built-in AWS instance types anew (needs Go and Python 3)",
+        run: catalog,
+    },
     Task {
         name: "golden",
         about: "Record anew how the reference behaves, into golden/recorded/ (needs Go)",
@@ -80,6 +90,11 @@ fn list() {
 
 fn testbed(args: &[String]) -> Result<()> {
     run(cargo(["run", "--quiet", "--package", "kerf-testbed", "--"]).args(args))
+}
+
+fn catalog(args: &[String]) -> Result<()> {
+    command::require("go", test::GO_ADVICE)?;
+    run(std::process::Command::new("python3").arg("catalog/generate.py").args(args))
 }
 
 fn golden(args: &[String]) -> Result<()> {
