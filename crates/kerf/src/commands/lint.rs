@@ -47,7 +47,7 @@ impl Lint {
 }
 
 /// What the controller would find in an object that an API server admits.
-fn controller_findings(object: &Value) -> Vec<SemanticFinding> {
+pub(super) fn controller_findings(object: &Value) -> Vec<SemanticFinding> {
     let problems = kerf_api::validation::validate_object(object).into_iter();
     let finding = |problem: kerf_api::Problem| SemanticFinding {
         field: problem.field,

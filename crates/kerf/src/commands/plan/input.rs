@@ -9,7 +9,7 @@ use kerf_api::ec2_node_class::EC2NodeClass;
 use kerf_api::legacy::{self, AWSNodeTemplate, Provisioner};
 use kerf_api::node_pool::NodePool;
 use kerf_kube::{Cluster, Intake, Sourced, SourcedProblem};
-use kerf_lint::{Catalogue, Object, Objects, SemanticFinding};
+use kerf_lint::{Catalogue, Object, Objects};
 use serde_json::Value;
 
 /// The role of node classes made from old templates; a plan launches nothing.
@@ -103,7 +103,7 @@ impl Reading {
     fn new(objects: &[Object]) -> Result<Self> {
         let catalogue = Catalogue::new(&definitions(objects))
             .context("the definitions of this build")?
-            .with_check(Box::new(controller_findings));
+            .with_check(Box::new(crate::commands::lint::controller_findings));
         Ok(Self {
             catalogue,
             input: Input::default(),
@@ -247,18 +247,6 @@ fn convert(
     input.node_pools.extend(pools);
     let classes = converted.node_classes.into_iter().map(|object| Sourced { source, object });
     input.node_classes.extend(classes);
-}
-
-/// What the controller would find in an object that an API server admits.
-fn controller_findings(object: &Value) -> Vec<SemanticFinding> {
-    let problems = kerf_api::validation::validate_object(object).into_iter();
-    let finding = |problem: kerf_api::Problem| SemanticFinding {
-        field: problem.field,
-        rule: "validation".to_owned(),
-        message: problem.message,
-        instead: None,
-    };
-    problems.map(finding).collect()
 }
 
 /// `Kind/name`, as far as they are known.
