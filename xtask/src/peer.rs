@@ -12,6 +12,8 @@ use crate::command::{cargo, output, require, root, run};
 use crate::test::GO_ADVICE;
 
 const PAGE: &str = "docs/benchmarks.md";
+/// Has only Kerf solve the problems of the last run.
+const REUSE: &str = "--reuse";
 /// Between these lines the page is written anew; the rest of it is for people.
 const BEGIN: &str = "<!-- cargo xtask bench peer: begin -->";
 const END: &str = "<!-- cargo xtask bench peer: end -->";
@@ -27,14 +29,19 @@ pub(crate) fn run_peer(args: &[String]) -> Result<()> {
     require("go", GO_ADVICE)?;
     let folder = std::env::temp_dir().join("kerf-bench-peer");
     let root = root()?;
-    eprintln!("bench peer: the peer solves every workload (minutes; --quick for a short look)");
-    let mut peer = Command::new("go");
-    peer.args(["run", ".", "all", "--out"]).arg(&folder).args(args);
-    run(peer.current_dir(root.join("bench/peer")))?;
+    if args.iter().any(|arg| arg == REUSE) {
+        eprintln!("bench peer: the peer's answers of the last run stand");
+    } else {
+        eprintln!("bench peer: the peer solves every workload (8 minutes; --quick for a look)");
+        let mut peer = Command::new("go");
+        peer.args(["run", ".", "all", "--out"]).arg(&folder).args(args);
+        run(peer.current_dir(root.join("bench/peer")))?;
+    }
     run(&mut cargo(["build", "--release", "--package", "kerf"]))?;
     let index = read(&folder.join("index.json"))?;
     let mut table = HEADER.to_owned();
-    for entry in index.as_array().into_iter().flatten() {
+    let runs = index["runs"].as_array().context("index.json lists no runs")?;
+    for entry in runs {
         let file = |key: &str| folder.join(entry[key].as_str().unwrap_or_default());
         let mut solve = cargo(["run", "--quiet", "--release", "--package", "kerf", "--"]);
         let solved = output(solve.arg("bench-solve").arg(file("problem")))?;
