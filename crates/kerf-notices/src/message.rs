@@ -1,0 +1,1 @@
+//! The bodies of queue messages, as typed events.

@@ -1,0 +1,1 @@
+//! Which cluster a message belongs to.

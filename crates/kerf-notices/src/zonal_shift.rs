@@ -1,0 +1,1 @@
+//! Zones being avoided, and what that changes in pools.
