@@ -37,6 +37,7 @@ pub mod min_values;
 pub mod node;
 pub mod node_spec;
 pub mod overlay;
+pub mod overlay_evaluation;
 pub mod pod;
 pub mod pod_requests;
 pub mod pool;
