@@ -1,0 +1,222 @@
+//! Everything that can be done to the cluster and the cloud.
+//!
+//! An action is plain data, safe to repeat, and says why. Its outcome comes back as an
+//! [`Event::Finished`](crate::event::Event::Finished).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kerf_model::claim::NodeClaim;
+use kerf_model::taint::Taint;
+use kerf_scheduler::Problem;
+
+use crate::observed::{Claim, ClaimStatus, Name, PodKey, PoolStatus, Revision};
+
+/// The number of an action; never used twice by one engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ActionId(pub u64);
+
+/// Something to do.
+#[derive(Clone, Debug)]
+pub struct Action {
+    /// Its number.
+    pub id: ActionId,
+    /// Why, for a person to read.
+    pub reason: String,
+    /// What to do.
+    pub deed: Deed,
+}
+
+/// What an action is about. Each subject is decided on by itself, and at most one deed of a
+/// [`Lane`] is under way for it at a time.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Subject {
+    /// A claim, from its wish to its end.
+    Claim(Name),
+    /// A node that is being taken away.
+    Node(Name),
+    /// A pod that has to leave.
+    Pod(PodKey),
+    /// A pool and what is said about it.
+    Pool(Name),
+    /// Finding places for pods.
+    Provisioning,
+    /// Taking away what nobody needs.
+    Disruption,
+    /// Comparing claims with the cloud's machines.
+    Machines,
+}
+
+/// What kind of call a deed needs; calls of different kinds do not wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Lane {
+    /// Writing to the API server.
+    Write,
+    /// Calling the cloud.
+    Cloud,
+    /// Thinking.
+    Think,
+}
+
+/// What to do.
+#[derive(Clone, Debug)]
+pub enum Deed {
+    /// Store a new claim. One that exists under the name already is this one.
+    CreateClaim(Box<NewClaim>),
+    /// Change the metadata of a claim, if it is still at that revision. → `Stored`, `NotFound`
+    PatchClaim {
+        /// Which.
+        name: Name,
+        /// The state the change was decided on.
+        revision: Revision,
+        /// What changes.
+        patch: MetadataPatch,
+    },
+    /// Replace the status of a claim, if it is still at that revision. → `Stored`, `NotFound`
+    WriteClaimStatus {
+        /// Which.
+        name: Name,
+        /// The state the change was decided on.
+        revision: Revision,
+        /// What to store.
+        status: Box<ClaimStatus>,
+    },
+    /// Ask for the deletion of a claim, if it is still the same. → `Done`, `NotFound`
+    DeleteClaim {
+        /// Which.
+        name: Name,
+        /// Its identity.
+        uid: Arc<str>,
+    },
+    /// Change a node, if it is still at that revision. → `Stored`, `NotFound`
+    PatchNode {
+        /// Which.
+        name: Name,
+        /// The state the change was decided on.
+        revision: Revision,
+        /// What changes.
+        patch: NodePatch,
+    },
+    /// Ask for the deletion of a node, if it is still the same. → `Done`, `NotFound`
+    DeleteNode {
+        /// Which.
+        name: Name,
+        /// Its identity.
+        uid: Arc<str>,
+    },
+    /// Ask a pod to leave, respecting its budgets, if it is still the same. → `Done`, `NotFound`,
+    /// `Failed(Refused)`
+    EvictPod {
+        /// Which.
+        pod: PodKey,
+        /// Its identity.
+        uid: Arc<str>,
+    },
+    /// Delete a pod whatever its budgets say, if it is still the same. → `Done`, `NotFound`
+    DeletePod {
+        /// Which.
+        pod: PodKey,
+        /// Its identity.
+        uid: Arc<str>,
+        /// How long it may still take.
+        grace_seconds: u64,
+    },
+    /// Change the annotations of a pool, if it is still at that revision. → `Stored`, `NotFound`
+    PatchPool {
+        /// Which.
+        name: Name,
+        /// The state the change was decided on.
+        revision: Revision,
+        /// Annotations to set.
+        annotations: BTreeMap<String, String>,
+    },
+    /// Replace the status of a pool, if it is still at that revision. → `Stored`, `NotFound`
+    WritePoolStatus {
+        /// Which.
+        name: Name,
+        /// The state the change was decided on.
+        revision: Revision,
+        /// What to store.
+        status: Box<PoolStatus>,
+    },
+    /// Launch a machine for a claim; at most one ever for its uid. → `Launched`, `Failed`
+    Launch(Box<Claim>),
+    /// Ask for the end of a claim's machine. → `Done` (on its way), `NotFound` (gone)
+    Terminate {
+        /// The claim.
+        claim: Name,
+        /// Its machine.
+        provider_id: Arc<str>,
+    },
+    /// List the cloud's machines that belong to this cluster. → `Machines`
+    ListMachines,
+    /// Solve a placement problem. → `Solved`
+    Solve(Arc<Problem>),
+}
+
+/// A claim to be stored. It carries Kerf's finalizer from the first moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewClaim {
+    /// The wish: name, labels, annotations, spec, requests.
+    pub wish: NodeClaim,
+    /// The pool that owns it: name and identity.
+    pub pool: (Name, Arc<str>),
+}
+
+/// Changes to the metadata of an object. What is not named stays.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MetadataPatch {
+    /// Labels to set.
+    pub labels: BTreeMap<String, String>,
+    /// Annotations to set.
+    pub annotations: BTreeMap<String, String>,
+    /// All finalizers there shall be, if they change.
+    pub finalizers: Option<Vec<String>>,
+}
+
+/// Changes to a node. What is not named stays.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NodePatch {
+    /// Labels, annotations, finalizers.
+    pub metadata: MetadataPatch,
+    /// Labels to take away.
+    pub labels_removed: Vec<String>,
+    /// All taints there shall be, if they change.
+    pub taints: Option<Vec<Taint>>,
+    /// The claim that shall own it: name and identity.
+    pub owner: Option<(Name, Arc<str>)>,
+}
+
+impl Deed {
+    /// What it is about.
+    #[must_use]
+    pub fn subject(&self) -> Subject {
+        match self {
+            Deed::CreateClaim(claim) => Subject::Claim(Arc::from(claim.wish.name.as_str())),
+            Deed::PatchClaim { name, .. }
+            | Deed::WriteClaimStatus { name, .. }
+            | Deed::DeleteClaim { name, .. }
+            | Deed::Terminate { claim: name, .. } => Subject::Claim(name.clone()),
+            Deed::Launch(claim) => Subject::Claim(claim.meta.name.clone()),
+            Deed::PatchNode { name, .. } | Deed::DeleteNode { name, .. } => {
+                Subject::Node(name.clone())
+            }
+            Deed::EvictPod { pod, .. } | Deed::DeletePod { pod, .. } => Subject::Pod(pod.clone()),
+            Deed::PatchPool { name, .. } | Deed::WritePoolStatus { name, .. } => {
+                Subject::Pool(name.clone())
+            }
+            Deed::ListMachines => Subject::Machines,
+            Deed::Solve(_) => Subject::Provisioning,
+        }
+    }
+
+    /// The kind of call it needs.
+    #[must_use]
+    pub fn lane(&self) -> Lane {
+        match self {
+            Deed::Launch(_) | Deed::Terminate { .. } | Deed::ListMachines => Lane::Cloud,
+            Deed::Solve(_) => Lane::Think,
+            _ => Lane::Write,
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What people are told: Kubernetes Events.
+
+use crate::event::Key;
+use crate::time::Span;
+
+/// One Event for a person to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Announcement {
+    /// The object it is shown at.
+    pub about: Key,
+    /// Whether it is bad news.
+    pub tone: Tone,
+    /// One word.
+    pub reason: &'static str,
+    /// A sentence or two.
+    pub message: String,
+    /// Said again only after so long: same object, reason and dedupe text.
+    pub silence: Span,
+    /// What makes it another piece of news than the last; the message if empty.
+    pub dedupe: String,
+}
+
+/// Whether an Event is bad news.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// It is not.
+    Normal,
+    /// It is.
+    Warning,
+}
+
+/// How long the same news is not repeated, where nothing else is said.
+pub const SILENCE_DEFAULT: Span = Span::from_minutes(2);
+
+impl Announcement {
+    /// Good or neutral news.
+    #[must_use]
+    pub fn normal(about: Key, reason: &'static str, message: impl Into<String>) -> Self {
+        Self::new(about, Tone::Normal, reason, message.into())
+    }
+
+    /// Bad news.
+    #[must_use]
+    pub fn warning(about: Key, reason: &'static str, message: impl Into<String>) -> Self {
+        Self::new(about, Tone::Warning, reason, message.into())
+    }
+
+    /// Not repeated for so long.
+    #[must_use]
+    pub fn silent_for(mut self, silence: Span) -> Self {
+        self.silence = silence;
+        self
+    }
+
+    fn new(about: Key, tone: Tone, reason: &'static str, message: String) -> Self {
+        Self { about, tone, reason, message, silence: SILENCE_DEFAULT, dedupe: String::new() }
+    }
+}

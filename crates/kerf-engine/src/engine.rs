@@ -1,0 +1,192 @@
+//! The engine: events in, orders out.
+//!
+//! [`Engine::handle`] takes news in and notes which subjects it concerns; [`Engine::decide`] asks
+//! the planner of each subject that is due and lets through what is not already under way.
+
+use std::collections::BTreeMap;
+
+use crate::action::{Action, ActionId, Subject};
+use crate::agenda::Agenda;
+use crate::announcement::Announcement;
+use crate::decision::Decision;
+use crate::event::{Event, Failure, Key, Object, Outcome};
+use crate::gate::Gate;
+use crate::interest;
+use crate::measure::Measure;
+use crate::memory::Memo;
+use crate::planners;
+use crate::settings::Settings;
+use crate::time::Time;
+use crate::world::World;
+
+/// The running product.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    world: World,
+    gate: Gate,
+    agenda: Agenda,
+    under_way: BTreeMap<ActionId, Action>,
+    said: BTreeMap<(Key, &'static str, String), Time>,
+    orders: Orders,
+    last_id: u64,
+}
+
+/// What the engine wants.
+#[derive(Clone, Debug, Default)]
+pub struct Orders {
+    /// What to do; each answers with an [`Event::Finished`].
+    pub actions: Vec<Action>,
+    /// What to tell people.
+    pub announcements: Vec<Announcement>,
+    /// What to count.
+    pub measures: Vec<Measure>,
+}
+
+/// Announcements remembered at most, so that they are not repeated; the oldest go first.
+const SAID_MAX: usize = 20_000;
+
+impl Engine {
+    /// An engine that knows nothing yet.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            world: World::new(settings),
+            gate: Gate::default(),
+            agenda: Agenda::default(),
+            under_way: BTreeMap::new(),
+            said: BTreeMap::new(),
+            orders: Orders::default(),
+            last_id: 0,
+        }
+    }
+
+    /// What is known.
+    #[must_use]
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// When to ask for orders again if nothing happens before.
+    #[must_use]
+    pub fn next_wake(&self) -> Option<Time> {
+        self.agenda.next()
+    }
+
+    /// Takes news in.
+    pub fn handle(&mut self, event: Event, now: Time) {
+        match event {
+            Event::Seen(object) => self.see(*object, now),
+            Event::Gone { key, revision } => {
+                let concerned = interest::concerned(&self.world, &key);
+                let notice = planners::notice_gone(&self.world, &key, now);
+                if self.world.forget(&key, revision) {
+                    self.take_in(notice, now);
+                    self.look_at(concerned);
+                }
+            }
+            Event::Listed(kind) => {
+                let was_complete = self.world.is_complete();
+                self.world.list(kind);
+                if !was_complete && self.world.is_complete() {
+                    self.look_at(interest::everything(&self.world));
+                }
+            }
+            Event::Offered { pool, instance_types } => {
+                self.look_at(vec![Subject::Pool(pool.clone()), Subject::Provisioning]);
+                self.world.offers.insert(pool, instance_types);
+            }
+            Event::Finished { action, outcome } => self.finish(action, &outcome, now),
+            Event::Tick => {}
+        }
+    }
+
+    /// What to do now. Nothing until every kind of object has been seen once.
+    pub fn decide(&mut self, now: Time) -> Orders {
+        while self.world.is_complete()
+            && let Some(subject) = self.agenda.pop(now)
+        {
+            let decision = planners::plan(&self.world, &subject, now);
+            if let Some(time) = decision.wake_at {
+                self.agenda.at(time, subject);
+            }
+            self.take_in(decision, now);
+        }
+        std::mem::take(&mut self.orders)
+    }
+
+    fn see(&mut self, object: Object, now: Time) {
+        let key = object.key();
+        let mut concerned = interest::concerned(&self.world, &key);
+        let notice = planners::notice(&self.world, &object, now);
+        if self.world.observe(object) {
+            self.take_in(notice, now);
+            concerned.extend(interest::concerned(&self.world, &key));
+            self.look_at(concerned);
+        }
+    }
+
+    fn finish(&mut self, id: ActionId, outcome: &Outcome, now: Time) {
+        // An action nobody waits for any more was given up; its effect shows in the objects.
+        let Some(action) = self.under_way.remove(&id) else { return };
+        let failed = matches!(outcome, Outcome::Failed(failure) if *failure != Failure::Conflict);
+        self.gate.leave(id, failed, now);
+        if let Outcome::Stored(object) = outcome {
+            self.see((**object).clone(), now);
+        }
+        let conclusion = planners::conclude(&self.world, &action, outcome, now);
+        self.take_in(conclusion, now);
+        self.agenda.now(action.deed.subject());
+    }
+
+    fn take_in(&mut self, decision: Decision, now: Time) {
+        for memo in decision.memos {
+            self.look_at(interest::concerned_by_memo(&memo));
+            if let Memo::ForgetClaim(claim) = &memo {
+                self.gate.forget(&Subject::Claim(claim.clone()));
+            }
+            self.world.memory.apply(memo);
+        }
+        for (deed, reason) in decision.deeds {
+            match self.gate.opens(&deed, now) {
+                Ok(()) => {
+                    self.last_id += 1;
+                    let id = ActionId(self.last_id);
+                    self.gate.enter(id, &deed, now);
+                    let action = Action { id, reason, deed };
+                    self.under_way.insert(id, action.clone());
+                    self.orders.actions.push(action);
+                }
+                Err(later) => self.agenda.at(later, deed.subject()),
+            }
+        }
+        for announcement in decision.announcements {
+            self.say(announcement, now);
+        }
+        self.orders.measures.extend(decision.measures);
+    }
+
+    fn say(&mut self, announcement: Announcement, now: Time) {
+        let words = if announcement.dedupe.is_empty() {
+            announcement.message.clone()
+        } else {
+            announcement.dedupe.clone()
+        };
+        let key = (announcement.about.clone(), announcement.reason, words);
+        if self.said.get(&key).is_some_and(|until| now < *until) {
+            return;
+        }
+        if self.said.len() >= SAID_MAX {
+            self.said.retain(|_, until| now < *until);
+        }
+        if self.said.len() < SAID_MAX {
+            self.said.insert(key, now + announcement.silence);
+        }
+        self.orders.announcements.push(announcement);
+    }
+
+    fn look_at(&mut self, subjects: Vec<Subject>) {
+        for subject in subjects {
+            self.agenda.now(subject);
+        }
+    }
+}

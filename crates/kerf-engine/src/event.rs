@@ -1,0 +1,214 @@
+//! Everything that can change the world.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kerf_model::instance_type::InstanceType;
+use kerf_model::node_spec::NodeClassRef;
+use kerf_model::resources::ResourceList;
+use kerf_scheduler::Solution;
+
+use crate::action::ActionId;
+use crate::observed::{
+    Claim, DaemonSet, DisruptionGuard, Name, Namespace, Node, NodeClass, Pod, PodKey, Pool,
+    Revision, VolumeAttachment,
+};
+
+/// One piece of news. Nothing else changes the world.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// An object appeared or changed.
+    Seen(Box<Object>),
+    /// An object is gone.
+    Gone {
+        /// Which.
+        key: Key,
+        /// The version it was deleted at.
+        revision: Revision,
+    },
+    /// All objects of a kind have been seen once since the start. The world is incomplete before.
+    Listed(Kind),
+    /// What a pool's nodes can be made of, with prices and availability; replaces what was known.
+    Offered {
+        /// The pool.
+        pool: Name,
+        /// Every machine its cloud offers it.
+        instance_types: Arc<[InstanceType]>,
+    },
+    /// An action was carried out, or not.
+    Finished {
+        /// Which.
+        action: ActionId,
+        /// What came of it.
+        outcome: Outcome,
+    },
+    /// Nothing but the passing of time.
+    Tick,
+}
+
+/// An object as it is stored.
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "objects travel in a box")]
+pub enum Object {
+    /// A pod.
+    Pod(Pod),
+    /// A node.
+    Node(Node),
+    /// A claim.
+    Claim(Claim),
+    /// A pool.
+    Pool(Pool),
+    /// A provider's settings object.
+    NodeClass(NodeClass),
+    /// A PodDisruptionBudget.
+    DisruptionGuard(DisruptionGuard),
+    /// A daemon set.
+    DaemonSet(DaemonSet),
+    /// A namespace.
+    Namespace(Namespace),
+    /// A volume attached to a node.
+    VolumeAttachment(VolumeAttachment),
+}
+
+/// The name of an object.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Key {
+    /// A pod.
+    Pod(PodKey),
+    /// A node.
+    Node(Name),
+    /// A claim.
+    Claim(Name),
+    /// A pool.
+    Pool(Name),
+    /// A provider's settings object.
+    NodeClass(NodeClassRef),
+    /// A PodDisruptionBudget: namespace and name.
+    DisruptionGuard(Name, Name),
+    /// A daemon set: namespace and name.
+    DaemonSet(Name, Name),
+    /// A namespace.
+    Namespace(Name),
+    /// A volume attached to a node.
+    VolumeAttachment(Name),
+}
+
+/// A kind of object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// Pods.
+    Pod,
+    /// Nodes.
+    Node,
+    /// Claims.
+    Claim,
+    /// Pools.
+    Pool,
+    /// Providers' settings objects.
+    NodeClass,
+    /// PodDisruptionBudgets.
+    DisruptionGuard,
+    /// Daemon sets.
+    DaemonSet,
+    /// Namespaces.
+    Namespace,
+    /// Volumes attached to nodes.
+    VolumeAttachment,
+}
+
+/// What came of an action.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// The object as it is stored now. The world learns of it here, before any watch tells.
+    Stored(Box<Object>),
+    /// It is done; there is nothing more to know.
+    Done,
+    /// What it was about does not exist (any more).
+    NotFound,
+    /// A machine was launched, or had been for this claim already.
+    Launched(Box<Machine>),
+    /// The cloud's machines that belong to this cluster.
+    Machines(Vec<Machine>),
+    /// A placement problem was solved.
+    Solved(Box<Solution>),
+    /// It failed; whether to try again is decided by the engine.
+    Failed(Failure),
+}
+
+/// A machine of the cloud.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// The cloud's name for it, as nodes carry it.
+    pub provider_id: Arc<str>,
+    /// The image it was started from.
+    pub image_id: Option<String>,
+    /// Labels that follow from what it is: instance type, zone, capacity type, and more.
+    pub labels: BTreeMap<String, String>,
+    /// Annotations the provider wants on the claim.
+    pub annotations: BTreeMap<String, String>,
+    /// What it has in all.
+    pub capacity: ResourceList,
+    /// What pods can use of it.
+    pub allocatable: ResourceList,
+    /// Whether it is on its way out.
+    pub is_ending: bool,
+}
+
+/// Why an action failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The object changed meanwhile; the news is on its way.
+    Conflict,
+    /// An eviction was refused for now: a PodDisruptionBudget, or more than one.
+    Refused {
+        /// What the server said.
+        message: String,
+    },
+    /// The cloud has no such machine now.
+    InsufficientCapacity {
+        /// What the cloud said.
+        message: String,
+    },
+    /// The node class cannot be used now.
+    NodeClassNotReady {
+        /// What is missing.
+        message: String,
+    },
+    /// A launch failed for a reason its users should read.
+    LaunchRefused {
+        /// One word.
+        reason: String,
+        /// A sentence.
+        message: String,
+    },
+    /// The request will never work as it is.
+    Invalid {
+        /// What the server said.
+        message: String,
+    },
+    /// Anything that may pass: time-outs, throttling, a server that is away.
+    Unavailable {
+        /// What happened.
+        message: String,
+    },
+}
+
+impl Object {
+    /// Its name.
+    #[must_use]
+    pub fn key(&self) -> Key {
+        match self {
+            Object::Pod(pod) => Key::Pod(pod.key.clone()),
+            Object::Node(node) => Key::Node(node.meta.name.clone()),
+            Object::Claim(claim) => Key::Claim(claim.meta.name.clone()),
+            Object::Pool(pool) => Key::Pool(pool.meta.name.clone()),
+            Object::NodeClass(class) => Key::NodeClass(class.key.clone()),
+            Object::DisruptionGuard(guard) => {
+                Key::DisruptionGuard(guard.namespace.clone(), guard.meta.name.clone())
+            }
+            Object::DaemonSet(set) => Key::DaemonSet(set.namespace.clone(), set.meta.name.clone()),
+            Object::Namespace(namespace) => Key::Namespace(namespace.meta.name.clone()),
+            Object::VolumeAttachment(volume) => Key::VolumeAttachment(volume.meta.name.clone()),
+        }
+    }
+}

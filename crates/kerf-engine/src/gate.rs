@@ -1,0 +1,110 @@
+//! What is under way and what waits for another try: one deed per subject and lane at a time.
+
+use std::collections::BTreeMap;
+
+use crate::action::{ActionId, Deed, Lane, Subject};
+use crate::time::{Span, Time};
+
+/// What is under way and what waits.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Gate {
+    under_way: BTreeMap<(Subject, Lane), UnderWay>,
+    by_id: BTreeMap<ActionId, (Subject, Lane)>,
+    waiting: BTreeMap<(Subject, Lane), Wait>,
+}
+
+#[derive(Clone, Debug)]
+struct UnderWay {
+    id: ActionId,
+    give_up_at: Time,
+    patience: Patience,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Wait {
+    tries: u32,
+    until: Time,
+}
+
+/// How long to wait between tries: doubling from the first to the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Patience {
+    first: Span,
+    last: Span,
+}
+
+/// An executor that has not answered for so long will not; the deed may be done again.
+const ANSWER_WITHIN: Span = Span::from_minutes(2);
+/// Thinking may take longer than calling.
+const THOUGHT_WITHIN: Span = Span::from_minutes(5);
+
+impl Gate {
+    /// Whether a deed may start now; if not, when to ask again. While something is under way its
+    /// end is an event of its own, so the time given is when it is given up.
+    pub(crate) fn opens(&self, deed: &Deed, now: Time) -> Result<(), Time> {
+        let slot = (deed.subject(), deed.lane());
+        if let Some(busy) = self.under_way.get(&slot)
+            && now < busy.give_up_at
+        {
+            return Err(busy.give_up_at);
+        }
+        match self.waiting.get(&slot) {
+            Some(wait) if now < wait.until => Err(wait.until),
+            _ => Ok(()),
+        }
+    }
+
+    /// Notes that a deed starts.
+    pub(crate) fn enter(&mut self, id: ActionId, deed: &Deed, now: Time) {
+        let lane = deed.lane();
+        let within = if lane == Lane::Think { THOUGHT_WITHIN } else { ANSWER_WITHIN };
+        let slot = (deed.subject(), lane);
+        let busy = UnderWay { id, give_up_at: now + within, patience: Patience::of(deed) };
+        if let Some(given_up) = self.under_way.insert(slot.clone(), busy) {
+            self.by_id.remove(&given_up.id);
+        }
+        self.by_id.insert(id, slot);
+    }
+
+    /// Notes that a deed ended, unless it had been given up.
+    pub(crate) fn leave(&mut self, id: ActionId, failed: bool, now: Time) {
+        let Some(slot) = self.by_id.remove(&id) else { return };
+        let Some(busy) = self.under_way.remove(&slot) else { return };
+        if failed {
+            let tries = self.waiting.get(&slot).map_or(1, |wait| wait.tries.saturating_add(1));
+            let until = now + busy.patience.after(tries);
+            self.waiting.insert(slot, Wait { tries, until });
+        } else {
+            self.waiting.remove(&slot);
+        }
+    }
+
+    /// Forgets everything about a subject that is gone.
+    pub(crate) fn forget(&mut self, subject: &Subject) {
+        for lane in [Lane::Write, Lane::Cloud, Lane::Think] {
+            let slot = (subject.clone(), lane);
+            self.waiting.remove(&slot);
+            if let Some(busy) = self.under_way.remove(&slot) {
+                self.by_id.remove(&busy.id);
+            }
+        }
+    }
+}
+
+impl Patience {
+    fn of(deed: &Deed) -> Self {
+        let millis =
+            |first, last| Self { first: Span::from_millis(first), last: Span::from_millis(last) };
+        match deed {
+            Deed::EvictPod { .. } | Deed::DeletePod { .. } => millis(100, 10_000),
+            Deed::Launch(_) => millis(1_000, 60_000),
+            Deed::Terminate { .. } => millis(1_000, 10_000),
+            _ => millis(100, 60_000),
+        }
+    }
+
+    fn after(self, tries: u32) -> Span {
+        let factor = 1u64.checked_shl(tries.saturating_sub(1)).unwrap_or(u64::MAX);
+        self.first.times(factor.max(1)).min(self.last)
+    }
+}

@@ -1,0 +1,91 @@
+//! Which subjects a piece of news concerns.
+
+use std::sync::Arc;
+
+use crate::action::Subject;
+use crate::event::Key;
+use crate::memory::Memo;
+use crate::observed::{Claim, Node, Standing};
+use crate::world::World;
+
+/// The subjects to look at when an object changes. Asked before and after the change, because both
+/// what it was and what it became may matter.
+pub(crate) fn concerned(world: &World, key: &Key) -> Vec<Subject> {
+    match key {
+        Key::Pod(key) => {
+            let Some(pod) = world.pods.get(key) else { return Vec::new() };
+            match &pod.standing {
+                Standing::Unschedulable { .. } => vec![Subject::Provisioning],
+                Standing::Bound { node } | Standing::Ended { node: Some(node) } => {
+                    let mut subjects = vec![Subject::Disruption, Subject::Pod(key.clone())];
+                    subjects.extend(
+                        world.nodes.get(node).into_iter().flat_map(|node| of_node(world, node)),
+                    );
+                    subjects
+                }
+                Standing::Waiting | Standing::Ended { node: None } => Vec::new(),
+            }
+        }
+        Key::Node(name) => {
+            world.nodes.get(name).map(|node| of_node(world, node)).unwrap_or_default()
+        }
+        Key::Claim(name) => {
+            let mut subjects = vec![Subject::Claim(name.clone()), Subject::Disruption];
+            subjects.extend(
+                world.claims.get(name).into_iter().flat_map(|claim| of_claim(world, claim)),
+            );
+            subjects
+        }
+        Key::Pool(name) => {
+            let claims = world.claims_of(name).map(|claim| Subject::Claim(claim.meta.name.clone()));
+            let own = [Subject::Pool(name.clone()), Subject::Provisioning, Subject::Disruption];
+            own.into_iter().chain(claims).collect()
+        }
+        Key::NodeClass(class) => {
+            let users =
+                world.pools.values().filter(|pool| pool.wish.template.spec.node_class == *class);
+            let pools = users.map(|pool| Subject::Pool(pool.meta.name.clone()));
+            pools.chain([Subject::Provisioning]).collect()
+        }
+        Key::DisruptionGuard(..) => vec![Subject::Disruption],
+        Key::DaemonSet(..) | Key::Namespace(_) => Vec::new(),
+        Key::VolumeAttachment(name) => {
+            let volume = world.attachments.get(name);
+            volume.map(|volume| Subject::Node(volume.node.clone())).into_iter().collect()
+        }
+    }
+}
+
+/// The subjects to look at when Kerf remembers something new.
+pub(crate) fn concerned_by_memo(memo: &Memo) -> Vec<Subject> {
+    match memo {
+        Memo::Create(claim) => vec![Subject::Claim(Arc::from(claim.wish.name.as_str()))],
+        Memo::Launched { .. } | Memo::Created(_) => Vec::new(),
+        Memo::LaunchFailed { claim, .. } | Memo::PodEvent { claim, .. } => {
+            vec![Subject::Claim(claim.clone())]
+        }
+        Memo::MachineGone(claim) => vec![Subject::Claim(claim.clone()), Subject::Machines],
+        Memo::ForgetClaim(_) | Memo::Release(_) => vec![Subject::Provisioning],
+        _ => Vec::new(),
+    }
+}
+
+/// Every subject there is, for the first look.
+pub(crate) fn everything(world: &World) -> Vec<Subject> {
+    let single = [Subject::Provisioning, Subject::Disruption, Subject::Machines];
+    let claims = world.claims.keys().cloned().map(Subject::Claim);
+    let nodes = world.nodes.keys().cloned().map(Subject::Node);
+    let pools = world.pools.keys().cloned().map(Subject::Pool);
+    single.into_iter().chain(claims).chain(nodes).chain(pools).collect()
+}
+
+fn of_node(world: &World, node: &Node) -> Vec<Subject> {
+    let claim = world.claim_of(node).map(|claim| Subject::Claim(claim.meta.name.clone()));
+    [Subject::Node(node.meta.name.clone())].into_iter().chain(claim).collect()
+}
+
+fn of_claim(world: &World, claim: &Claim) -> Vec<Subject> {
+    let pool = claim.pool().map(|pool| Subject::Pool(Arc::from(pool)));
+    let node = world.node_of(claim).map(|node| Subject::Node(node.meta.name.clone()));
+    pool.into_iter().chain(node).collect()
+}

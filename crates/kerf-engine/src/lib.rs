@@ -1,0 +1,40 @@
+//! The running product as a function: what was observed and the time in, actions with reasons out.
+//!
+//! **Knows**: the world ([`World`]), what can change it ([`event`]), what can be done about it
+//! ([`action`]), and how to decide (the planners, one for each [`action::Subject`]).
+//!
+//! **Must never know**: how an action is carried out, a clock, randomness, Kubernetes or AWS types.
+//!
+//! ```text
+//!                 ┌──────────────────── Engine ────────────────────┐
+//!  Event ─ handle ┼─► World ─► planners ─► Decision ─► Gate ─► Orders ┼─► executors
+//!                 │    ▲                      │ memos                 │       │
+//!                 │    └──────────────────────┘                       │       │
+//!                 └───────────────────────────────────────────────────┘       │
+//!                 ▲────────────── Finished { action, outcome } ◄──────────────┘
+//! ```
+//!
+//! A planner is asked about one subject and says what the world as it is needs, every time anew.
+//! The [gate](gate) lets a deed through when nothing is under way for its subject and the wait
+//! after a failure is over, so retries are decided here and nowhere else.
+
+pub mod action;
+mod agenda;
+pub mod announcement;
+pub mod condition;
+mod decision;
+mod engine;
+pub mod event;
+mod gate;
+mod interest;
+pub mod measure;
+pub mod memory;
+pub mod observed;
+mod planners;
+pub mod settings;
+pub mod time;
+pub mod world;
+
+pub use engine::{Engine, Orders};
+pub use settings::Settings;
+pub use world::World;

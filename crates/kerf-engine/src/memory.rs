@@ -1,0 +1,249 @@
+//! What Kerf decided and has not yet seen confirmed. All of it can be lost in a crash: the stored
+//! objects alone are enough to go on.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::action::NewClaim;
+use crate::event::{Failure, Machine};
+use crate::observed::{Name, PodKey};
+use crate::time::Time;
+
+/// What Kerf remembers by itself.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    /// Claims decided on that are not stored yet, by name. They count as nodes on their way.
+    pub creating: BTreeMap<Name, NewClaim>,
+    /// Where pods without a node are meant to go, by pod.
+    pub nominations: BTreeMap<PodKey, Nomination>,
+    /// Until when nodes and claims that were given pods must be left alone, by name of the claim,
+    /// or of the node where there is none.
+    pub nominated_until: BTreeMap<Name, Time>,
+    /// Machines whose launch is known but not yet stored in the claim's status, by claim uid.
+    pub launched: BTreeMap<Arc<str>, Machine>,
+    /// Why the last launch of a claim failed, by claim.
+    pub launch_failures: BTreeMap<Name, Failure>,
+    /// When a pod last came to or left a claim's node, until that is stored, by claim.
+    pub pod_events: BTreeMap<Name, Time>,
+    /// When the end of a claim's machine was last asked for, by claim.
+    pub terminate_asked_at: BTreeMap<Name, Time>,
+    /// Claims whose machine the cloud says is gone.
+    pub machine_gone: BTreeSet<Name>,
+    /// When the cloud's machines were last listed, and which there were.
+    pub machines: Option<(Time, BTreeMap<Arc<str>, Machine>)>,
+    /// Pods that wait for a place and when each was first seen waiting.
+    pub batch: Batch,
+    /// Why pods found no place in the last pass.
+    pub unplaced: BTreeMap<PodKey, String>,
+    /// The outcomes of the last launches of each pool, newest last, by pool uid; bounded.
+    pub registrations: BTreeMap<Arc<str>, Vec<bool>>,
+    /// Nodes chosen for removal because they are empty, waiting for their second look.
+    pub emptiness: Option<EmptinessRound>,
+    /// Claims chosen for removal, so that nobody counts on them.
+    pub marked: BTreeSet<Name>,
+}
+
+/// Where a pod is meant to go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Nomination {
+    /// The identity of the pod.
+    pub uid: Arc<str>,
+    /// The claim, or the node where there is no claim.
+    pub target: Name,
+    /// When it was decided.
+    pub at: Time,
+}
+
+/// Pods gathered for the next pass.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Batch {
+    /// When the first came.
+    pub opened_at: Option<Time>,
+    /// When the last new one came.
+    pub last_new_at: Option<Time>,
+    /// Who is in it, by identity.
+    pub members: BTreeSet<Arc<str>>,
+    /// When the last pass ended.
+    pub last_pass_at: Option<Time>,
+}
+
+/// Empty nodes waiting for their second look.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmptinessRound {
+    /// When they were chosen.
+    pub chosen_at: Time,
+    /// Their claims.
+    pub claims: Vec<Name>,
+}
+
+/// A change to what Kerf remembers.
+#[derive(Clone, Debug)]
+pub enum Memo {
+    /// A claim shall be stored.
+    Create(Box<NewClaim>),
+    /// A claim is stored, or will not be.
+    Created(Name),
+    /// A machine was launched for the claim with this identity.
+    Launched {
+        /// The claim's identity.
+        uid: Arc<str>,
+        /// Its machine.
+        machine: Box<Machine>,
+    },
+    /// Everything about a claim's launch is stored, or the claim is gone.
+    LaunchStored {
+        /// The claim.
+        claim: Name,
+        /// Its identity.
+        uid: Arc<str>,
+    },
+    /// A launch failed.
+    LaunchFailed {
+        /// The claim.
+        claim: Name,
+        /// Why.
+        failure: Failure,
+    },
+    /// A pod came to or left a claim's node.
+    PodEvent {
+        /// The claim.
+        claim: Name,
+        /// When.
+        at: Time,
+    },
+    /// The last pod event of a claim is stored.
+    PodEventStored(Name),
+    /// The end of a claim's machine was asked for.
+    TerminateAsked {
+        /// The claim.
+        claim: Name,
+        /// When.
+        at: Time,
+    },
+    /// The cloud says a claim's machine is gone.
+    MachineGone(Name),
+    /// A claim is gone: nothing about it matters any more.
+    ForgetClaim(Name),
+    /// The cloud's machines as listed.
+    Machines {
+        /// When.
+        at: Time,
+        /// By the name nodes carry.
+        machines: BTreeMap<Arc<str>, Machine>,
+    },
+    /// A pod is meant for a claim or node.
+    Nominate {
+        /// The pod.
+        pod: PodKey,
+        /// Its place.
+        nomination: Nomination,
+    },
+    /// A pod's place is no longer promised.
+    Release(PodKey),
+    /// A node must be left alone until then.
+    Shield {
+        /// The claim, or the node where there is none.
+        target: Name,
+        /// Until when.
+        until: Time,
+    },
+    /// The batch of waiting pods is now this.
+    Batch(Batch),
+    /// A pod found no place.
+    Unplaced {
+        /// The pod.
+        pod: PodKey,
+        /// Why; `None` once it has one.
+        reason: Option<String>,
+    },
+    /// A launch became a node, or did not in time.
+    Registration {
+        /// The pool's identity.
+        pool: Arc<str>,
+        /// Whether it did.
+        succeeded: bool,
+    },
+    /// The pool's past launches count no more.
+    ForgetRegistrations(Arc<str>),
+    /// Empty nodes were chosen, or the round is over.
+    Emptiness(Option<EmptinessRound>),
+    /// A claim was chosen for removal.
+    Mark(Name),
+    /// A claim was spared after all, or is gone.
+    Unmark(Name),
+}
+
+/// How many launches of a pool are remembered.
+pub const REGISTRATIONS_MAX: usize = 4;
+
+impl Memory {
+    /// Takes a change in.
+    pub fn apply(&mut self, memo: Memo) {
+        match memo {
+            Memo::Create(claim) => {
+                self.creating.insert(Arc::from(claim.wish.name.as_str()), *claim);
+            }
+            Memo::Created(claim) => drop(self.creating.remove(&claim)),
+            Memo::Launched { uid, machine } => drop(self.launched.insert(uid, *machine)),
+            Memo::LaunchStored { claim, uid } => {
+                self.launched.remove(&uid);
+                self.launch_failures.remove(&claim);
+            }
+            Memo::LaunchFailed { claim, failure } => {
+                self.launch_failures.insert(claim, failure);
+            }
+            Memo::PodEvent { claim, at } => drop(self.pod_events.insert(claim, at)),
+            Memo::PodEventStored(claim) => drop(self.pod_events.remove(&claim)),
+            Memo::TerminateAsked { claim, at } => {
+                self.terminate_asked_at.insert(claim, at);
+            }
+            Memo::MachineGone(claim) => drop(self.machine_gone.insert(claim)),
+            Memo::ForgetClaim(claim) => self.forget_claim(&claim),
+            Memo::Machines { at, machines } => self.machines = Some((at, machines)),
+            Memo::Nominate { pod, nomination } => {
+                self.nominations.insert(pod, nomination);
+            }
+            Memo::Release(pod) => {
+                self.nominations.remove(&pod);
+            }
+            Memo::Shield { target, until } => {
+                let known = self.nominated_until.entry(target).or_insert(until);
+                *known = (*known).max(until);
+            }
+            Memo::Batch(batch) => self.batch = batch,
+            Memo::Unplaced { pod, reason: Some(reason) } => {
+                self.unplaced.insert(pod, reason);
+            }
+            Memo::Unplaced { pod, reason: None } => {
+                self.unplaced.remove(&pod);
+            }
+            Memo::Registration { pool, succeeded } => {
+                let outcomes = self.registrations.entry(pool).or_default();
+                outcomes.push(succeeded);
+                let surplus = outcomes.len().saturating_sub(REGISTRATIONS_MAX);
+                outcomes.drain(..surplus);
+            }
+            Memo::ForgetRegistrations(pool) => {
+                self.registrations.remove(&pool);
+            }
+            Memo::Emptiness(round) => self.emptiness = round,
+            Memo::Mark(claim) => {
+                self.marked.insert(claim);
+            }
+            Memo::Unmark(claim) => {
+                self.marked.remove(&claim);
+            }
+        }
+    }
+
+    fn forget_claim(&mut self, claim: &Name) {
+        self.creating.remove(claim);
+        self.launch_failures.remove(claim);
+        self.pod_events.remove(claim);
+        self.terminate_asked_at.remove(claim);
+        self.machine_gone.remove(claim);
+        self.nominated_until.remove(claim);
+        self.marked.remove(claim);
+        self.nominations.retain(|_, nomination| nomination.target != *claim);
+    }
+}

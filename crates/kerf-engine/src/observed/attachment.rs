@@ -1,0 +1,17 @@
+//! Volumes attached to nodes.
+
+use std::sync::Arc;
+
+use super::{Meta, Name};
+
+/// A volume attached to a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VolumeAttachment {
+    /// What all objects have.
+    pub meta: Meta,
+    /// The node.
+    pub node: Name,
+    /// The claim whose volume it is, as `namespace/name`; none if it names no volume of the
+    /// cluster, and then nobody waits for it.
+    pub volume_claim: Option<Arc<str>>,
+}

@@ -1,0 +1,72 @@
+//! Claims as the engine sees them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kerf_model::claim::NodeClaim;
+use kerf_model::labels::well_known::{NODE_POOL, TERMINATION_FINALIZER};
+use kerf_model::resources::ResourceList;
+
+use super::{Meta, Name};
+use crate::condition::Conditions;
+use crate::time::Time;
+
+/// A claim with what was observed of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// What all objects have.
+    pub meta: Meta,
+    /// The wish, labels and annotations included.
+    pub wish: NodeClaim,
+    /// The finalizers it waits for.
+    pub finalizers: Vec<String>,
+    /// The identity of the pool that owns it.
+    pub owner_pool: Option<Arc<str>>,
+    /// What is known of its machine and node.
+    pub status: ClaimStatus,
+}
+
+/// What is known of a claim's machine and node.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClaimStatus {
+    /// Its node.
+    pub node_name: Option<Name>,
+    /// Its machine.
+    pub provider_id: Option<Arc<str>>,
+    /// The image the machine was started from.
+    pub image_id: Option<String>,
+    /// What the machine has in all.
+    pub capacity: ResourceList,
+    /// What pods can use of it.
+    pub allocatable: ResourceList,
+    /// How far it has come.
+    pub conditions: Conditions,
+    /// When a pod last came to or left its node.
+    pub last_pod_event_at: Option<Time>,
+}
+
+impl Claim {
+    /// Its pool's name.
+    #[must_use]
+    pub fn pool(&self) -> Option<&str> {
+        self.wish.labels.get(NODE_POOL).map(String::as_str)
+    }
+
+    /// A label it carries.
+    #[must_use]
+    pub fn label(&self, key: &str) -> Option<&str> {
+        self.wish.labels.get(key).map(String::as_str)
+    }
+
+    /// All annotations.
+    #[must_use]
+    pub fn annotations(&self) -> &BTreeMap<String, String> {
+        &self.wish.annotations
+    }
+
+    /// Whether nothing of it can be forgotten: Kerf's finalizer is stored.
+    #[must_use]
+    pub fn is_guarded(&self) -> bool {
+        self.finalizers.iter().any(|finalizer| finalizer == TERMINATION_FINALIZER)
+    }
+}

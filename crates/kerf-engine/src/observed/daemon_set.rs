@@ -1,0 +1,18 @@
+//! Daemon sets: what every node they run on must also hold.
+
+use std::sync::Arc;
+
+use kerf_model::pod::PodShape;
+
+use super::{Meta, Name};
+
+/// A daemon set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DaemonSet {
+    /// What all objects have.
+    pub meta: Meta,
+    /// Its namespace.
+    pub namespace: Name,
+    /// What its next pod will be: as its newest pod is, or as its template says.
+    pub shape: Arc<PodShape>,
+}

@@ -1,0 +1,22 @@
+//! PodDisruptionBudgets: which pods may leave now.
+
+use kerf_model::selector::LabelSelector;
+
+use super::{Meta, Name};
+
+/// A PodDisruptionBudget.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DisruptionGuard {
+    /// What all objects have.
+    pub meta: Meta,
+    /// Its namespace, and that of the pods it guards.
+    pub namespace: Name,
+    /// Which pods it guards.
+    pub selector: LabelSelector,
+    /// How many of them may leave now.
+    pub disruptions_allowed: u32,
+    /// Whether it can never let a pod go: at most 0 unavailable or all available.
+    pub is_absolute: bool,
+    /// Whether pods that are not ready may always leave.
+    pub frees_unready: bool,
+}

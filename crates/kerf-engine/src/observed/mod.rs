@@ -1,0 +1,61 @@
+//! What was observed of the cluster, object by object.
+//!
+//! The edge reads objects into these once; what it could not understand never gets here. Every
+//! object carries the [`Revision`] it was stored with, so that news that comes late changes
+//! nothing.
+
+mod attachment;
+mod claim;
+mod daemon_set;
+mod disruption_guard;
+mod namespace;
+mod node;
+mod node_class;
+mod pod;
+mod pool;
+
+pub use attachment::VolumeAttachment;
+pub use claim::{Claim, ClaimStatus};
+pub use daemon_set::DaemonSet;
+pub use disruption_guard::DisruptionGuard;
+pub use namespace::Namespace;
+pub use node::Node;
+pub use node_class::{NodeClass, Readiness};
+pub use pod::{DoNotDisrupt, Pod, PodKey, PodOwner, Standing};
+pub use pool::{Pool, PoolStatus};
+
+use std::sync::Arc;
+
+use crate::time::Time;
+
+/// A name of an object; cheap to copy.
+pub type Name = Arc<str>;
+
+/// The version an object was stored with; grows with every write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Revision(pub u64);
+
+/// What all stored objects have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Meta {
+    /// The name.
+    pub name: Name,
+    /// The identity: an object made anew under the same name has another.
+    pub uid: Arc<str>,
+    /// The version of this state.
+    pub revision: Revision,
+    /// How often the wish was changed.
+    pub generation: i64,
+    /// When it was created.
+    pub created_at: Time,
+    /// When its deletion was asked for, if it was. It stays until its finalizers are gone.
+    pub deleting_since: Option<Time>,
+}
+
+impl Meta {
+    /// Whether its deletion was asked for.
+    #[must_use]
+    pub fn is_deleting(&self) -> bool {
+        self.deleting_since.is_some()
+    }
+}

@@ -1,0 +1,14 @@
+//! Namespaces, for rules that choose them by label.
+
+use std::collections::BTreeMap;
+
+use super::Meta;
+
+/// A namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Namespace {
+    /// What all objects have.
+    pub meta: Meta,
+    /// Its labels.
+    pub labels: BTreeMap<String, String>,
+}

@@ -1,0 +1,32 @@
+//! A provider's settings for nodes, as far as the engine cares.
+
+use kerf_model::node_spec::NodeClassRef;
+
+use super::Meta;
+
+/// A provider's settings object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeClass {
+    /// What all objects have.
+    pub meta: Meta,
+    /// Group, kind and name.
+    pub key: NodeClassRef,
+    /// Whether nodes can be made with it.
+    pub readiness: Readiness,
+}
+
+/// Whether nodes can be made with a node class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Readiness {
+    /// They can.
+    Ready,
+    /// They cannot.
+    NotReady {
+        /// The reason its controller gave, one word.
+        reason: String,
+        /// And in a sentence.
+        message: String,
+    },
+    /// Its controller has not said.
+    Unknown,
+}

@@ -1,0 +1,131 @@
+//! Pods as the engine sees them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use kerf_model::pod::PodShape;
+
+use super::{Meta, Name};
+use crate::time::{Span, Time};
+
+/// Namespace and name of a pod.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PodKey {
+    /// The namespace.
+    pub namespace: Name,
+    /// The name in it.
+    pub name: Name,
+}
+
+/// A pod.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pod {
+    /// Namespace and name.
+    pub key: PodKey,
+    /// What all objects have. For a pod being deleted, `deleting_since` is the end of its grace
+    /// period: the moment it should be gone by.
+    pub meta: Meta,
+    /// Everything that decides where it may stand. Replicas share one.
+    pub shape: Arc<PodShape>,
+    /// Where it stands.
+    pub standing: Standing,
+    /// What keeps it, as far as it matters.
+    pub owner: PodOwner,
+    /// Whether it is ready.
+    pub is_ready: bool,
+    /// When its kubelet took it on.
+    pub started_at: Option<Time>,
+    /// Whether the system cannot do without it: one of the two critical priority classes.
+    pub is_critical: bool,
+    /// Its priority.
+    pub priority: i32,
+    /// The cost its owner put on deleting it, from the annotation; 0 without.
+    pub deletion_cost: i32,
+    /// What its do-not-disrupt annotation says.
+    pub do_not_disrupt: DoNotDisrupt,
+    /// How long it may take to end; `None` means as long as it likes.
+    pub termination_grace: Option<Span>,
+    /// Why it cannot be considered at all, if so: broken volumes, selectors nobody may use.
+    pub unusable: Option<Arc<str>>,
+}
+
+/// Where a pod stands in its life.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// The scheduler has not judged it, or it waits for something that is not a node.
+    Waiting,
+    /// The scheduler found no node for it, and Kerf may: it is provisionable.
+    Unschedulable {
+        /// Since when, from the condition.
+        since: Time,
+    },
+    /// It is bound to a node.
+    Bound {
+        /// Which.
+        node: Name,
+    },
+    /// It has run to its end; it may still name a node but takes nothing there.
+    Ended {
+        /// Where it ran, if it did.
+        node: Option<Name>,
+    },
+}
+
+/// What keeps a pod, as far as it matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PodOwner {
+    /// A daemon set: it goes down with its node.
+    DaemonSet,
+    /// The node itself: a mirror of a static pod.
+    Node,
+    /// A stateful set: a replacement comes only after it is gone.
+    StatefulSet,
+    /// Anything else, or nothing.
+    Other,
+}
+
+/// What a pod's do-not-disrupt annotation says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DoNotDisrupt {
+    /// Nothing.
+    Absent,
+    /// Never.
+    Always,
+    /// Not for so long after it started.
+    For(Span),
+    /// Something nobody can read, which counts as nothing.
+    Unreadable,
+}
+
+impl Pod {
+    /// The node it is bound to and takes room on.
+    #[must_use]
+    pub fn node(&self) -> Option<&Name> {
+        match &self.standing {
+            Standing::Bound { node } => Some(node),
+            _ => None,
+        }
+    }
+
+    /// Whether it has run to its end.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        matches!(self.standing, Standing::Ended { .. })
+    }
+
+    /// Whether do-not-disrupt protects it now.
+    #[must_use]
+    pub fn is_protected(&self, now: Time) -> bool {
+        match self.do_not_disrupt {
+            DoNotDisrupt::Absent | DoNotDisrupt::Unreadable => false,
+            DoNotDisrupt::Always => true,
+            DoNotDisrupt::For(span) => self.started_at.is_none_or(|start| now < start + span),
+        }
+    }
+}
+
+impl fmt::Display for PodKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.namespace, self.name)
+    }
+}

@@ -1,0 +1,14 @@
+//! Comparing claims with the cloud's machines.
+
+use crate::decision::Decision;
+use crate::event::Outcome;
+use crate::time::Time;
+use crate::world::World;
+
+pub(super) fn plan(_world: &World, _now: Time) -> Decision {
+    Decision::default()
+}
+
+pub(super) fn conclude(_world: &World, _outcome: &Outcome, _now: Time) -> Decision {
+    Decision::default()
+}

@@ -1,0 +1,52 @@
+//! The planners: plain functions from the world and the time to decisions.
+//!
+//! Each subject has one planner ([`plan`]). [`notice`] and [`notice_gone`] say what to remember
+//! when an object changes, while the former state is still known; [`conclude`] what to make of a
+//! finished action. None of them can fail, wait, or change the world.
+
+mod claims;
+mod disruption;
+mod machines;
+mod pools;
+mod provisioning;
+mod termination;
+
+use crate::action::{Action, Subject};
+use crate::decision::Decision;
+use crate::event::{Key, Object, Outcome};
+use crate::time::Time;
+use crate::world::World;
+
+/// What a subject needs now.
+pub(crate) fn plan(world: &World, subject: &Subject, now: Time) -> Decision {
+    match subject {
+        Subject::Claim(name) => claims::plan(world, name, now),
+        Subject::Node(name) => termination::plan(world, name, now),
+        Subject::Pod(key) => termination::plan_pod(world, key, now),
+        Subject::Pool(name) => pools::plan(world, name, now),
+        Subject::Provisioning => provisioning::plan(world, now),
+        Subject::Disruption => disruption::plan(world, now),
+        Subject::Machines => machines::plan(world, now),
+    }
+}
+
+/// What to remember when an object is about to become this.
+pub(crate) fn notice(world: &World, object: &Object, now: Time) -> Decision {
+    claims::notice(world, object, now)
+}
+
+/// What to remember when an object is about to be gone.
+pub(crate) fn notice_gone(world: &World, key: &Key, now: Time) -> Decision {
+    claims::notice_gone(world, key, now)
+}
+
+/// What to make of a finished action.
+pub(crate) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: Time) -> Decision {
+    match action.deed.subject() {
+        Subject::Claim(name) => claims::conclude(world, &name, action, outcome, now),
+        Subject::Pod(key) => termination::conclude(world, &key, action, outcome, now),
+        Subject::Provisioning => provisioning::conclude(world, action, outcome, now),
+        Subject::Machines => machines::conclude(world, outcome, now),
+        Subject::Node(_) | Subject::Pool(_) | Subject::Disruption => Decision::default(),
+    }
+}

@@ -1,0 +1,33 @@
+//! How the engine decides; set once at the start.
+
+use kerf_scheduler::Settings as SchedulerSettings;
+
+use crate::time::Span;
+
+/// How the engine decides.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The longest pods wait for more pods to be placed together with.
+    pub batch_max: Span,
+    /// How long no new pod may come before those there are placed.
+    pub batch_idle: Span,
+    /// How pods are placed.
+    pub scheduler: SchedulerSettings,
+    /// Node class kinds the cloud supports, as (group, kind); the first is the default. Objects
+    /// that name others are not Kerf's.
+    pub node_class_kinds: Vec<(String, String)>,
+    /// The drain limit of claims whose pool sets none, where the cloud wants one.
+    pub termination_grace_default: Option<kerf_model::duration::GoDuration>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            batch_max: Span::from_seconds(10),
+            batch_idle: Span::from_seconds(1),
+            scheduler: SchedulerSettings::default(),
+            node_class_kinds: Vec::new(),
+            termination_grace_default: None,
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Objects that are gone, so that late news does not bring them back.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
+use crate::event::Key;
+use crate::observed::Revision;
+
+/// The last objects that went.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tombstones {
+    revisions: FxHashMap<Key, Revision>,
+    order: VecDeque<Key>,
+}
+
+/// Late news comes within seconds; so many objects do not go in seconds.
+const TOMBSTONES_MAX: usize = 10_000;
+
+impl Tombstones {
+    pub(super) fn add(&mut self, key: Key, revision: Revision) {
+        if self.revisions.insert(key.clone(), revision).is_none() {
+            self.order.push_back(key);
+        }
+        if self.order.len() > TOMBSTONES_MAX
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.revisions.remove(&oldest);
+        }
+    }
+
+    pub(super) fn revision_of(&self, key: &Key) -> Option<Revision> {
+        self.revisions.get(key).copied()
+    }
+}
