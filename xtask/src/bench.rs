@@ -1,14 +1,22 @@
-//! The benchmarks of the workspace.
+//! Benchmarks: instructions against those on record, figures at scale, and the peer beside Kerf.
+
+mod callgrind;
+mod executable;
+mod instructions;
+mod page;
+mod peer;
+mod record;
+mod scale;
+mod watch;
 
 use anyhow::Result;
 
-use crate::command::{self, cargo};
-use crate::peer;
-
-/// `peer [ARGS]` compares with the peer; anything else filters the benchmarks by name.
+/// `peer [ARGS]` compares with the peer, `scale` measures large problems; anything else is for the
+/// instruction counts.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     match args.split_first() {
         Some((first, rest)) if first == "peer" => peer::run_peer(rest),
-        _ => command::run(cargo(["bench", "--workspace", "--benches", "--"]).args(args)),
+        Some((first, _)) if first == "scale" => scale::run(),
+        _ => instructions::run(args),
     }
 }

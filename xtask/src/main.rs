@@ -6,7 +6,6 @@ mod command;
 mod generated;
 mod licences;
 mod metadata;
-mod peer;
 mod rings;
 mod test;
 
@@ -46,7 +45,7 @@ const TASKS: [Task; 7] = [
     },
     Task {
         name: "bench",
-        about: "Run the benchmarks [FILTER], or `bench peer` beside the peer (needs Go)",
+        about: "Count instructions [NAME…] [--record] (needs valgrind); `bench scale`, `bench peer`",
         run: bench::run,
     },
     Task {

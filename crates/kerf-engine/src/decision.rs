@@ -8,38 +8,38 @@ use crate::time::Time;
 
 /// A planner's answer about one subject.
 #[derive(Clone, Debug, Default)]
-pub struct Decision {
+pub(crate) struct Decision {
     /// What to do, with reasons. Deeds that are under way or waiting for a retry are dropped by
     /// the engine, so a planner just says what the world as it is needs.
-    pub deeds: Vec<(Deed, String)>,
+    pub(crate) deeds: Vec<(Deed, String)>,
     /// What to remember.
-    pub memos: Vec<Memo>,
+    pub(crate) memos: Vec<Memo>,
     /// What to tell people.
-    pub announcements: Vec<Announcement>,
+    pub(crate) announcements: Vec<Announcement>,
     /// What to count. Only for what happens once: put it beside a memo or a deed.
-    pub measures: Vec<Measure>,
+    pub(crate) measures: Vec<Measure>,
     /// When to ask again even if nothing changes.
-    pub wake_at: Option<Time>,
+    pub(crate) wake_at: Option<Time>,
 }
 
 impl Decision {
     /// Adds a deed.
-    pub fn act(&mut self, deed: Deed, reason: impl Into<String>) {
+    pub(crate) fn act(&mut self, deed: Deed, reason: impl Into<String>) {
         self.deeds.push((deed, reason.into()));
     }
 
     /// Adds a memo.
-    pub fn remember(&mut self, memo: Memo) {
+    pub(crate) fn remember(&mut self, memo: Memo) {
         self.memos.push(memo);
     }
 
     /// Adds an announcement.
-    pub fn announce(&mut self, announcement: Announcement) {
+    pub(crate) fn announce(&mut self, announcement: Announcement) {
         self.announcements.push(announcement);
     }
 
     /// Asks again at that time, or earlier.
-    pub fn wake(&mut self, at: Time) {
+    pub(crate) fn wake(&mut self, at: Time) {
         self.wake_at = Some(self.wake_at.map_or(at, |known| known.min(at)));
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! **Knows**: pods, nodes, workloads, daemon sets, storage, namespaces as the API server keeps
 //! them, and how they become the model's ([`pod_from_api`], [`node_from_api`], [`Storage`]); which
-//! pods are Kerf's to place ([`provisionable`]); a set of objects as a placement problem
-//! ([`Cluster`]).
+//! pods are Kerf's to place ([`provisionable`]); how the cluster's scheduler is set
+//! ([`SchedulerConfig`]); a set of objects as a placement problem ([`Cluster`]).
 //!
 //! **Must never know**: AWS, a clock, how anything is decided.
 //!
@@ -17,10 +17,12 @@
 //! the others and never panics.
 
 mod cluster;
+mod default_spread;
 mod node;
 mod pod;
 mod provisionable;
 mod reader;
+mod scheduler_config;
 mod selector;
 mod storage;
 mod workload;
@@ -28,10 +30,12 @@ mod workload;
 pub use cluster::{
     Assembly, Cluster, FORESEEN_PODS_MAX, Intake, SetAside, Sourced, SourcedProblem, read,
 };
+pub use default_spread::{ControllerSelector, deduced_selector};
 pub use node::{NodeObjects, is_tracked, node_from_api, node_from_claim};
 pub use pod::{Origin, pod_from_api, shape_from_template};
 pub use provisionable::{
     NotProvisionable, has_ended, is_bound, is_of_daemon_set, node_of, provisionable,
 };
+pub use scheduler_config::SchedulerConfig;
 pub use storage::{ForeseenClaim, Storage, VolumeProblem};
 pub use workload::{Owner, Workload};

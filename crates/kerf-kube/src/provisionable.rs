@@ -1,6 +1,6 @@
 //! Which pods Kerf finds a place for.
 
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{Pod, PodSpec};
 use thiserror::Error;
 
 /// Why a pod is not Kerf's to place.
@@ -21,6 +21,9 @@ pub enum NotProvisionable {
     /// A node's own agent runs it.
     #[error("it belongs to a node")]
     OfNode,
+    /// Its scheduling gates keep the scheduler from looking at it.
+    #[error("its scheduling gates hold it back")]
+    Gated,
     /// The cluster's scheduler has not said that it cannot place it.
     #[error("the scheduler has not called it unschedulable")]
     NotJudged,
@@ -44,10 +47,12 @@ pub fn provisionable(pod: &Pod) -> Result<(), NotProvisionable> {
         Err(NotProvisionable::OfDaemonSet)
     } else if is_owned_by(pod, "v1", "Node") {
         Err(NotProvisionable::OfNode)
-    } else if !is_unschedulable(pod) {
-        Err(NotProvisionable::NotJudged)
-    } else {
+    } else if is_unschedulable(pod) {
         Ok(())
+    } else if pod.spec.as_ref().is_some_and(is_gated) {
+        Err(NotProvisionable::Gated)
+    } else {
+        Err(NotProvisionable::NotJudged)
     }
 }
 
@@ -74,6 +79,11 @@ pub fn has_ended(pod: &Pod) -> bool {
 #[must_use]
 pub fn is_of_daemon_set(pod: &Pod) -> bool {
     is_owned_by(pod, "apps/v1", "DaemonSet")
+}
+
+/// Whether the scheduler does not look at such pods yet.
+pub(crate) fn is_gated(spec: &PodSpec) -> bool {
+    spec.scheduling_gates.as_ref().is_some_and(|gates| !gates.is_empty())
 }
 
 fn is_owned_by(pod: &Pod, api_version: &str, kind: &str) -> bool {

@@ -2,9 +2,10 @@
 
 use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet, StatefulSet};
 use k8s_openapi::api::batch::v1::Job;
-use k8s_openapi::api::core::v1::{PersistentVolumeClaim, PodTemplateSpec};
+use k8s_openapi::api::core::v1::{PersistentVolumeClaim, PodTemplateSpec, ReplicationController};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
+use crate::default_spread::ControllerSelector;
 use crate::pod::namespace_of;
 
 /// An owner of pods, as its pods' owner references name it within a namespace.
@@ -35,6 +36,8 @@ pub struct Workload {
     pub first_ordinal: i32,
     /// Claims made for each pod.
     pub claim_templates: Vec<PersistentVolumeClaim>,
+    /// How it finds its pods, where that says which pods are of one kind.
+    pub selector: Option<ControllerSelector>,
 }
 
 impl Workload {
@@ -48,6 +51,7 @@ impl Workload {
             name_prefix: format!("{}-", metadata.name.as_deref().unwrap_or_default()),
             first_ordinal: 0,
             claim_templates: Vec::new(),
+            selector: None,
         }
     }
 
@@ -62,7 +66,11 @@ impl From<Deployment> for Workload {
     fn from(deployment: Deployment) -> Self {
         let spec = deployment.spec.unwrap_or_default();
         let replicas = spec.replicas.unwrap_or(1).into();
-        Self::new("Deployment", &deployment.metadata, spec.template, replicas)
+        // Its ReplicaSet, which the pods belong to, selects by the same and by its own hash.
+        Self {
+            selector: Some(ControllerSelector::Selector(spec.selector)),
+            ..Self::new("Deployment", &deployment.metadata, spec.template, replicas)
+        }
     }
 }
 
@@ -70,7 +78,10 @@ impl From<ReplicaSet> for Workload {
     fn from(set: ReplicaSet) -> Self {
         let spec = set.spec.unwrap_or_default();
         let replicas = spec.replicas.unwrap_or(1).into();
-        Self::new("ReplicaSet", &set.metadata, spec.template.unwrap_or_default(), replicas)
+        Self {
+            selector: Some(ControllerSelector::Selector(spec.selector)),
+            ..Self::new("ReplicaSet", &set.metadata, spec.template.unwrap_or_default(), replicas)
+        }
     }
 }
 
@@ -81,7 +92,23 @@ impl From<StatefulSet> for Workload {
         Self {
             first_ordinal: spec.ordinals.and_then(|ordinals| ordinals.start).unwrap_or(0),
             claim_templates: spec.volume_claim_templates.unwrap_or_default(),
+            selector: Some(ControllerSelector::Selector(spec.selector)),
             ..Self::new("StatefulSet", &set.metadata, spec.template, replicas)
+        }
+    }
+}
+
+impl From<ReplicationController> for Workload {
+    /// Without a selector it has that of its template's labels.
+    fn from(controller: ReplicationController) -> Self {
+        let spec = controller.spec.unwrap_or_default();
+        let template = spec.template.unwrap_or_default();
+        let labels = template.metadata.as_ref().and_then(|metadata| metadata.labels.clone());
+        let selector = spec.selector.filter(|selector| !selector.is_empty()).or(labels);
+        let replicas = spec.replicas.unwrap_or(1).into();
+        Self {
+            selector: selector.map(ControllerSelector::Labels),
+            ..Self::new("ReplicationController", &controller.metadata, template, replicas)
         }
     }
 }

@@ -2,7 +2,7 @@
 
 mod printed;
 
-use NotProvisionable::{Bound, Ended, Nominated, NotJudged, OfDaemonSet, OfNode};
+use NotProvisionable::{Bound, Ended, Gated, Nominated, NotJudged, OfDaemonSet, OfNode};
 use k8s_openapi::api::core::v1::Pod;
 use kerf_kube::{NotProvisionable, provisionable};
 
@@ -13,6 +13,8 @@ const PODS: &[(&str, &str, &str, Result<(), NotProvisionable>)] = &[
     ("", "", "", Err(NotJudged)),
     ("", "", "conditions: [{type: PodScheduled, status: 'True'}]", Err(NotJudged)),
     ("", "", "conditions: [{type: Ready, status: 'False', reason: Unschedulable}]", Err(NotJudged)),
+    ("", "schedulingGates: [{name: g}]", "", Err(Gated)),
+    ("", "schedulingGates: []", JUDGED, Ok(())),
     ("", "nodeName: n1", JUDGED, Err(Bound)),
     ("", "nodeName: ''", JUDGED, Ok(())),
     ("", "", "phase: Failed", Err(Ended)),

@@ -11,12 +11,12 @@ use serde_json::Value;
 use crate::command::{cargo, output, require, root, run};
 use crate::test::GO_ADVICE;
 
-const PAGE: &str = "docs/benchmarks.md";
+use super::page;
+
+/// The part of the page that the table is written into.
+const PART: &str = "peer";
 /// Has only Kerf solve the problems of the last run.
 const REUSE: &str = "--reuse";
-/// Between these lines the page is written anew; the rest of it is for people.
-const BEGIN: &str = "<!-- cargo xtask bench peer: begin -->";
-const END: &str = "<!-- cargo xtask bench peer: end -->";
 
 const HEADER: &str = "\
 | Workload | Pods | Peer pods/s | Kerf pods/s | × | Peer nodes | Kerf nodes | Peer $/h | Kerf $/h | \
@@ -51,7 +51,7 @@ pub(crate) fn run_peer(args: &[String]) -> Result<()> {
         table.push_str(&row);
     }
     println!("\n{table}");
-    write(&root.join(PAGE), &table)
+    page::write(PART, &table)
 }
 
 fn row(peer: &Value, kerf: &Value) -> String {
@@ -83,13 +83,4 @@ fn row(peer: &Value, kerf: &Value) -> String {
 fn read(path: &Path) -> Result<Value> {
     let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
     serde_json::from_str(&text).with_context(|| path.display().to_string())
-}
-
-fn write(page: &Path, table: &str) -> Result<()> {
-    let text = fs::read_to_string(page).with_context(|| page.display().to_string())?;
-    let (before, rest) = text.split_once(BEGIN).context("the page lost its marks")?;
-    let (_, after) = rest.split_once(END).context("the page lost its marks")?;
-    fs::write(page, format!("{before}{BEGIN}\n\n{table}\n{END}{after}"))?;
-    eprintln!("bench peer: wrote {PAGE}");
-    Ok(())
 }

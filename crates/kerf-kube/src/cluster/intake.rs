@@ -67,6 +67,9 @@ impl Cluster {
             "Deployment" => self.keep::<k8s_openapi::api::apps::v1::Deployment>(source, value)?,
             "ReplicaSet" => self.keep::<k8s_openapi::api::apps::v1::ReplicaSet>(source, value)?,
             "StatefulSet" => self.keep::<k8s_openapi::api::apps::v1::StatefulSet>(source, value)?,
+            "ReplicationController" => {
+                self.keep::<k8s_openapi::api::core::v1::ReplicationController>(source, value)?;
+            }
             "Job" => self.keep::<k8s_openapi::api::batch::v1::Job>(source, value)?,
             "PersistentVolumeClaim" => self.storage.add_claim(read(value)?),
             "PersistentVolume" => self.storage.add_volume(read(value)?),
@@ -81,9 +84,18 @@ impl Cluster {
                 let labels = metadata.labels.unwrap_or_default();
                 self.namespaces.insert(metadata.name.unwrap_or_default(), labels);
             }
+            "Service" => self.keep_service(read(value)?),
             other => unreachable!("the table of kinds reads {other}, this function must too"),
         }
         Ok(())
+    }
+
+    /// A Service without a selector finds nothing by itself.
+    fn keep_service(&mut self, service: k8s_openapi::api::core::v1::Service) {
+        if let Some(selector) = service.spec.and_then(|spec| spec.selector) {
+            let namespace = crate::pod::namespace_of(&service.metadata);
+            self.services.entry(namespace).or_default().push(selector);
+        }
     }
 
     fn keep<T>(&mut self, source: usize, value: Value) -> Result<(), Problem>

@@ -27,7 +27,15 @@ const GROUPS: [Group; 5] = [
     Group {
         name: "",
         api_version: "v1",
-        read: &["Namespace", "Node", "PersistentVolume", "PersistentVolumeClaim", "Pod"],
+        read: &[
+            "Namespace",
+            "Node",
+            "PersistentVolume",
+            "PersistentVolumeClaim",
+            "Pod",
+            "ReplicationController",
+            "Service",
+        ],
         idle: &[
             "Binding",
             "ComponentStatus",
@@ -36,10 +44,8 @@ const GROUPS: [Group; 5] = [
             "Event",
             "LimitRange",
             "PodTemplate",
-            "ReplicationController",
             "ResourceQuota",
             "Secret",
-            "Service",
             "ServiceAccount",
         ],
     },

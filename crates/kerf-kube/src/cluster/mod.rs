@@ -1,6 +1,7 @@
 //! A cluster as a set of objects, complete or not: what `kerf plan` is given.
 
 mod assemble;
+mod defaults;
 mod intake;
 mod kinds;
 mod pods;
@@ -13,6 +14,7 @@ use k8s_openapi::api::storage::v1::CSINode;
 use kerf_api::Problem;
 use kerf_api::node_claim::NodeClaim;
 
+use crate::scheduler_config::SchedulerConfig;
 use crate::storage::Storage;
 use crate::workload::Workload;
 
@@ -59,4 +61,8 @@ pub struct Cluster {
     pub storage: Storage,
     /// The labels of each namespace, by name.
     pub namespaces: BTreeMap<String, BTreeMap<String, String>>,
+    /// What the Services of each namespace select by, where they select.
+    pub services: BTreeMap<String, Vec<BTreeMap<String, String>>>,
+    /// How its scheduler is set.
+    pub scheduler_config: SchedulerConfig,
 }

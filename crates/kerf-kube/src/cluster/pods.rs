@@ -8,11 +8,17 @@ use kerf_api::Problem;
 use kerf_model::node::BoundPod;
 use kerf_model::pod::{Pod, PodShape};
 
+use super::defaults::Defaults;
 use super::{Cluster, FORESEEN_PODS_MAX, SetAside, Sourced, SourcedProblem};
 use crate::pod::{Origin, namespace_of, pod_from_api, shape_from_template};
-use crate::provisionable::{NotProvisionable, has_ended, is_of_daemon_set, node_of, provisionable};
+use crate::provisionable::{
+    NotProvisionable, has_ended, is_gated, is_of_daemon_set, node_of, provisionable,
+};
 use crate::storage::{ForeseenClaim, VolumeProblem};
 use crate::workload::{Owner, Workload, controller_of};
+
+/// What is said of pods that the scheduler does not look at yet.
+const GATED: &str = "held back by scheduling gates";
 
 /// What was made of the pods.
 #[derive(Default)]
@@ -30,32 +36,41 @@ pub(super) struct Pods {
     shapes: BTreeMap<(String, Owner), Arc<PodShape>>,
 }
 
+/// The objects, and what pods are given that the objects do not say.
+struct Facts<'a> {
+    cluster: &'a Cluster,
+    defaults: Defaults<'a>,
+}
+
 /// Reads every pod and foresees those of workloads. `homes` are the nodes that pods can stay on;
 /// `leaving` those that are going away.
 pub(super) fn read(cluster: &Cluster, homes: &BTreeSet<&str>, leaving: &BTreeSet<&str>) -> Pods {
+    let facts = Facts { cluster, defaults: Defaults::of(cluster) };
     let mut pods = Pods::default();
     for pod in &cluster.pods {
-        pods.take(cluster, pod, homes, leaving);
+        pods.take(&facts, pod, homes, leaving);
     }
-    pods.foresee_all(cluster);
+    pods.foresee_all(&facts);
     pods
 }
 
 impl Pods {
     fn take(
         &mut self,
-        cluster: &Cluster,
+        facts: &Facts<'_>,
         pod: &Sourced<core::Pod>,
         homes: &BTreeSet<&str>,
         leaving: &BTreeSet<&str>,
     ) {
         let object = &pod.object;
         match (provisionable(object), node_of(object)) {
-            (Ok(()) | Err(NotProvisionable::NotJudged), _) => self.take_pending(cluster, pod),
+            (Ok(()) | Err(NotProvisionable::NotJudged), _) => self.take_pending(facts, pod),
             (Err(_), _) if has_ended(object) => self.pass_over("that have ended"),
-            (Err(_), Some(node)) if homes.contains(node) => self.take_bound(cluster, pod, node),
+            (Err(_), Some(node)) if homes.contains(node) => {
+                self.take_bound(facts.cluster, pod, node)
+            }
             (Err(_), Some(node)) if leaving.contains(node) && moves(object) => {
-                self.take_pending(cluster, pod);
+                self.take_pending(facts, pod);
             }
             (Err(_), Some(node)) if leaving.contains(node) => {
                 self.pass_over("that leave with their node");
@@ -65,6 +80,7 @@ impl Pods {
             (Err(NotProvisionable::Nominated), None) => {
                 self.pass_over("about to take the place of others");
             }
+            (Err(NotProvisionable::Gated), None) => self.pass_over(GATED),
             (Err(_), None) => self.pass_over("that belong to nodes"),
         }
     }
@@ -84,16 +100,18 @@ impl Pods {
         }
     }
 
-    fn take_pending(&mut self, cluster: &Cluster, pod: &Sourced<core::Pod>) {
+    fn take_pending(&mut self, facts: &Facts<'_>, pod: &Sourced<core::Pod>) {
         let object = &pod.object;
         let (namespace, name) = (namespace_of(&object.metadata), name_of(object));
         let spec = object.spec.clone().unwrap_or_default();
-        let volumes = cluster.storage.volumes_of(&namespace, &name, &spec, &[]);
+        let volumes = facts.cluster.storage.volumes_of(&namespace, &name, &spec, &[]);
         let (volumes, problem) = parted(volumes);
         match pod_from_api(object, volumes, Origin::Manifest) {
             Err(problems) => self.refuse(pod.source, problems),
             Ok(mut read) => {
                 read.name = name;
+                let owner = controller_of(&object.metadata);
+                facts.defaults.apply(Arc::make_mut(&mut read.shape), owner.as_ref());
                 let read = self.shared(read, object);
                 self.place_or_set_aside(read, problem);
             }
@@ -112,10 +130,10 @@ impl Pods {
         pod
     }
 
-    fn foresee_all(&mut self, cluster: &Cluster) {
-        let present = Present::of(cluster);
+    fn foresee_all(&mut self, facts: &Facts<'_>) {
+        let present = Present::of(facts.cluster);
         let mut left = FORESEEN_PODS_MAX;
-        for workload in &cluster.workloads {
+        for workload in &facts.cluster.workloads {
             let Sourced { source, object } = workload;
             if present.is_kept_by_another(object) {
                 continue;
@@ -129,7 +147,7 @@ impl Pods {
                 ),
                 _ => {
                     left -= missing.max(0);
-                    self.foresee(cluster, *source, object, missing, &present);
+                    self.foresee(facts, *source, object, missing, &present);
                     continue;
                 }
             };
@@ -141,7 +159,7 @@ impl Pods {
     /// The `missing` pods of a workload that are not there yet.
     fn foresee(
         &mut self,
-        cluster: &Cluster,
+        facts: &Facts<'_>,
         source: usize,
         workload: &Workload,
         missing: i64,
@@ -150,6 +168,7 @@ impl Pods {
         let names = (0..).map(|number| workload.pod_name(number));
         let names = names.filter(|name| !present.has(&workload.namespace, name));
         let spec = workload.template.spec.clone().unwrap_or_default();
+        let gated = is_gated(&spec);
         let claims = |name: &str| ForeseenClaim::of_templates(&workload.claim_templates, name);
         // Pods with claims of their own differ; all others are of one shape.
         let own_claims = !workload.claim_templates.is_empty()
@@ -159,18 +178,25 @@ impl Pods {
             let (shape, problem) = match &last {
                 Some(last) if !own_claims => last.clone(),
                 _ => {
-                    let storage = &cluster.storage;
+                    let storage = &facts.cluster.storage;
                     let volumes =
                         storage.volumes_of(&workload.namespace, &name, &spec, &claims(&name));
                     let (volumes, problem) = parted(volumes);
                     let template = &workload.template;
                     match shape_from_template(template, &workload.namespace, volumes) {
-                        Ok(shape) => (Arc::new(shape), problem),
+                        Ok(mut shape) => {
+                            facts.defaults.apply(&mut shape, Some(&workload.owner));
+                            (Arc::new(shape), problem)
+                        }
                         Err(problems) => return self.refuse(source, problems),
                     }
                 }
             };
             last = Some((shape.clone(), problem.clone()));
+            if gated {
+                self.pass_over(GATED);
+                continue;
+            }
             let pod = Pod { name, uid: String::new(), created_at: 0, shape };
             self.place_or_set_aside(pod, problem);
         }

@@ -16,6 +16,8 @@ use kerf_model::pod::{Pod, PodShape, PodVolume};
 
 use crate::reader::{Reader, all};
 
+pub(crate) use spread::spread;
+
 /// The namespace of objects that name none.
 pub(crate) const DEFAULT_NAMESPACE: &str = "default";
 

@@ -18,7 +18,8 @@ pub(super) fn spreads(
     all(entries)
 }
 
-fn spread(
+/// One spread constraint.
+pub(crate) fn spread(
     reader: &mut Reader,
     path: &str,
     constraint: &core::TopologySpreadConstraint,

@@ -84,6 +84,7 @@ fn workload(group: PodGroup) -> Workload {
         name_prefix: group.name_prefix,
         first_ordinal: 0,
         claim_templates: Vec::new(),
+        selector: None,
     }
 }
 
