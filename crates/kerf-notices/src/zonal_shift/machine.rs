@@ -1,0 +1,214 @@
+//! How the state changes: by a message, by the command line, and by time alone.
+//!
+//! Messages come late, twice, and in any order. Per zone and origin the newest event decides, and
+//! of two at the same second the end; so every order of delivery leads to the same zones avoided.
+
+use super::event::{EventKind, Origin, ShiftEvent, Transition};
+use super::event_parse::Unusable;
+use super::instant::UnixSeconds;
+use super::scope::{Admission, Scope};
+use super::state::{EndedBy, Shift, ShiftState};
+use super::zone::{ZoneId, ZoneRef, ZoneTable};
+
+/// How far AWS's clock may be ahead of ours. A time further ahead would shadow all later events.
+const CLOCK_SKEW_SECONDS_MAX: i64 = 15 * 60;
+
+/// What a message comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// The state from now on.
+    pub state: ShiftState,
+    /// What was made of the message.
+    pub verdict: Verdict,
+    /// What to do with the message once the state is stored.
+    pub disposal: Disposal,
+    /// The event, when the message held one.
+    pub event: Option<ShiftEvent>,
+    /// Resources the event names, none of them ours: worth a warning, as the zone is avoided for
+    /// their sake.
+    pub foreign_resources: Vec<String>,
+}
+
+/// What was made of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The zone is avoided on this origin's behalf from now on.
+    Started,
+    /// The shift goes on. ARC should be asked, as its expiry may have changed.
+    Refreshed,
+    /// A start that says what is known already.
+    Confirmed,
+    /// The shift is over.
+    Ended,
+    /// Seen before, or older than what is known.
+    Stale,
+    /// Not about this cluster.
+    NotForUs(Admission),
+    /// Dated in the future, beyond what clocks differ.
+    FutureDated,
+    /// A zone the table does not know.
+    UnknownZone(ZoneRef),
+    /// No announcement at all.
+    Unusable(Unusable),
+}
+
+/// What to do with the message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disposal {
+    /// Delete it, once the state is stored.
+    Delete,
+    /// Refresh the zone table and ask once more; if the zone stays unknown leave the message, so
+    /// that it comes again and ends in the dead-letter queue.
+    LeaveForRedelivery,
+}
+
+impl ShiftState {
+    /// Takes in the body of a message.
+    pub fn receive(
+        &self,
+        body: &[u8],
+        scope: &Scope,
+        zones: &ZoneTable,
+        now: UnixSeconds,
+    ) -> Received {
+        let unchanged = |verdict, disposal, event| Received {
+            state: self.clone(),
+            verdict,
+            disposal,
+            event,
+            foreign_resources: Vec::new(),
+        };
+        let event = match ShiftEvent::parse(body) {
+            Ok(event) => event,
+            Err(why) => return unchanged(Verdict::Unusable(why), Disposal::Delete, None),
+        };
+        let admission = scope.admits(&event);
+        if matches!(admission, Admission::OtherRegion | Admission::OtherResources) {
+            return unchanged(Verdict::NotForUs(admission), Disposal::Delete, Some(event));
+        }
+        if event.time.since(now) > CLOCK_SKEW_SECONDS_MAX {
+            return unchanged(Verdict::FutureDated, Disposal::Delete, Some(event));
+        }
+        let Some(zone) = zones.resolve(&event.away_from) else {
+            let verdict = Verdict::UnknownZone(event.away_from.clone());
+            return unchanged(verdict, Disposal::LeaveForRedelivery, Some(event));
+        };
+        let (state, verdict) = self.apply(&event, zone, now);
+        let is_about_others = admission == Admission::CountsThoughAboutOthers;
+        let foreign_resources = if is_about_others { event.resources.clone() } else { Vec::new() };
+        let event = Some(event);
+        Received { state, verdict, disposal: Disposal::Delete, event, foreign_resources }
+    }
+
+    /// Takes in an event about a zone whose id is known.
+    pub fn apply(
+        &self,
+        event: &ShiftEvent,
+        zone: &ZoneId,
+        now: UnixSeconds,
+    ) -> (ShiftState, Verdict) {
+        let origin = event.kind.origin();
+        let (shift, verdict) = next(self.get(zone, origin), event, now);
+        let mut state = self.clone();
+        state.put(zone, origin, shift);
+        (state, verdict)
+    }
+
+    /// Avoids the zone on behalf of the command line.
+    pub fn start_by_hand(&self, zone: &ZoneId, now: UnixSeconds) -> ShiftState {
+        let mut state = self.clone();
+        match self.get(zone, Origin::Cli) {
+            Some(shift) if shift.is_active() => {}
+            _ => state.put(zone, Origin::Cli, Shift::begun(now, "")),
+        }
+        state
+    }
+
+    /// Ends every shift of the zone by word of the command line. Only an event newer than `now`
+    /// starts one again; what ARC lists from before does not.
+    pub fn end_by_hand(&self, zone: &ZoneId, now: UnixSeconds) -> ShiftState {
+        let mut state = self.clone();
+        for shift in state.zones.get_mut(zone).into_iter().flat_map(|origins| origins.values_mut())
+        {
+            if shift.is_active() {
+                shift.last_event_time = shift.last_event_time.max(now);
+                shift.end(EndedBy::Cli, now);
+            }
+        }
+        state
+    }
+}
+
+/// What is known of the shift once the event is taken in.
+fn next(known: Option<&Shift>, event: &ShiftEvent, now: UnixSeconds) -> (Shift, Verdict) {
+    let Some(known) = known else { return first(event, now) };
+    let mut shift = known.clone();
+    if event.time < known.last_event_time {
+        return (shift, Verdict::Stale);
+    }
+    let is_tie = event.time == known.last_event_time;
+    // Of two ids at the same second the greater stays, whichever came first.
+    if !is_tie || event.id > known.event_id {
+        shift.event_id.clone_from(&event.id);
+    }
+    shift.last_event_time = event.time;
+    let verdict = match (event.kind.transition(), known.is_active()) {
+        (Transition::End, true) => {
+            shift.end(EndedBy::Event, now);
+            Verdict::Ended
+        }
+        (Transition::End, false) => Verdict::Stale,
+        // Of an end and a start at the same second the end holds.
+        (_, false) if is_tie => Verdict::Stale,
+        (_, false) => {
+            shift = Shift::begun(event.time, &event.id);
+            Verdict::Started
+        }
+        (Transition::Keep, true) => {
+            shift.expiry = None;
+            Verdict::Refreshed
+        }
+        (Transition::Start, true) if event.id == known.event_id => Verdict::Stale,
+        (Transition::Start, true) => Verdict::Confirmed,
+    };
+    (shift, verdict)
+}
+
+/// The first that is heard of a shift. An update proves a start that was lost; an end is
+/// remembered so that its start, should it still come, does nothing.
+fn first(event: &ShiftEvent, now: UnixSeconds) -> (Shift, Verdict) {
+    let mut shift = Shift::begun(event.time, &event.id);
+    match event.kind.transition() {
+        Transition::Start | Transition::Keep => (shift, Verdict::Started),
+        Transition::End => {
+            shift.end(EndedBy::Event, now);
+            (shift, Verdict::Ended)
+        }
+    }
+}
+
+impl Verdict {
+    /// The word for it in `kerf_zonal_shift_events_total{result}`.
+    pub fn label(&self) -> &'static str {
+        match self {
+            Verdict::Started => "started",
+            Verdict::Refreshed => "refreshed",
+            Verdict::Confirmed => "confirmed",
+            Verdict::Ended => "ended",
+            Verdict::Stale => "stale",
+            Verdict::NotForUs(Admission::OtherRegion) => "other-region",
+            Verdict::NotForUs(_) => "other-resources",
+            Verdict::FutureDated => "future-dated",
+            Verdict::UnknownZone(_) => "unknown-zone",
+            Verdict::Unusable(why) => why.label(),
+        }
+    }
+}
+
+impl Received {
+    /// The `detail_type` label for `kerf_zonal_shift_events_total`: one of the twelve, or nothing
+    /// that a stranger could choose.
+    pub fn detail_type(&self) -> &'static str {
+        self.event.as_ref().map_or("other", |event| EventKind::detail_type(event.kind))
+    }
+}
