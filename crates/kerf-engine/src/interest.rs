@@ -65,7 +65,9 @@ pub(crate) fn concerned_by_memo(memo: &Memo) -> Vec<Subject> {
             vec![Subject::Claim(claim.clone())]
         }
         Memo::MachineGone(claim) => vec![Subject::Claim(claim.clone()), Subject::Machines],
-        Memo::ForgetClaim(_) | Memo::Release(_) => vec![Subject::Provisioning],
+        Memo::ForgetClaim(_) | Memo::Release(_) | Memo::Call { .. } | Memo::PassEnded => {
+            vec![Subject::Provisioning]
+        }
         _ => Vec::new(),
     }
 }

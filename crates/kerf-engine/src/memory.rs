@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use kerf_model::budget::DisruptionReason;
+
 use crate::action::NewClaim;
 use crate::event::{Failure, Machine};
 use crate::observed::{Name, PodKey};
@@ -31,8 +33,10 @@ pub struct Memory {
     pub machine_gone: BTreeSet<Name>,
     /// When the cloud's machines were last listed, and which there were.
     pub machines: Option<(Time, BTreeMap<Arc<str>, Machine>)>,
-    /// Pods that wait for a place and when each was first seen waiting.
+    /// What calls for the next pass over waiting pods.
     pub batch: Batch,
+    /// Since when pods wait, by pod.
+    pub waits: BTreeMap<PodKey, Wait>,
     /// Why pods found no place in the last pass.
     pub unplaced: BTreeMap<PodKey, String>,
     /// The outcomes of the last launches of each pool, newest last, by pool uid; bounded.
@@ -41,6 +45,10 @@ pub struct Memory {
     pub emptiness: Option<EmptinessRound>,
     /// Claims chosen for removal, so that nobody counts on them.
     pub marked: BTreeSet<Name>,
+    /// What is being done about them, by claim.
+    pub removals: BTreeMap<Name, Removal>,
+    /// When nodes were last searched for some to take away.
+    pub searched_at: Option<Time>,
 }
 
 /// Where a pod is meant to go.
@@ -54,17 +62,47 @@ pub struct Nomination {
     pub at: Time,
 }
 
-/// Pods gathered for the next pass.
+/// What calls for the next pass over waiting pods: a window that opens with the first call and
+/// closes when no new one has come for a while.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Batch {
-    /// When the first came.
+    /// When the first call of the open window came.
     pub opened_at: Option<Time>,
     /// When the last new one came.
     pub last_new_at: Option<Time>,
-    /// Who is in it, by identity.
-    pub members: BTreeSet<Arc<str>>,
-    /// When the last pass ended.
+    /// Who called, by identity: pods that wait, nodes that leave, claims that are gone. The same
+    /// one calling twice does not hold the window open.
+    pub callers: BTreeSet<Arc<str>>,
+    /// When the last pass began.
     pub last_pass_at: Option<Time>,
+    /// Whether its answer is still being thought about.
+    pub is_solving: bool,
+    /// Whether it left out pods because there were too many; the next begins at once.
+    pub has_more: bool,
+    /// Whether it saw nodes on their way out, whose pods need looking after.
+    pub has_leaving_nodes: bool,
+}
+
+/// When a pod that waits was first seen, and first judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// The identity of the pod.
+    pub uid: Arc<str>,
+    /// When it was first seen waiting.
+    pub seen_at: Time,
+    /// When a pass first placed or refused it.
+    pub decided_at: Option<Time>,
+    /// When a pass first placed it, unless a later one refused it.
+    pub placed_at: Option<Time>,
+}
+
+/// A removal under way: a claim chosen to go, which counts as going from the moment it is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Removal {
+    /// Why.
+    pub reason: DisruptionReason,
+    /// When it was chosen.
+    pub chosen_at: Time,
 }
 
 /// Empty nodes waiting for their second look.
@@ -147,8 +185,46 @@ pub enum Memo {
         /// Until when.
         until: Time,
     },
-    /// The batch of waiting pods is now this.
-    Batch(Batch),
+    /// Something calls for a pass over waiting pods.
+    Call {
+        /// Who, by identity.
+        caller: Arc<str>,
+        /// When.
+        at: Time,
+    },
+    /// A pass begins; who called is heard.
+    PassBegun {
+        /// When.
+        at: Time,
+        /// Whether there is something to think about.
+        is_solving: bool,
+        /// Whether pods were left out because there are too many.
+        has_more: bool,
+        /// Whether there are nodes on their way out.
+        has_leaving_nodes: bool,
+    },
+    /// The answer of a pass is there, or will not come.
+    PassEnded,
+    /// A pod was seen waiting; the first time counts.
+    Waits {
+        /// The pod.
+        pod: PodKey,
+        /// Its identity.
+        uid: Arc<str>,
+        /// When.
+        at: Time,
+    },
+    /// A pass placed or refused a pod.
+    Judged {
+        /// The pod.
+        pod: PodKey,
+        /// When.
+        at: Time,
+        /// Whether it was placed.
+        placed: bool,
+    },
+    /// A pod no longer waits.
+    WaitOver(PodKey),
     /// A pod found no place.
     Unplaced {
         /// The pod.
@@ -167,8 +243,15 @@ pub enum Memo {
     ForgetRegistrations(Arc<str>),
     /// Empty nodes were chosen, or the round is over.
     Emptiness(Option<EmptinessRound>),
+    /// Nodes were searched for some to take away.
+    Searched(Time),
     /// A claim was chosen for removal.
-    Mark(Name),
+    Mark {
+        /// Which.
+        claim: Name,
+        /// Why and when.
+        removal: Removal,
+    },
     /// A claim was spared after all, or is gone.
     Unmark(Name),
 }
@@ -210,7 +293,28 @@ impl Memory {
                 let known = self.nominated_until.entry(target).or_insert(until);
                 *known = (*known).max(until);
             }
-            Memo::Batch(batch) => self.batch = batch,
+            Memo::Call { caller, at } => self.batch.call(caller, at),
+            Memo::PassBegun { at, is_solving, has_more, has_leaving_nodes } => {
+                self.batch = Batch {
+                    last_pass_at: Some(at),
+                    is_solving,
+                    has_more,
+                    has_leaving_nodes,
+                    ..Batch::default()
+                };
+            }
+            Memo::PassEnded => self.batch.is_solving = false,
+            Memo::Waits { pod, uid, at } => self.note_wait(pod, uid, at),
+            Memo::Judged { pod, at, placed } => {
+                if let Some(wait) = self.waits.get_mut(&pod) {
+                    wait.decided_at.get_or_insert(at);
+                    wait.placed_at = placed.then(|| wait.placed_at.unwrap_or(at));
+                }
+            }
+            Memo::WaitOver(pod) => {
+                self.waits.remove(&pod);
+                self.unplaced.remove(&pod);
+            }
             Memo::Unplaced { pod, reason: Some(reason) } => {
                 self.unplaced.insert(pod, reason);
             }
@@ -227,12 +331,23 @@ impl Memory {
                 self.registrations.remove(&pool);
             }
             Memo::Emptiness(round) => self.emptiness = round,
-            Memo::Mark(claim) => {
-                self.marked.insert(claim);
+            Memo::Searched(at) => self.searched_at = Some(at),
+            Memo::Mark { claim, removal } => {
+                self.marked.insert(claim.clone());
+                self.removals.insert(claim, removal);
             }
             Memo::Unmark(claim) => {
                 self.marked.remove(&claim);
+                self.removals.remove(&claim);
             }
+        }
+    }
+
+    fn note_wait(&mut self, pod: PodKey, uid: Arc<str>, at: Time) {
+        let known = self.waits.get(&pod).is_some_and(|wait| wait.uid == uid);
+        if !known {
+            let wait = Wait { uid, seen_at: at, decided_at: None, placed_at: None };
+            self.waits.insert(pod, wait);
         }
     }
 
@@ -244,6 +359,16 @@ impl Memory {
         self.machine_gone.remove(claim);
         self.nominated_until.remove(claim);
         self.marked.remove(claim);
+        self.removals.remove(claim);
         self.nominations.retain(|_, nomination| nomination.target != *claim);
+    }
+}
+
+impl Batch {
+    fn call(&mut self, caller: Arc<str>, at: Time) {
+        if self.callers.insert(caller) {
+            self.opened_at.get_or_insert(at);
+            self.last_new_at = Some(at);
+        }
     }
 }

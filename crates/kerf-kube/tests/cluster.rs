@@ -74,6 +74,8 @@ fn workloads_become_as_many_pods_as_they_lack() {
 {apiVersion: apps/v1, kind: StatefulSet, metadata: {name: s},
  spec: {serviceName: s, replicas: 2, ordinals: {start: 5}, selector: {}, template: {}}}
 ---
+{apiVersion: v1, kind: ReplicationController, metadata: {name: rc}, spec: {replicas: 1}}
+---
 {apiVersion: batch/v1, kind: Job, metadata: {name: once}, spec: {template: {}}}
 ---
 {apiVersion: batch/v1, kind: Job, metadata: {name: some},
@@ -95,11 +97,26 @@ place default/d-1
 place x/r-0
 place default/s-5
 place default/s-6
+place default/rc-0
 place default/once-0
 place default/some-0
 place default/some-1
 place default/queue-0
 ",
+    );
+}
+
+#[test]
+fn pods_behind_scheduling_gates_are_not_placed() {
+    check(
+        "
+{apiVersion: v1, kind: Pod, metadata: {name: a},
+ spec: {containers: [], schedulingGates: [{name: g}]}}
+---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: d},
+ spec: {replicas: 2, selector: {}, template: {spec: {containers: [], schedulingGates: [{name: g}]}}}}
+",
+        "3 held back by scheduling gates",
     );
 }
 
@@ -414,8 +431,8 @@ const ODD: &[(&str, &str)] = &[
     (
         "{apiVersion: v1, kind: Deployment, metadata: {name: a}}",
         "0 kind: there is no kind \"Deployment\" in v1; kinds that are read: Namespace, Node, \
-         PersistentVolume, PersistentVolumeClaim, Pod, DaemonSet, Deployment, ReplicaSet, \
-         StatefulSet, Job, CSINode, StorageClass",
+         PersistentVolume, PersistentVolumeClaim, Pod, ReplicationController, Service, DaemonSet, \
+         Deployment, ReplicaSet, StatefulSet, Job, CSINode, StorageClass",
     ),
     (
         "{apiVersion: apps/v1beta1, kind: Deployment, metadata: {name: a}}",
@@ -445,6 +462,7 @@ fn kinds_that_matter_not_are_passed_over_and_wrong_ones_are_refused_with_advice(
 /// Every kind that is read, in its group.
 const READ: &[(&str, &[&str])] = &[
     ("v1", &["Namespace", "Node", "PersistentVolume", "PersistentVolumeClaim", "Pod"]),
+    ("v1", &["ReplicationController", "Service"]),
     ("apps/v1", &["DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"]),
     ("batch/v1", &["Job"]),
     ("storage.k8s.io/v1", &["CSINode", "StorageClass"]),
@@ -457,6 +475,7 @@ fn every_kind_is_read_even_from_next_to_nothing() {
     {
         let needed = match *kind {
             "CSINode" => ", spec: {drivers: []}",
+            "Service" => ", spec: {selector: {a: b}}",
             "StorageClass" => ", provisioner: x",
             _ => "",
         };

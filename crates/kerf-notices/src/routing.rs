@@ -1,1 +1,42 @@
-//! Which cluster a message belongs to.
+//! Which cluster's queue a message belongs to.
+//!
+//! ```text
+//!   records ─► Batch ── step ──► Ask   lookups of instances, queues, clusters ──┐
+//!                 ▲        ├───► Send  batches of at most ten, by queue ────────┤ carried out by
+//!                 │        ├───► Wait  until a moment (back-off)                │ an edge, or by a
+//!                 │        └───► Done  a verdict for every record               │ rehearsal
+//!                 └──────────────────── answers, outcomes ◄─────────────────────┘
+//!   Router: what outlives a batch: owners of instances, queues of clusters, what was sent when
+//! ```
+//!
+//! Everything is decided here, retries and waits included; time is an argument and calls are
+//! data. Start reading at [`Batch::step`]. **A record ends in exactly one [`Verdict`].**
+
+mod backoff;
+mod batch;
+mod cost;
+mod delivery;
+mod expiring;
+mod lookup;
+mod memory;
+mod owner;
+mod queue_search;
+mod rehearsal;
+mod scope;
+mod settings;
+mod static_map;
+mod verdict;
+
+pub use backoff::Trouble;
+pub use batch::{Ask, Batch, Limits, Step};
+pub use cost::{Cost, EventLoad, Micros};
+pub use delivery::{EntryId, EntryOutcome, Outgoing, SendBatch};
+pub use lookup::{Lookup, TaggedInstance, Via};
+pub use memory::{MemorySize, Router};
+pub use owner::Owner;
+pub use queue_search::{Discovery, QueueQuestion};
+pub use rehearsal::{Faults, Rehearsal, RehearsalReport};
+pub use scope::{Cluster, Scope};
+pub use settings::{Forwarding, NameTemplate, Settings, SettingsError};
+pub use static_map::{Route, StaticMap};
+pub use verdict::{Failure, Outcome, Report, Unrouted, Verdict};

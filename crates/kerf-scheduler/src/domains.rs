@@ -54,11 +54,12 @@ impl DomainCounts {
         domain: ValueId,
         count: i64,
     ) {
-        for (id, _) in groups.iter().filter(|(_, group)| group.key == key) {
+        for (id, group) in groups.iter().filter(|(_, group)| group.key == key) {
             let matches = class.counts_in(id);
             let carries = variant.groups.contains(&id);
+            let surely = matches && (carries || group.counts_everywhere);
             let counts = &mut self.groups[id];
-            bump(&mut counts.matching, domain, if matches { count } else { 0 });
+            bump(&mut counts.matching, domain, if surely { count } else { 0 });
             bump(&mut counts.carriers, domain, if carries { count } else { 0 });
             bump(&mut counts.own, domain, if matches && carries { count } else { 0 });
         }

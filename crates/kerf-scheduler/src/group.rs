@@ -39,6 +39,9 @@ pub(crate) struct Group {
     filter: Option<NodeFilter>,
     /// For spreads: the domains whose minimum counts.
     pub(crate) domains: ValueSet,
+    /// Whether a pod counts wherever it stands. Where that is not so, only pods that have the rule
+    /// themselves surely do: they cannot stand on a node that does not count.
+    pub(crate) counts_everywhere: bool,
     identity: Identity,
 }
 
@@ -165,13 +168,18 @@ impl Groups {
         id
     }
 
-    /// Sets the domains that count for each spread.
+    /// Sets the domains that count for each spread, and whether every node does. `taints` are those
+    /// of every pool and node.
     pub(crate) fn set_domains(
         &mut self,
+        taints: &[kerf_model::taint::Taint],
         mut of: impl FnMut(KeyId, Option<&NodeFilter>) -> ValueSet,
     ) {
         for group in &mut self.groups {
-            group.domains = of(group.key, group.filter.as_ref());
+            let filter = group.filter.as_ref();
+            group.domains = of(group.key, filter);
+            group.counts_everywhere = filter
+                .is_none_or(|filter| filter.alternatives.is_none() && filter.tolerates(taints));
         }
     }
 
@@ -194,6 +202,7 @@ impl Groups {
             selector,
             filter,
             domains,
+            counts_everywhere: true,
             identity,
         });
         self.groups.len() - 1

@@ -22,8 +22,10 @@ enum Place {
 }
 
 impl Solver<'_> {
-    /// Takes back pods that need a neighbour and have none, until all have one.
-    pub(crate) fn repair_near(&mut self, placed: &mut Placed) {
+    /// Takes back pods that need a neighbour and have none, until all have one; answers whether any
+    /// were.
+    pub(crate) fn repair_near(&mut self, placed: &mut Placed) -> bool {
+        let unplaced_before = placed.unplaced.len();
         let near: Vec<GroupId> = self
             .groups
             .iter()
@@ -31,6 +33,7 @@ impl Solver<'_> {
             .map(|(id, _)| id)
             .collect();
         while near.iter().any(|group| self.repair_one(*group, placed)) {}
+        placed.unplaced.len() > unplaced_before
     }
 
     /// Takes back what has no neighbour in one group; answers whether anything was.

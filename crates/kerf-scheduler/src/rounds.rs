@@ -43,8 +43,9 @@ impl Solver<'_> {
             pending = self.round(pending, &mut bans, &mut placed);
         }
         placed.unplaced.extend(pending.iter().map(|left| (left.class, left.variant, left.count)));
-        self.repair_spreads(&mut placed);
-        self.repair_near(&mut placed);
+        // Taking a pod back may leave another without its neighbour, or a domain emptier than others
+        // can bear; each turn takes at least one back, so this ends.
+        while self.repair_spreads(&mut placed) || self.repair_near(&mut placed) {}
         placed
     }
 
@@ -190,8 +191,10 @@ impl Solver<'_> {
             .expect("the cheapest is affordable")
     }
 
-    /// Takes back pods whose spread holds no longer because others found no place.
-    fn repair_spreads(&mut self, placed: &mut Placed) {
+    /// Takes back pods whose spread holds no longer because others found no place; answers whether
+    /// any were.
+    fn repair_spreads(&mut self, placed: &mut Placed) -> bool {
+        let unplaced_before = placed.unplaced.len();
         let mut bins = std::mem::take(&mut placed.bins);
         for bin in bins.iter_mut().rev() {
             self.repair_contents(&mut bin.contents, &mut placed.unplaced);
@@ -203,6 +206,7 @@ impl Solver<'_> {
             self.repair_contents(&mut contents, &mut placed.unplaced);
             self.nodes[index].contents = contents;
         }
+        placed.unplaced.len() > unplaced_before
     }
 
     fn repair_contents(

@@ -4,7 +4,7 @@ use kerf_model::pod::PodShape;
 use kerf_model::requirement::Requirement;
 use kerf_model::requirements::Requirements;
 use kerf_model::selector::{LabelSet, Namespace};
-use kerf_model::taint::{TaintEffect, TaintVocabulary};
+use kerf_model::taint::{Taint, TaintEffect, TaintVocabulary};
 use kerf_model::vocabulary::{KeyId, KeySet, ValueSet, Vocabulary};
 use std::sync::Arc;
 
@@ -75,7 +75,7 @@ impl<'p> Solver<'p> {
         for class in &mut classes {
             class.matched = groups.matching(&class.shape.namespace, &class.labels);
         }
-        groups.set_domains(|key, filter| {
+        groups.set_domains(&all_taints(problem), |key, filter| {
             universe(key, filter, problem, &machines, &nodes, &vocabulary)
         });
         let hosts = HostGroups::of(&groups);
@@ -240,6 +240,15 @@ fn read_namespaces(problem: &Problem, vocabulary: &mut Vocabulary) -> Vec<Namesp
         Namespace { name: name.clone(), labels: LabelSet::intern(labels, vocabulary) }
     };
     problem.namespaces.iter().map(read).collect()
+}
+
+fn all_taints(problem: &Problem) -> Vec<Taint> {
+    let of_pools = problem.pools.iter().flat_map(|pool| &pool.pool.template.spec.taints);
+    let of_nodes = problem.nodes.iter().flat_map(|node| &node.taints);
+    let mut taints: Vec<Taint> = of_pools.chain(of_nodes).cloned().collect();
+    taints.sort_unstable();
+    taints.dedup();
+    taints
 }
 
 fn has_soft_taints(problem: &Problem) -> bool {

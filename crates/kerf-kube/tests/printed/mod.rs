@@ -106,7 +106,7 @@ fn toleration(toleration: &Toleration) -> String {
     format!("tolerates {key:?} {operator:?} {value:?} {effect}")
 }
 
-fn spread(spread: &SpreadConstraint) -> String {
+pub(crate) fn spread(spread: &SpreadConstraint) -> String {
     let SpreadConstraint {
         topology_key,
         max_skew,

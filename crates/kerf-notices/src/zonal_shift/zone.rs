@@ -75,6 +75,11 @@ impl ZoneTable {
         ids.into_iter().filter_map(|id| self.name(id).cloned()).collect()
     }
 
+    /// Every name known.
+    pub fn all_names(&self) -> BTreeSet<ZoneName> {
+        self.ids.keys().cloned().collect()
+    }
+
     /// The name a text means, be it a name or an id; an unknown text is taken as a name.
     pub fn name_meant(&self, text: &str) -> ZoneName {
         let id = ZoneId::new(text);
