@@ -1,0 +1,85 @@
+//! The mix of Karpenter's own benchmark: five kinds of pods, a fifth each.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kerf_model::labels::well_known;
+use kerf_model::pod::{Pod, PodAffinity, PodShape};
+use kerf_scheduler::Problem;
+
+use super::catalogue::on_new_nodes;
+use super::dice::Dice;
+use super::pods::{plain, pod, spread, term};
+
+pub(super) const CPU_MILLIS: [i64; 5] = [100, 250, 500, 1000, 1500];
+pub(super) const MEMORY_MEBIBYTES: [i64; 6] = [100, 256, 512, 1024, 2048, 4096];
+const LABEL_VALUES: [&str; 7] = ["a", "b", "c", "d", "e", "f", "g"];
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Plain,
+    ZoneSpread,
+    HostSpread,
+    ZoneAffinity,
+    HostApart,
+}
+
+const KINDS: [Kind; 5] =
+    [Kind::Plain, Kind::ZoneSpread, Kind::HostSpread, Kind::ZoneAffinity, Kind::HostApart];
+
+/// Everything that is drawn for a pod. Pods with equal draws are replicas and share a shape.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Draw {
+    kind: Kind,
+    cpu_millis: i64,
+    memory_mebibytes: i64,
+    label: &'static str,
+    /// What a spread counts: mostly the label of other pods.
+    counted: &'static str,
+}
+
+/// So many pods of the mix. What does not divide by five is plain.
+pub(super) fn mixed(count: usize) -> Problem {
+    let dice = &mut Dice::new();
+    let fifth = count / KINDS.len();
+    let mut shapes: BTreeMap<Draw, Arc<PodShape>> = BTreeMap::new();
+    let mut pods: Vec<Pod> = Vec::with_capacity(count);
+    for kind in KINDS {
+        let rest = if kind == Kind::Plain { count % KINDS.len() } else { 0 };
+        for _ in 0..fifth + rest {
+            let draw = draw(dice, kind);
+            let shape = shapes.entry(draw).or_insert_with(|| Arc::new(shape(&draw)));
+            pods.push(pod("mixed", pods.len(), shape.clone()));
+        }
+    }
+    on_new_nodes(pods)
+}
+
+fn draw(dice: &mut Dice, kind: Kind) -> Draw {
+    let counts = matches!(kind, Kind::ZoneSpread | Kind::HostSpread);
+    Draw {
+        kind,
+        cpu_millis: dice.pick(&CPU_MILLIS),
+        memory_mebibytes: dice.pick(&MEMORY_MEBIBYTES),
+        label: if kind == Kind::HostApart { "nginx" } else { dice.pick(&LABEL_VALUES) },
+        counted: if counts { dice.pick(&LABEL_VALUES) } else { "" },
+    }
+}
+
+fn shape(draw: &Draw) -> PodShape {
+    let labels = match draw.kind {
+        Kind::Plain | Kind::ZoneSpread | Kind::HostSpread => [("my-label", draw.label)],
+        Kind::ZoneAffinity => [("my-affinity", draw.label)],
+        Kind::HostApart => [("app", draw.label)],
+    };
+    let near = |key| PodAffinity { required: vec![term(key, &labels)], ..PodAffinity::default() };
+    let plain = plain(&labels, draw.cpu_millis, draw.memory_mebibytes);
+    let spread = |key| vec![spread(key, &[("my-label", draw.counted)])];
+    match draw.kind {
+        Kind::Plain => plain,
+        Kind::ZoneSpread => PodShape { spreads: spread(well_known::ZONE), ..plain },
+        Kind::HostSpread => PodShape { spreads: spread(well_known::HOSTNAME), ..plain },
+        Kind::ZoneAffinity => PodShape { affinity: near(well_known::ZONE), ..plain },
+        Kind::HostApart => PodShape { anti_affinity: near(well_known::HOSTNAME), ..plain },
+    }
+}

@@ -1,0 +1,32 @@
+//! The problems that benches, heap ceilings and scale figures share.
+//!
+//! `FAMILY-PODS` names one: `mixed-1000` is the mixed family with a thousand pods. `bench/peer`
+//! describes families of the same names; drawn by other dice, they have other pods in the same mix.
+
+mod catalogue;
+mod dice;
+mod existing;
+mod mixed;
+mod pods;
+
+use kerf_scheduler::Problem;
+
+/// Problems that differ in the number of their pods alone.
+struct Family {
+    name: &'static str,
+    build: fn(usize) -> Problem,
+}
+
+const FAMILIES: [Family; 4] = [
+    Family { name: "replicas", build: pods::replicas },
+    Family { name: "preferences", build: pods::preferences },
+    Family { name: "mixed", build: mixed::mixed },
+    Family { name: "existing", build: existing::existing },
+];
+
+/// The problem of a name such as `mixed-1000`.
+pub(crate) fn problem(name: &str) -> Option<Problem> {
+    let (family, pods) = name.rsplit_once('-')?;
+    let family = FAMILIES.iter().find(|known| known.name == family)?;
+    Some((family.build)(pods.parse().ok()?))
+}

@@ -1,0 +1,29 @@
+//! The programs that are measured, built the way they are shipped.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use crate::command::{cargo, output};
+
+/// The program of the hot paths.
+pub(super) fn hot_paths() -> Result<PathBuf> {
+    built(["bench", "--no-run", "--package", "kerf-scheduler", "--bench", "hot_paths"], "hot_paths")
+}
+
+/// The command line.
+pub(super) fn kerf() -> Result<PathBuf> {
+    built(["build", "--release", "--package", "kerf", "--bin", "kerf"], "kerf")
+}
+
+/// Builds, and asks cargo where it put the program of this name.
+fn built(args: [&str; 6], name: &str) -> Result<PathBuf> {
+    eprintln!("bench: building {name}");
+    let messages = output(cargo(args).args(["--quiet", "--message-format", "json"]))?;
+    let found = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let mut named = found.filter(|message| message["target"]["name"] == name);
+    named
+        .find_map(|message| message["executable"].as_str().map(PathBuf::from))
+        .with_context(|| format!("cargo built no program named {name}"))
+}

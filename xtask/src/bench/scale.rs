@@ -1,0 +1,144 @@
+//! Large problems and the first minute: time and memory beside what is aimed at.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::command::{output, root};
+
+use super::{executable, page, watch};
+
+const PART: &str = "scale";
+const HEADER: &str = "\
+| What | Time | Aim | Peak memory | Aim |
+|---|---|---|---|---|
+";
+/// `kerf plan` says by its exit code whether the pods fit as it is or need new nodes.
+const PLANNED: [i32; 2] = [0, 2];
+/// Runs of `kerf plan`, of which the median counts.
+const PLAN_RUNS: usize = 20;
+const PLAN_FILE: &str = "examples/inflate.yaml";
+
+/// A large problem of the hot paths.
+struct Solve {
+    name: &'static str,
+    about: &'static str,
+    /// The fastest of these counts.
+    rounds: &'static str,
+    aim: Duration,
+    aim_bytes: Option<u64>,
+}
+
+/// The aims are those the scheduler was built for.
+const SOLVES: [Solve; 2] = [
+    Solve {
+        name: "mixed-100000",
+        about: "100,000 mixed pods on 400 types",
+        rounds: "3",
+        aim: Duration::from_secs(10),
+        aim_bytes: Some(1_000_000_000),
+    },
+    Solve {
+        name: "replicas-10000",
+        about: "10,000 replicas of one deployment on 400 types",
+        rounds: "20",
+        aim: Duration::from_millis(50),
+        aim_bytes: None,
+    },
+];
+const PLAN_AIM: Duration = Duration::from_millis(50);
+
+/// Measures, prints the table and writes it into the page.
+pub(crate) fn run() -> Result<()> {
+    let hot_paths = executable::hot_paths()?;
+    let kerf = executable::kerf()?;
+    let mut table = HEADER.to_owned();
+    for solve in &SOLVES {
+        let row = solve_row(&hot_paths, solve)?;
+        eprint!("{row}");
+        table.push_str(&row);
+    }
+    table.push_str(&plan_row(&kerf)?);
+    println!("\n{table}");
+    page::write(PART, &table)
+}
+
+fn solve_row(program: &Path, solve: &Solve) -> Result<String> {
+    let Solve { name, about, rounds, aim, aim_bytes } = solve;
+    let micros = output(Command::new(program).args(["time", name, rounds]))?;
+    let micros: u64 = micros.trim().parse().with_context(|| format!("{name}: {micros}"))?;
+    let peak = watch::peak_bytes(Command::new(program).args(["once", name]), &[0])?;
+    Ok(row(about, Duration::from_micros(micros), *aim, peak, *aim_bytes))
+}
+
+fn plan_row(kerf: &Path) -> Result<String> {
+    let file = root()?.join(PLAN_FILE);
+    let plan = || {
+        let mut plan = Command::new(kerf);
+        plan.args(["plan", "-f"]).arg(&file).stdin(Stdio::null()).stdout(Stdio::null());
+        plan
+    };
+    let mut times = Vec::new();
+    for _ in 0..PLAN_RUNS {
+        let start = Instant::now();
+        let status = plan().stderr(Stdio::null()).status().context("could not start kerf")?;
+        times.push(start.elapsed());
+        if !status.code().is_some_and(|code| PLANNED.contains(&code)) {
+            bail!("`kerf plan -f {PLAN_FILE}` failed ({status})");
+        }
+    }
+    times.sort();
+    let peak = watch::peak_bytes(plan().stderr(Stdio::null()), &PLANNED)?;
+    let about = format!("`kerf plan -f {PLAN_FILE}`, from start to exit");
+    Ok(row(&about, times[PLAN_RUNS / 2], PLAN_AIM, peak, None))
+}
+
+fn row(
+    about: &str,
+    time: Duration,
+    aim: Duration,
+    peak: Option<u64>,
+    aim_bytes: Option<u64>,
+) -> String {
+    let verdict = |met: bool| if met { "" } else { " (missed)" };
+    let memory = peak.map_or_else(|| "–".to_owned(), megabytes);
+    let aim_memory = aim_bytes.map_or_else(
+        || "–".to_owned(),
+        |aim| format!("< {}{}", megabytes(aim), verdict(peak.is_none_or(|peak| peak < aim))),
+    );
+    let mut row = String::new();
+    let _ = writeln!(
+        row,
+        "| {about} | {} | < {}{} | {memory} | {aim_memory} |",
+        milliseconds(time),
+        milliseconds(aim),
+        verdict(time < aim)
+    );
+    row
+}
+
+fn milliseconds(time: Duration) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1e3)
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{} MB", bytes.div_ceil(1_000_000))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missed_aim_is_said_in_the_row() {
+        let aim = Duration::from_millis(50);
+        let met = row("x", Duration::from_millis(49), aim, Some(1_000_000), Some(2_000_000));
+        assert_eq!(met, "| x | 49.0 ms | < 50.0 ms | 1 MB | < 2 MB |\n");
+        let late = row("x", aim, aim, Some(3_000_000), Some(2_000_000));
+        assert_eq!(late, "| x | 50.0 ms | < 50.0 ms (missed) | 3 MB | < 2 MB (missed) |\n");
+        assert_eq!(row("x", aim, aim, None, None).matches('–').count(), 2);
+    }
+}
