@@ -145,8 +145,9 @@ pub enum Deed {
     Terminate {
         /// The claim.
         claim: Name,
-        /// Its machine.
-        provider_id: Arc<str>,
+        /// Its machine; without one, whatever was launched for the claim of that name. A claim
+        /// whose launch was never heard of may have a machine all the same.
+        provider_id: Option<Arc<str>>,
     },
     /// List the cloud's machines that belong to this cluster. → `Machines`
     ListMachines,

@@ -10,7 +10,7 @@ use crate::agenda::Agenda;
 use crate::announcement::Announcement;
 use crate::decision::Decision;
 use crate::event::{Event, Failure, Key, Object, Outcome};
-use crate::gate::Gate;
+use crate::gate::{Answer, Gate};
 use crate::interest;
 use crate::measure::Measure;
 use crate::memory::Memo;
@@ -80,6 +80,7 @@ impl Engine {
                 let concerned = interest::concerned(&self.world, &key);
                 let notice = planners::notice_gone(&self.world, &key, now);
                 if self.world.forget(&key, revision) {
+                    self.note_news(&key);
                     self.take_in(notice, now);
                     self.look_at(concerned);
                 }
@@ -119,6 +120,7 @@ impl Engine {
         let mut concerned = interest::concerned(&self.world, &key);
         let notice = planners::notice(&self.world, &object, now);
         if self.world.observe(object) {
+            self.note_news(&key);
             self.take_in(notice, now);
             concerned.extend(interest::concerned(&self.world, &key));
             self.look_at(concerned);
@@ -128,8 +130,7 @@ impl Engine {
     fn finish(&mut self, id: ActionId, outcome: &Outcome, now: Time) {
         // An action nobody waits for any more was given up; its effect shows in the objects.
         let Some(action) = self.under_way.remove(&id) else { return };
-        let failed = matches!(outcome, Outcome::Failed(failure) if *failure != Failure::Conflict);
-        self.gate.leave(id, failed, now);
+        self.gate.leave(id, answer_of(outcome), now);
         if let Outcome::Stored(object) = outcome {
             self.see((**object).clone(), now);
         }
@@ -140,7 +141,7 @@ impl Engine {
 
     fn take_in(&mut self, decision: Decision, now: Time) {
         for memo in decision.memos {
-            self.look_at(interest::concerned_by_memo(&memo));
+            self.look_at(interest::concerned_by_memo(&self.world, &memo));
             if let Memo::ForgetClaim(claim) = &memo {
                 self.gate.forget(&Subject::Claim(claim.clone()));
             }
@@ -184,9 +185,25 @@ impl Engine {
         self.orders.announcements.push(announcement);
     }
 
+    fn note_news(&mut self, key: &Key) {
+        if let Some(subject) = interest::subject_of(key) {
+            self.gate.news(&subject);
+        }
+    }
+
     fn look_at(&mut self, subjects: Vec<Subject>) {
         for subject in subjects {
             self.agenda.now(subject);
         }
+    }
+}
+
+fn answer_of(outcome: &Outcome) -> Answer {
+    match outcome {
+        Outcome::Failed(Failure::Conflict) | Outcome::Done | Outcome::NotFound => {
+            Answer::NewsFollows
+        }
+        Outcome::Failed(_) => Answer::Failed,
+        _ => Answer::Known,
     }
 }

@@ -140,6 +140,8 @@ pub enum Outcome {
 pub struct Machine {
     /// The cloud's name for it, as nodes carry it.
     pub provider_id: Arc<str>,
+    /// The name of the claim it was launched for, if the cloud remembers.
+    pub claim: Option<Name>,
     /// The image it was started from.
     pub image_id: Option<String>,
     /// Labels that follow from what it is: instance type, zone, capacity type, and more.

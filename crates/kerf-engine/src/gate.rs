@@ -18,12 +18,24 @@ struct UnderWay {
     id: ActionId,
     give_up_at: Time,
     patience: Patience,
+    has_news: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Wait {
     tries: u32,
     until: Time,
+}
+
+/// How a deed ended, as far as the next one is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// Everything about it is known.
+    Known,
+    /// The object changed, or had changed before: how it is now comes as news.
+    NewsFollows,
+    /// It failed and may be tried again later.
+    Failed,
 }
 
 /// How long to wait between tries: doubling from the first to the last.
@@ -35,6 +47,8 @@ struct Patience {
 
 /// An executor that has not answered for so long will not; the deed may be done again.
 const ANSWER_WITHIN: Span = Span::from_minutes(2);
+/// News that has not come so long after an answer was lost, or had come before the deed began.
+const NEWS_WITHIN: Span = Span::from_seconds(2);
 /// Thinking may take longer than calling.
 const THOUGHT_WITHIN: Span = Span::from_minutes(5);
 
@@ -59,7 +73,12 @@ impl Gate {
         let lane = deed.lane();
         let within = if lane == Lane::Think { THOUGHT_WITHIN } else { ANSWER_WITHIN };
         let slot = (deed.subject(), lane);
-        let busy = UnderWay { id, give_up_at: now + within, patience: Patience::of(deed) };
+        let busy = UnderWay {
+            id,
+            give_up_at: now + within,
+            patience: Patience::of(deed),
+            has_news: false,
+        };
         if let Some(given_up) = self.under_way.insert(slot.clone(), busy) {
             self.by_id.remove(&given_up.id);
         }
@@ -67,14 +86,31 @@ impl Gate {
     }
 
     /// Notes that a deed ended, unless it had been given up.
-    pub(crate) fn leave(&mut self, id: ActionId, failed: bool, now: Time) {
+    pub(crate) fn leave(&mut self, id: ActionId, answer: Answer, now: Time) {
         let Some(slot) = self.by_id.remove(&id) else { return };
         let Some(busy) = self.under_way.remove(&slot) else { return };
-        if failed {
-            let tries = self.waiting.get(&slot).map_or(1, |wait| wait.tries.saturating_add(1));
-            let until = now + busy.patience.after(tries);
-            self.waiting.insert(slot, Wait { tries, until });
-        } else {
+        let wait = match answer {
+            Answer::Known => None,
+            Answer::NewsFollows if busy.has_news || slot.1 != Lane::Write => None,
+            Answer::NewsFollows => Some(Wait { tries: 0, until: now + NEWS_WITHIN }),
+            Answer::Failed => {
+                let tries = self.waiting.get(&slot).map_or(1, |wait| wait.tries.saturating_add(1));
+                Some(Wait { tries, until: now + busy.patience.after(tries) })
+            }
+        };
+        match wait {
+            Some(wait) => drop(self.waiting.insert(slot, wait)),
+            None => drop(self.waiting.remove(&slot)),
+        }
+    }
+
+    /// Notes that the object a subject stands for was seen anew: nobody has to wait for that.
+    pub(crate) fn news(&mut self, subject: &Subject) {
+        let slot = (subject.clone(), Lane::Write);
+        if let Some(busy) = self.under_way.get_mut(&slot) {
+            busy.has_news = true;
+        }
+        if self.waiting.get(&slot).is_some_and(|wait| wait.tries == 0) {
             self.waiting.remove(&slot);
         }
     }

@@ -56,15 +56,31 @@ pub(crate) fn concerned(world: &World, key: &Key) -> Vec<Subject> {
     }
 }
 
+/// The subject an object stands for by itself, if it is one.
+pub(crate) fn subject_of(key: &Key) -> Option<Subject> {
+    match key {
+        Key::Pod(key) => Some(Subject::Pod(key.clone())),
+        Key::Node(name) => Some(Subject::Node(name.clone())),
+        Key::Claim(name) => Some(Subject::Claim(name.clone())),
+        Key::Pool(name) => Some(Subject::Pool(name.clone())),
+        _ => None,
+    }
+}
+
 /// The subjects to look at when Kerf remembers something new.
-pub(crate) fn concerned_by_memo(memo: &Memo) -> Vec<Subject> {
+pub(crate) fn concerned_by_memo(world: &World, memo: &Memo) -> Vec<Subject> {
     match memo {
         Memo::Create(claim) => vec![Subject::Claim(Arc::from(claim.wish.name.as_str()))],
         Memo::Launched { .. } | Memo::Created(_) => Vec::new(),
         Memo::LaunchFailed { claim, .. } | Memo::PodEvent { claim, .. } => {
             vec![Subject::Claim(claim.clone())]
         }
-        Memo::MachineGone(claim) => vec![Subject::Claim(claim.clone()), Subject::Machines],
+        Memo::MachineGone(claim) | Memo::TerminateAsked { claim, .. } => {
+            // A node without a claim goes under its own name.
+            let node = world.claims.get(claim).and_then(|claim| world.node_of(claim));
+            let node = node.map_or(claim, |node| &node.meta.name);
+            vec![Subject::Claim(claim.clone()), Subject::Node(node.clone())]
+        }
         Memo::ForgetClaim(_) | Memo::Release(_) | Memo::Call { .. } | Memo::PassEnded => {
             vec![Subject::Provisioning]
         }

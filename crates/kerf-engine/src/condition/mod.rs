@@ -1,4 +1,12 @@
 //! Status conditions: how far an object has come, with the mechanics all kinds share.
+//!
+//! Stored conditions are plain [`Conditions`]; whoever wants to change them makes a [`Draft`].
+
+mod draft;
+
+pub use draft::{Dependent, Draft};
+
+use std::fmt;
 
 use crate::time::Time;
 
@@ -86,5 +94,15 @@ impl Conditions {
     #[must_use]
     pub fn is_true(&self, kind: &str) -> bool {
         self.get(kind).is_some_and(|condition| condition.status == Status::True)
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Status::True => "True",
+            Status::False => "False",
+            Status::Unknown => "Unknown",
+        })
     }
 }
