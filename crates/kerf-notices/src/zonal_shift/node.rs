@@ -1,0 +1,208 @@
+//! Nodes in zones being avoided: protected from disruption, or emptied.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::zone::{ZoneId, ZoneName, ZoneTable};
+use super::zone_requirement::{ZONE_ID_KEY, ZONE_KEY};
+
+/// Annotation: what Kerf changed on a node to protect it, and only that is undone.
+pub const PROTECTED: &str = "zonal-autoshift.eks.amazonaws.com/protected";
+/// Taint that empties nodes in a zone being avoided.
+pub const AWAY_ZONE_TAINT: &str = "zonal-autoshift.eks.amazonaws.com/away-zone";
+const DO_NOT_DISRUPT: &str = "karpenter.sh/do-not-disrupt";
+const NODE_POOL_LABEL: &str = "karpenter.sh/nodepool";
+/// How many nodes are written together, as the reference tool does.
+pub const NODE_BATCH: usize = 5;
+/// How many batches are written side by side.
+pub const NODE_BATCHES_IN_PARALLEL: usize = 20;
+
+/// What is read of a node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeView {
+    /// The node's name.
+    pub name: String,
+    /// Its zone, by the label with the name or else by the one with the id.
+    pub zone: Option<ZoneName>,
+    /// The pool that made it; absent for nodes Kerf does not own.
+    pub pool: Option<String>,
+    /// The version it was read at.
+    pub resource_version: Option<String>,
+    is_cordoned: bool,
+    is_do_not_disrupt: bool,
+    protected_by: Option<Protection>,
+    taints: Vec<Value>,
+}
+
+/// What Kerf changed on a node to protect it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Protection {
+    annotation: bool,
+    cordon: bool,
+}
+
+/// A change to a node, to be written as one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeEdit {
+    /// The node's name.
+    pub node: String,
+    /// The version it was read at.
+    pub resource_version: Option<String>,
+    /// What it is for.
+    pub action: NodeAction,
+    /// Annotations to set or, without a value, to remove.
+    pub annotations: BTreeMap<String, Option<String>>,
+    /// Whether to cordon or uncordon.
+    pub unschedulable: Option<bool>,
+    /// The taints from now on, if they change.
+    pub taints: Option<Vec<Value>>,
+}
+
+/// What a change to a node is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NodeAction {
+    /// Let what runs there run on.
+    Protect,
+    /// Take the protection back.
+    Unprotect,
+    /// Move what runs there away.
+    Taint,
+    /// Let pods run there again.
+    Untaint,
+}
+
+impl NodeView {
+    /// Reads a node; nothing when it has no name.
+    pub fn read(node: &Value, table: &ZoneTable) -> Option<NodeView> {
+        let text = |pointer: &str, name: &str| node.pointer(pointer)?.get(name)?.as_str();
+        let label = |name: &str| text("/metadata/labels", name);
+        let annotation = |name: &str| text("/metadata/annotations", name);
+        let zone_by_id = || table.name(&ZoneId::new(label(ZONE_ID_KEY)?)).cloned();
+        let taints = node.pointer("/spec/taints").and_then(Value::as_array);
+        Some(NodeView {
+            name: text("/metadata", "name")?.to_owned(),
+            zone: label(ZONE_KEY).map(ZoneName::new).or_else(zone_by_id),
+            pool: label(NODE_POOL_LABEL).map(str::to_owned),
+            resource_version: text("/metadata", "resourceVersion").map(str::to_owned),
+            is_cordoned: node.pointer("/spec/unschedulable") == Some(&Value::Bool(true)),
+            is_do_not_disrupt: annotation(DO_NOT_DISRUPT) == Some("true"),
+            protected_by: annotation(PROTECTED).map(Protection::read),
+            taints: taints.cloned().unwrap_or_default(),
+        })
+    }
+
+    pub(super) fn is_in(&self, zones: &BTreeSet<ZoneName>) -> bool {
+        self.zone.as_ref().is_some_and(|zone| zones.contains(zone))
+    }
+
+    /// What protecting the node takes; nothing when Kerf did so before, even if somebody has
+    /// undone it since: that is theirs to decide.
+    pub(super) fn protect(&self) -> Option<NodeEdit> {
+        if self.pool.is_none() || self.protected_by.is_some() {
+            return None;
+        }
+        let ours = Protection { annotation: !self.is_do_not_disrupt, cordon: !self.is_cordoned };
+        if ours == Protection::default() {
+            return None;
+        }
+        let mut edit = self.edit(NodeAction::Protect);
+        edit.annotations.insert(PROTECTED.to_owned(), Some(ours.to_string()));
+        if ours.annotation {
+            edit.annotations.insert(DO_NOT_DISRUPT.to_owned(), Some("true".to_owned()));
+        }
+        edit.unschedulable = ours.cordon.then_some(true);
+        Some(edit)
+    }
+
+    /// What taking our protection back takes, leaving alone what others did.
+    pub(super) fn unprotect(&self) -> Option<NodeEdit> {
+        let ours = self.protected_by?;
+        let mut edit = self.edit(NodeAction::Unprotect);
+        edit.annotations.insert(PROTECTED.to_owned(), None);
+        if ours.annotation && self.is_do_not_disrupt {
+            edit.annotations.insert(DO_NOT_DISRUPT.to_owned(), None);
+        }
+        edit.unschedulable = (ours.cordon && self.is_cordoned).then_some(false);
+        Some(edit)
+    }
+
+    /// What emptying the node takes.
+    pub(super) fn taint(&self) -> Option<NodeEdit> {
+        let zone = self.zone.as_ref()?;
+        let taint = json!({"key": AWAY_ZONE_TAINT, "value": zone.as_str(), "effect": "NoExecute"});
+        let is_there = self
+            .taints
+            .iter()
+            .any(|t| t.get("key") == taint.get("key") && t.get("effect") == taint.get("effect"));
+        let mut edit = self.edit(NodeAction::Taint);
+        edit.taints = Some(self.taints.iter().cloned().chain([taint]).collect());
+        (!is_there).then_some(edit)
+    }
+
+    /// What letting pods run there again takes.
+    pub(super) fn untaint(&self) -> Option<NodeEdit> {
+        let is_ours = |taint: &&Value| taint.get("key") == Some(&json!(AWAY_ZONE_TAINT));
+        let others: Vec<_> = self.taints.iter().filter(|t| !is_ours(t)).cloned().collect();
+        let is_changed = others.len() < self.taints.len();
+        let mut edit = self.edit(NodeAction::Untaint);
+        edit.taints = Some(others);
+        is_changed.then_some(edit)
+    }
+
+    fn edit(&self, action: NodeAction) -> NodeEdit {
+        NodeEdit {
+            node: self.name.clone(),
+            resource_version: self.resource_version.clone(),
+            action,
+            annotations: BTreeMap::new(),
+            unschedulable: None,
+            taints: None,
+        }
+    }
+}
+
+impl NodeEdit {
+    /// The JSON merge patch that carries the edit out; the server refuses it when the node has
+    /// changed since.
+    pub fn merge_patch(&self) -> Value {
+        let mut metadata = Map::new();
+        if let Some(version) = &self.resource_version {
+            metadata.insert("resourceVersion".to_owned(), json!(version));
+        }
+        if !self.annotations.is_empty() {
+            metadata.insert("annotations".to_owned(), json!(self.annotations));
+        }
+        let mut spec = Map::new();
+        match self.unschedulable {
+            Some(true) => spec.insert("unschedulable".to_owned(), json!(true)),
+            // The field is absent on nodes that were never cordoned.
+            Some(false) => spec.insert("unschedulable".to_owned(), Value::Null),
+            None => None,
+        };
+        if let Some(taints) = &self.taints {
+            let taints = if taints.is_empty() { Value::Null } else { json!(taints) };
+            spec.insert("taints".to_owned(), taints);
+        }
+        json!({"metadata": metadata, "spec": spec})
+    }
+}
+
+impl Protection {
+    fn read(text: &str) -> Protection {
+        let mut parts = text.split(',').map(str::trim);
+        let annotation = parts.clone().any(|part| part == "annotation");
+        Protection { annotation, cordon: parts.any(|part| part == "cordon") }
+    }
+}
+
+impl std::fmt::Display for Protection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let parts = [(self.annotation, "annotation"), (self.cordon, "cordon")];
+        let parts: Vec<_> = parts.iter().filter(|(is_ours, _)| *is_ours).map(|p| p.1).collect();
+        f.write_str(&parts.join(","))
+    }
+}
