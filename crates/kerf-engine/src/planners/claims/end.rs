@@ -1,0 +1,103 @@
+//! Why a claim is given up without anybody asking.
+
+use super::liveness::{Step, limit};
+use super::work::Work;
+use crate::condition::claim::REGISTERED;
+use crate::event::Failure;
+use crate::observed::Claim;
+use crate::time::{Span, Time};
+use crate::world::World;
+
+/// Why a claim is given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::planners) enum Cause {
+    InsufficientCapacity,
+    NodeClassNotReady,
+    LaunchTimeout,
+    RegistrationTimeout,
+    Expired,
+    GarbageCollected,
+}
+
+/// The cause that holds now, if one does.
+pub(super) fn cause(world: &World, claim: &Claim, now: Time) -> Option<Cause> {
+    refused(world, claim)
+        .or_else(|| out_of_time(world, claim, now))
+        .or_else(|| is_past(expires_at(claim), now).then_some(Cause::Expired))
+        .or_else(|| garbage(world, claim).then_some(Cause::GarbageCollected))
+}
+
+/// Comes back when the next cause may hold.
+pub(super) fn wake(work: &mut Work<'_>) {
+    let limit = limit(work.world, work.claim).map(|(_, at)| at);
+    for at in [limit, expires_at(work.claim)].into_iter().flatten() {
+        work.decision.wake(at);
+    }
+}
+
+/// Whether the cloud no longer has the machine of a claim whose node is not ready either. A node
+/// that says it is ready is believed more than a list.
+fn garbage(world: &World, claim: &Claim) -> bool {
+    let Some((listed_at, machines)) = &world.memory.machines else { return false };
+    let registered = claim.status.conditions.get(REGISTERED);
+    let joined_before = registered.is_some_and(|condition| condition.changed_at < *listed_at);
+    let is_listed = claim.status.provider_id.as_ref().is_none_or(|id| machines.contains_key(id));
+    claim.status.conditions.is_true(REGISTERED)
+        && joined_before
+        && !is_listed
+        && !world.node_of(claim).is_some_and(|node| node.is_ready)
+}
+
+fn refused(world: &World, claim: &Claim) -> Option<Cause> {
+    let is_launched =
+        claim.status.provider_id.is_some() || world.memory.launched.contains_key(&claim.meta.uid);
+    match world.memory.launch_failures.get(&claim.meta.name)? {
+        _ if is_launched => None,
+        Failure::InsufficientCapacity { .. } => Some(Cause::InsufficientCapacity),
+        Failure::NodeClassNotReady { .. } => Some(Cause::NodeClassNotReady),
+        _ => None,
+    }
+}
+
+fn out_of_time(world: &World, claim: &Claim, now: Time) -> Option<Cause> {
+    let (step, at) = limit(world, claim)?;
+    is_past(Some(at), now).then_some(match step {
+        Step::Launch => Cause::LaunchTimeout,
+        Step::Registration => Cause::RegistrationTimeout,
+    })
+}
+
+fn expires_at(claim: &Claim) -> Option<Time> {
+    let after = claim.wish.spec.expire_after.duration()?;
+    Some(claim.meta.created_at + Span::from(after))
+}
+
+fn is_past(at: Option<Time>, now: Time) -> bool {
+    at.is_some_and(|at| now >= at)
+}
+
+impl Cause {
+    /// As metrics name it.
+    pub(in crate::planners) fn label(self) -> &'static str {
+        match self {
+            Cause::InsufficientCapacity => "insufficient_capacity",
+            Cause::NodeClassNotReady => "nodeclass_not_ready",
+            Cause::LaunchTimeout => "launch_timeout",
+            Cause::RegistrationTimeout => "registration_timeout",
+            Cause::Expired => "expired",
+            Cause::GarbageCollected => "garbage_collected",
+        }
+    }
+
+    /// As people read it.
+    pub(in crate::planners) fn sentence(self) -> &'static str {
+        match self {
+            Cause::InsufficientCapacity => "the cloud has no such machine now",
+            Cause::NodeClassNotReady => "the node class is not ready",
+            Cause::LaunchTimeout => "no machine was launched within 5 minutes",
+            Cause::RegistrationTimeout => "the node did not join within 15 minutes",
+            Cause::Expired => "the node has reached its age limit",
+            Cause::GarbageCollected => "the cloud no longer has the machine",
+        }
+    }
+}

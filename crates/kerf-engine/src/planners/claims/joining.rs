@@ -1,0 +1,115 @@
+//! What a node gets from its claim when it joins, and when it is ready for pods.
+
+use kerf_model::labels::node_class_key;
+use kerf_model::labels::well_known::{
+    DO_NOT_SYNC_TAINTS, INITIALIZED as INITIALIZED_LABEL, REGISTERED as REGISTERED_LABEL,
+    TERMINATION_FINALIZER,
+};
+use kerf_model::taint::{Taint, UNREGISTERED_KEY, merge_taints, unregistered};
+
+use super::initialization::{Lack, lack};
+use crate::action::{Deed, NodePatch};
+use crate::announcement::Announcement;
+use crate::condition::claim::{LAUNCHED, REGISTERED};
+use crate::decision::Decision;
+use crate::event::Key;
+use crate::observed::{Claim, Node};
+use crate::world::World;
+
+/// What a node that stays needs.
+pub(in crate::planners) fn tend(world: &World, node: &Node) -> Decision {
+    let mut decision = Decision::default();
+    let Some(claim) = world.claim_of(node) else { return decision };
+    let is_alone = world.node_of(claim).is_some();
+    if !is_alone || claim.meta.is_deleting() || !world.is_supported(&claim.wish.spec.node_class) {
+        return decision;
+    }
+    let mut patch = NodePatch::default();
+    let mut reason = "the node lacks the label of its node class";
+    let conditions = &claim.status.conditions;
+    if conditions.is_true(REGISTERED) {
+        let is_new = node.labels.get(INITIALIZED_LABEL).is_none_or(|value| value != "true");
+        if is_new && lack(claim, Some(node)) == Lack::Nothing {
+            set_label(&mut patch, INITIALIZED_LABEL);
+            reason = "the node is ready for pods";
+        }
+    } else if conditions.is_true(LAUNCHED) && !has_joined(node, claim) {
+        reason = "the node has joined and gets what its claim asks for";
+        patch = joining_patch(node, claim);
+        decision.announcements.extend(missing_taint(node, claim));
+    }
+    hydrate(&mut patch, node, claim);
+    if patch != NodePatch::default() {
+        let (name, revision) = (node.meta.name.clone(), node.meta.revision);
+        decision.act(Deed::PatchNode { name, revision, patch }, reason);
+    }
+    decision
+}
+
+/// Whether a node carries everything it gets when it joins. It is all stored at once, so the marks
+/// of that write are enough; taints that were removed since stay removed.
+pub(super) fn has_joined(node: &Node, claim: &Claim) -> bool {
+    node.labels.get(REGISTERED_LABEL).is_some_and(|value| value == "true")
+        && node.finalizers.iter().any(|finalizer| finalizer == TERMINATION_FINALIZER)
+        && node.owner_claim.as_ref() == Some(&claim.meta.uid)
+        && !node.taints.iter().any(|taint| taint.key == UNREGISTERED_KEY)
+}
+
+fn joining_patch(node: &Node, claim: &Claim) -> NodePatch {
+    let mut patch = NodePatch::default();
+    for (key, value) in &claim.wish.labels {
+        if node.labels.get(key) != Some(value) {
+            patch.metadata.labels.insert(key.clone(), value.clone());
+        }
+    }
+    for (key, value) in &claim.wish.annotations {
+        if node.annotations.get(key) != Some(value) {
+            patch.metadata.annotations.insert(key.clone(), value.clone());
+        }
+    }
+    set_label(&mut patch, REGISTERED_LABEL);
+    if !node.finalizers.iter().any(|finalizer| finalizer == TERMINATION_FINALIZER) {
+        let mut finalizers = node.finalizers.clone();
+        finalizers.push(TERMINATION_FINALIZER.to_owned());
+        patch.metadata.finalizers = Some(finalizers);
+    }
+    patch.owner = Some((claim.meta.name.clone(), claim.meta.uid.clone()));
+    let taints = joined_taints(node, claim);
+    patch.taints = (taints != node.taints).then_some(taints);
+    patch
+}
+
+fn joined_taints(node: &Node, claim: &Claim) -> Vec<Taint> {
+    let mut taints = node.taints.clone();
+    let keeps_own = node.labels.get(DO_NOT_SYNC_TAINTS).is_some_and(|value| value == "true");
+    if !keeps_own {
+        merge_taints(&mut taints, &claim.wish.spec.taints);
+        merge_taints(&mut taints, &claim.wish.spec.startup_taints);
+    }
+    taints.retain(|taint| !taint.same_mark(&unregistered()));
+    taints
+}
+
+fn missing_taint(node: &Node, claim: &Claim) -> Option<Announcement> {
+    let is_there = node.taints.iter().any(|taint| taint.same_mark(&unregistered()));
+    let message = format!(
+        "node {} joined without the taint {}, so pods may have come before its labels and taints; \
+         add the taint where the node boots",
+        node.meta.name,
+        unregistered()
+    );
+    let about = Key::Claim(claim.meta.name.clone());
+    (!is_there).then(|| Announcement::warning(about, "UnregisteredTaintMissing", message))
+}
+
+fn hydrate(patch: &mut NodePatch, node: &Node, claim: &Claim) {
+    let class = &claim.wish.spec.node_class;
+    let key = node_class_key(&class.group, &class.kind);
+    if !node.labels.contains_key(&key) {
+        patch.metadata.labels.insert(key, class.name.clone());
+    }
+}
+
+fn set_label(patch: &mut NodePatch, key: &str) {
+    patch.metadata.labels.insert(key.to_owned(), "true".to_owned());
+}

@@ -1,0 +1,74 @@
+//! From a stored claim to a machine.
+
+use super::work::Work;
+use crate::action::Deed;
+use crate::condition::claim::LAUNCHED;
+use crate::event::{Failure, Machine};
+
+/// Longer error texts are cut, so that objects stay small; the original cuts here too.
+const MESSAGE_CHARS_MAX: usize = 300;
+
+/// Launches a machine, or stores what is known of one.
+///
+/// The machine is remembered until the status that names it is stored. If the process dies
+/// before, the launch is asked for again and the cloud answers with the same machine.
+pub(super) fn advance(work: &mut Work<'_>) {
+    if work.claim.status.provider_id.is_some() {
+        work.conditions.set_true(LAUNCHED);
+        return;
+    }
+    if !work.claim.is_guarded() {
+        return;
+    }
+    let memory = &work.world.memory;
+    if let Some(machine) = memory.launched.get(&work.claim.meta.uid) {
+        take_over(work, machine);
+        return;
+    }
+    if let Some(failure) = memory.launch_failures.get(&work.claim.meta.name) {
+        let (reason, message) = in_words(failure);
+        work.conditions.set_unknown(LAUNCHED, &reason, &message);
+    }
+    let deed = Deed::Launch(Box::new(work.claim.clone()));
+    work.decision.act(deed, "the claim has no machine yet");
+}
+
+/// The claim's own labels win over the machine's; annotations are the other way round.
+fn take_over(work: &mut Work<'_>, machine: &Machine) {
+    let wish = &work.claim.wish;
+    for (key, value) in &machine.labels {
+        if !wish.labels.contains_key(key) {
+            work.patch.labels.insert(key.clone(), value.clone());
+        }
+    }
+    for (key, value) in &machine.annotations {
+        if wish.annotations.get(key) != Some(value) {
+            work.patch.annotations.insert(key.clone(), value.clone());
+        }
+    }
+    work.status.provider_id = Some(machine.provider_id.clone());
+    work.status.image_id.clone_from(&machine.image_id);
+    work.status.capacity = machine.capacity.clone();
+    work.status.allocatable = machine.allocatable.clone();
+    work.conditions.set_true(LAUNCHED);
+}
+
+/// Reason and message for people.
+pub(super) fn in_words(failure: &Failure) -> (String, String) {
+    match failure {
+        Failure::LaunchRefused { reason, message } => (reason.clone(), message.clone()),
+        Failure::Conflict => ("LaunchFailed".to_owned(), "the claim changed meanwhile".to_owned()),
+        Failure::Refused { message }
+        | Failure::InsufficientCapacity { message }
+        | Failure::NodeClassNotReady { message }
+        | Failure::Invalid { message }
+        | Failure::Unavailable { message } => ("LaunchFailed".to_owned(), cut(message)),
+    }
+}
+
+fn cut(message: &str) -> String {
+    match message.char_indices().nth(MESSAGE_CHARS_MAX) {
+        Some((end, _)) => format!("{}...", &message[..end]),
+        None => message.to_owned(),
+    }
+}

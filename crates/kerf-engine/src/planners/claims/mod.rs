@@ -1,0 +1,75 @@
+//! Claims, from the wish to the end.
+//!
+//! ```text
+//!  creation ─► metadata ─► launch ─► registration ─► initialization ─► quiet ─► end
+//!                                    (claim and node)                           │
+//!                                         deletion: node gone ─► machine gone ─►┘ finalizer gone
+//! ```
+//!
+//! Every step looks at what is stored and says what is missing, so that it does not matter how
+//! often it is asked or where the process died before.
+
+mod conclusion;
+mod consistency;
+mod creation;
+mod deletion;
+mod end;
+mod initialization;
+mod joining;
+mod launch;
+mod liveness;
+mod metadata;
+mod notice;
+mod pod_events;
+mod quiet;
+mod registration;
+mod tally;
+mod work;
+
+pub(super) use conclusion::conclude;
+use end::Cause;
+pub(super) use joining::tend as tend_node;
+pub(super) use notice::{notice, notice_gone};
+
+use crate::action::Deed;
+use crate::decision::Decision;
+use crate::observed::{Claim, Name};
+use crate::time::Time;
+use crate::world::World;
+use work::Work;
+
+/// What a claim needs now.
+pub(super) fn plan(world: &World, name: &Name, now: Time) -> Decision {
+    let Some(claim) = world.claims.get(name) else { return creation::plan(world, name) };
+    if !world.is_supported(&claim.wish.spec.node_class) {
+        return Decision::default();
+    }
+    if claim.meta.is_deleting() {
+        return deletion::plan(world, claim, now);
+    }
+    match end::cause(world, claim, now) {
+        Some(cause) => end_it(claim, cause),
+        None => tend(world, claim, now),
+    }
+}
+
+fn end_it(claim: &Claim, cause: Cause) -> Decision {
+    let mut decision = Decision::default();
+    let deed = Deed::DeleteClaim { name: claim.meta.name.clone(), uid: claim.meta.uid.clone() };
+    decision.act(deed, cause.sentence());
+    decision
+}
+
+fn tend(world: &World, claim: &Claim, now: Time) -> Decision {
+    let mut work = Work::on(world, claim, now);
+    metadata::guard(&mut work);
+    metadata::hydrate(&mut work);
+    launch::advance(&mut work);
+    registration::advance(&mut work);
+    initialization::advance(&mut work);
+    pod_events::store(&mut work);
+    quiet::judge(&mut work);
+    consistency::judge(&mut work);
+    end::wake(&mut work);
+    work.finish()
+}

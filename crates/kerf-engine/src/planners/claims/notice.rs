@@ -1,0 +1,236 @@
+//! What to remember when objects change, while the former state is still known.
+
+use kerf_model::labels::well_known::TERMINATION_FINALIZER;
+
+use super::tally;
+use crate::action::Deed;
+use crate::announcement::Announcement;
+use crate::condition::claim::{DRAINED, REGISTERED};
+use crate::condition::pool::NODE_REGISTRATION_HEALTHY;
+use crate::condition::{Conditions, Status};
+use crate::decision::Decision;
+use crate::event::{Key, Object};
+use crate::memory::Memo;
+use crate::observed::{Claim, Name, Pod, PodKey, PodOwner, Standing};
+use crate::time::Time;
+use crate::world::World;
+
+/// What to remember when an object is about to become this.
+pub(in crate::planners) fn notice(world: &World, object: &Object, now: Time) -> Decision {
+    match object {
+        Object::Claim(claim) => claim_changes(world, claim, now),
+        Object::Pod(pod) => pod_changes(world, pod, now),
+        Object::Pool(pool) => {
+            let mut decision = Decision::default();
+            let former = world.pools.get(&pool.meta.name);
+            let former = former.filter(|former| former.meta.uid == pool.meta.uid);
+            if let Some(former) = former {
+                let about = Key::Pool(pool.meta.name.clone());
+                let changes = (&former.status.conditions, &pool.status.conditions);
+                decision.announcements.extend(transitions(&about, changes.0, changes.1));
+            }
+            decision
+        }
+        _ => Decision::default(),
+    }
+}
+
+/// What to remember when an object is about to be gone.
+pub(in crate::planners) fn notice_gone(world: &World, key: &Key, now: Time) -> Decision {
+    match key {
+        Key::Claim(name) => {
+            world.claims.get(name).map(|claim| claim_goes(world, claim, now)).unwrap_or_default()
+        }
+        Key::Pod(key) => pod_goes(world, key, now),
+        Key::Node(name) => node_goes(world, name),
+        _ => Decision::default(),
+    }
+}
+
+fn claim_changes(world: &World, claim: &Claim, now: Time) -> Decision {
+    let name = &claim.meta.name;
+    let mut decision = match world.claims.get(name) {
+        Some(former) if former.meta.uid != claim.meta.uid => claim_goes(world, former, now),
+        Some(former) => claim_advances(world, former, claim),
+        None => Decision::default(),
+    };
+    if world.memory.creating.contains_key(name) {
+        decision.remember(Memo::Created(name.clone()));
+    }
+    let uid = &claim.meta.uid;
+    if claim.status.provider_id.is_some() && world.memory.launched.contains_key(uid) {
+        decision.remember(Memo::LaunchStored { claim: name.clone(), uid: uid.clone() });
+    }
+    decision
+}
+
+fn claim_advances(world: &World, former: &Claim, claim: &Claim) -> Decision {
+    let mut decision = Decision::default();
+    let (old, new) = (&former.status.conditions, &claim.status.conditions);
+    let turns_true = |kind| !old.is_true(kind) && new.is_true(kind);
+    if turns_true(REGISTERED) {
+        decision.measures.push(tally::node_created(claim));
+        decision.memos.extend(registration(world, claim, true));
+    }
+    if turns_true(DRAINED) {
+        decision.measures.push(tally::node_drained(claim));
+    }
+    let about = Key::Claim(claim.meta.name.clone());
+    decision.announcements.extend(transitions(&about, old, new));
+    decision
+}
+
+/// Notes for a claim's pool that a launch became a node, or did not. What a former process knew
+/// is in the pool's condition: one success, or just enough failures.
+pub(super) fn registration(world: &World, claim: &Claim, succeeded: bool) -> Vec<Memo> {
+    let pool = claim.pool().and_then(|pool| world.pools.get(pool));
+    let pool = pool.filter(|pool| claim.owner_pool.as_ref() == Some(&pool.meta.uid));
+    let Some(pool) = pool else { return Vec::new() };
+    let memo = |succeeded| Memo::Registration { pool: pool.meta.uid.clone(), succeeded };
+    let mut memos = Vec::new();
+    if !world.memory.registrations.contains_key(&pool.meta.uid) {
+        let health = pool.status.conditions.get(NODE_REGISTRATION_HEALTHY);
+        match health.map(|condition| condition.status) {
+            Some(Status::True) => memos.push(memo(true)),
+            Some(Status::False) => memos.extend([memo(false), memo(false)]),
+            _ => {}
+        }
+    }
+    memos.push(memo(succeeded));
+    memos
+}
+
+fn claim_goes(world: &World, claim: &Claim, now: Time) -> Decision {
+    let mut decision = Decision::default();
+    let (name, uid) = (&claim.meta.name, &claim.meta.uid);
+    decision.remember(Memo::ForgetClaim(name.clone()));
+    if let Some(machine) = world.memory.launched.get(uid) {
+        let provider_id = Some(machine.provider_id.clone());
+        let deed = Deed::Terminate { claim: name.clone(), provider_id };
+        decision.act(deed, "its claim is gone");
+        decision.remember(Memo::LaunchStored { claim: name.clone(), uid: uid.clone() });
+    }
+    if claim.meta.is_deleting() {
+        decision.measures.extend(tally::terminated(claim, now));
+        decision.announce(finalized(Key::Claim(name.clone())));
+    }
+    decision
+}
+
+fn pod_changes(world: &World, pod: &Pod, now: Time) -> Decision {
+    let mut decision = Decision::default();
+    let former = world.pods.get(&pod.key).filter(|former| former.meta.uid == pod.meta.uid);
+    let has_place = matches!(pod.standing, Standing::Bound { .. } | Standing::Ended { .. });
+    if (has_place || former.is_none()) && world.memory.nominations.contains_key(&pod.key) {
+        decision.remember(Memo::Release(pod.key.clone()));
+    }
+    // Before the world is complete everything looks new; only what happens before Kerf's eyes
+    // counts, so that a restart does not start all clocks anew.
+    if world.is_complete() {
+        decision.memos.extend(pod_event(world, former, pod, now));
+    }
+    decision
+}
+
+fn pod_event(world: &World, former: Option<&Pod>, pod: &Pod, now: Time) -> Option<Memo> {
+    let was_leaving = former.is_some_and(|former| former.meta.is_deleting());
+    let node = match &pod.standing {
+        Standing::Bound { node } => {
+            let comes = former.is_none_or(|former| former.node() != Some(node));
+            let leaves = pod.meta.is_deleting() && !was_leaving;
+            (comes || leaves).then_some(node)?
+        }
+        Standing::Ended { node: Some(node) } => {
+            let ends = former.is_none_or(|former| !former.has_ended());
+            ends.then_some(node)?
+        }
+        _ => return None,
+    };
+    event_on(world, node, pod, now)
+}
+
+fn event_on(world: &World, node: &Name, pod: &Pod, now: Time) -> Option<Memo> {
+    if pod.owner == PodOwner::DaemonSet {
+        return None;
+    }
+    let claim = world.claim_of(world.nodes.get(node)?)?;
+    Some(Memo::PodEvent { claim: claim.meta.name.clone(), at: now })
+}
+
+fn pod_goes(world: &World, key: &PodKey, now: Time) -> Decision {
+    let mut decision = Decision::default();
+    if world.memory.nominations.contains_key(key) {
+        decision.remember(Memo::Release(key.clone()));
+    }
+    let Some(pod) = world.pods.get(key) else { return decision };
+    // A pod that was leaving has been noticed then.
+    if let Some(node) = pod.node()
+        && !pod.meta.is_deleting()
+        && world.is_complete()
+    {
+        decision.memos.extend(event_on(world, node, pod, now));
+    }
+    decision
+}
+
+fn node_goes(world: &World, name: &Name) -> Decision {
+    let mut decision = Decision::default();
+    // A node without a claim went under its own name.
+    if !world.claims.contains_key(name) && world.memory.machine_gone.contains(name) {
+        decision.remember(Memo::ForgetClaim(name.clone()));
+    }
+    if let Some(node) = world.nodes.get(name)
+        && node.meta.is_deleting()
+        && node.finalizers.iter().any(|finalizer| finalizer == TERMINATION_FINALIZER)
+    {
+        decision.announce(finalized(Key::Node(name.clone())));
+    }
+    decision
+}
+
+fn finalized(about: Key) -> Announcement {
+    Announcement::normal(about, "Finalized", format!("Finalized {TERMINATION_FINALIZER}"))
+}
+
+/// One Event for every condition whose status changed.
+fn transitions(about: &Key, old: &Conditions, new: &Conditions) -> Vec<Announcement> {
+    let mut news = Vec::new();
+    for condition in &new.0 {
+        let Some(former) = old.get(&condition.kind) else { continue };
+        let Some(reason) = kind_of(&condition.kind) else { continue };
+        if former.status == condition.status {
+            continue;
+        }
+        let why = match (condition.reason == condition.kind, condition.message.is_empty()) {
+            (true, true) => String::new(),
+            (_, true) => format!(", Reason: {}", condition.reason),
+            _ => format!(", Reason: {}, Message: {}", condition.reason, condition.message),
+        };
+        let text = format!(
+            "Status condition transitioned, Type: {}, Status: {} -> {}{why}",
+            condition.kind, former.status, condition.status
+        );
+        news.push(Announcement::normal(about.clone(), reason, text));
+    }
+    news
+}
+
+/// The word an Event about a condition carries; conditions of others are theirs to announce.
+fn kind_of(kind: &str) -> Option<&'static str> {
+    use crate::condition::{READY, claim, pool};
+    [
+        READY,
+        claim::LAUNCHED,
+        claim::REGISTERED,
+        claim::INITIALIZED,
+        claim::DRAINED,
+        claim::VOLUMES_DETACHED,
+        claim::INSTANCE_TERMINATING,
+        claim::CONSISTENT_STATE_FOUND,
+        pool::VALIDATION_SUCCEEDED,
+        pool::NODE_CLASS_READY,
+        pool::NODE_REGISTRATION_HEALTHY,
+    ]
+    .into_iter()
+    .find(|known| *known == kind)
+}

@@ -1,0 +1,82 @@
+//! What is counted about claims, under the names dashboards know.
+
+use kerf_model::labels::annotation::MIN_VALUES_RELAXED;
+use kerf_model::labels::well_known::{CAPACITY_TYPE, ZONE};
+
+use crate::action::NewClaim;
+use crate::condition::claim::INSTANCE_TERMINATING;
+use crate::measure::Measure;
+use crate::observed::Claim;
+use crate::time::Time;
+
+/// A claim was stored.
+pub(super) fn created(claim: &NewClaim) -> Measure {
+    let relaxed = claim.wish.annotations.get(MIN_VALUES_RELAXED);
+    let relaxed = relaxed.map_or("false", String::as_str);
+    let labels = vec![
+        ("reason", "provisioned".to_owned()),
+        ("nodepool", claim.pool.0.to_string()),
+        ("min_values_relaxed", relaxed.to_owned()),
+    ];
+    Measure::one("karpenter_nodeclaims_created_total", labels)
+}
+
+/// The deletion of a claim was asked for by Kerf itself.
+pub(in crate::planners) fn disrupted(claim: &Claim, reason: &str) -> Measure {
+    let labels = vec![
+        ("reason", reason.to_owned()),
+        ("nodepool", claim.pool().unwrap_or_default().to_owned()),
+        ("capacity_type", claim.label(CAPACITY_TYPE).unwrap_or_default().to_owned()),
+        ("consolidation_policy", String::new()),
+        ("termination_mode", termination_mode(claim).to_owned()),
+    ];
+    Measure::one("karpenter_nodeclaims_disrupted_total", labels)
+}
+
+/// A claim is gone.
+pub(super) fn terminated(claim: &Claim, now: Time) -> Vec<Measure> {
+    let pool = claim.pool().unwrap_or_default().to_owned();
+    let labels = vec![
+        ("nodepool", pool.clone()),
+        ("capacity_type", claim.label(CAPACITY_TYPE).unwrap_or_default().to_owned()),
+        ("zone", claim.label(ZONE).unwrap_or_default().to_owned()),
+    ];
+    let mut measures = vec![Measure::one("karpenter_nodeclaims_terminated_total", labels)];
+    if let Some(since) = claim.meta.deleting_since {
+        let metric = "karpenter_nodeclaims_termination_duration_seconds";
+        let labels = vec![("nodepool", pool)];
+        measures.push(Measure::Took { metric, labels, span: now.since(since) });
+    }
+    measures
+}
+
+/// The cloud says a claim's machine is gone.
+pub(super) fn machine_gone(claim: &Claim, now: Time) -> Option<Measure> {
+    let asked = claim.status.conditions.get(INSTANCE_TERMINATING)?;
+    let labels = vec![("nodepool", claim.pool().unwrap_or_default().to_owned())];
+    let metric = "karpenter_nodeclaims_instance_termination_duration_seconds";
+    Some(Measure::Took { metric, labels, span: now.since(asked.changed_at) })
+}
+
+/// A claim's node has joined.
+pub(super) fn node_created(claim: &Claim) -> Measure {
+    let labels = vec![
+        ("nodepool", claim.pool().unwrap_or_default().to_owned()),
+        ("zone", claim.label(ZONE).unwrap_or_default().to_owned()),
+    ];
+    Measure::one("karpenter_nodes_created_total", labels)
+}
+
+/// A claim's node is drained.
+pub(super) fn node_drained(claim: &Claim) -> Measure {
+    let labels = vec![("nodepool", claim.pool().unwrap_or_default().to_owned())];
+    Measure::one("karpenter_nodes_drained_total", labels)
+}
+
+fn termination_mode(claim: &Claim) -> &'static str {
+    match claim.wish.spec.termination_grace {
+        None => "graceful",
+        Some(grace) if grace.nanos() <= 0 => "forceful",
+        Some(_) => "eventual",
+    }
+}

@@ -1,0 +1,69 @@
+//! One look at a claim: what is stored, what should be, and the difference.
+
+use crate::action::{Deed, MetadataPatch};
+use crate::condition::Draft;
+use crate::condition::claim::DEPENDENTS;
+use crate::decision::Decision;
+use crate::observed::{Claim, ClaimStatus};
+use crate::time::Time;
+use crate::world::World;
+
+/// A claim being looked at. Steps change `patch`, `status` and `conditions`; [`Work::finish`] asks
+/// for what differs to be stored.
+pub(super) struct Work<'a> {
+    pub(super) world: &'a World,
+    pub(super) claim: &'a Claim,
+    pub(super) now: Time,
+    /// What its metadata lacks.
+    pub(super) patch: MetadataPatch,
+    /// What its status should be, conditions apart.
+    pub(super) status: ClaimStatus,
+    /// What its conditions should be.
+    pub(super) conditions: Draft,
+    pub(super) decision: Decision,
+}
+
+impl<'a> Work<'a> {
+    pub(super) fn on(world: &'a World, claim: &'a Claim, now: Time) -> Self {
+        Self {
+            world,
+            claim,
+            now,
+            patch: MetadataPatch::default(),
+            status: claim.status.clone(),
+            conditions: Draft::of(&claim.status.conditions, &DEPENDENTS, &claim.meta, now),
+            decision: Decision::default(),
+        }
+    }
+
+    /// Metadata is stored before the status: a status never speaks of labels that are not there.
+    pub(super) fn finish(mut self) -> Decision {
+        let name = self.claim.meta.name.clone();
+        let revision = self.claim.meta.revision;
+        self.status.conditions = self.conditions.into_conditions();
+        if self.patch != MetadataPatch::default() {
+            let deed = Deed::PatchClaim { name, revision, patch: self.patch };
+            self.decision.act(deed, "the claim's labels, annotations or finalizers lag behind");
+        } else if self.status != self.claim.status {
+            let reason = reason_of(&self.claim.status, &self.status);
+            let status = Box::new(self.status);
+            let deed = Deed::WriteClaimStatus { name, revision, status };
+            self.decision.act(deed, reason);
+        }
+        self.decision
+    }
+}
+
+fn reason_of(stored: &ClaimStatus, wanted: &ClaimStatus) -> String {
+    let mut news: Vec<String> = Vec::new();
+    for condition in &wanted.conditions.0 {
+        let known = stored.conditions.get(&condition.kind);
+        if known.is_none_or(|known| known.status != condition.status) {
+            news.push(format!("{} is {}", condition.kind, condition.status));
+        }
+    }
+    if stored.last_pod_event_at != wanted.last_pod_event_at {
+        news.push("a pod came or went".to_owned());
+    }
+    if news.is_empty() { "more is known".to_owned() } else { news.join(", ") }
+}

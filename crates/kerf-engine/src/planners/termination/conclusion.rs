@@ -1,0 +1,91 @@
+//! What finished actions mean for pods that have to leave.
+
+use super::deadline::deadline;
+use super::rfc3339;
+use crate::action::{Action, Deed};
+use crate::announcement::Announcement;
+use crate::condition::claim::DISRUPTION_REASON;
+use crate::decision::Decision;
+use crate::event::{Failure, Key, Outcome};
+use crate::measure::Measure;
+use crate::observed::{Claim, Node, Pod, PodKey};
+use crate::time::Time;
+use crate::world::World;
+
+/// Why pods leave where nothing else is said.
+const BY_FORCE: &str = "Forceful Termination";
+
+/// What to make of a finished action about a pod.
+pub(in crate::planners) fn conclude(
+    world: &World,
+    key: &PodKey,
+    action: &Action,
+    outcome: &Outcome,
+    _now: Time,
+) -> Decision {
+    let mut decision = Decision::default();
+    let pod = world.pods.get(key);
+    let node = pod.and_then(Pod::node).and_then(|node| world.nodes.get(node));
+    let claim = node.and_then(|node| world.claim_of(node));
+    match &action.deed {
+        Deed::EvictPod { .. } => evicted(key, node, claim, outcome, &mut decision),
+        Deed::DeletePod { grace_seconds, .. } if matches!(outcome, Outcome::Done) => {
+            decision.announce(disrupted(key, pod, claim, *grace_seconds));
+        }
+        _ => {}
+    }
+    decision
+}
+
+fn evicted(
+    key: &PodKey,
+    node: Option<&Node>,
+    claim: Option<&Claim>,
+    outcome: &Outcome,
+    decision: &mut Decision,
+) {
+    let code = match outcome {
+        Outcome::Done | Outcome::Stored(_) => "200",
+        Outcome::NotFound => "404",
+        Outcome::Failed(Failure::Conflict) => "409",
+        Outcome::Failed(Failure::Refused { .. }) => "429",
+        _ => "500",
+    };
+    let labels = vec![("code", code.to_owned())];
+    decision.measures.push(Measure::one("karpenter_pods_eviction_requests_total", labels));
+    match outcome {
+        Outcome::Done => {
+            let condition = claim.and_then(|claim| claim.status.conditions.get(DISRUPTION_REASON));
+            let reason = condition.map_or(BY_FORCE, |condition| condition.reason.as_str());
+            let labels = vec![("reason", reason.to_owned())];
+            decision.measures.push(Measure::one("karpenter_pods_drained_total", labels));
+            let text = format!("Evicted pod: {reason}");
+            decision.announce(Announcement::normal(Key::Pod(key.clone()), "Evicted", text));
+        }
+        Outcome::Failed(Failure::Refused { message }) => {
+            if let Some(node) = node {
+                let about = Key::Node(node.meta.name.clone());
+                let text = format!("Failed to drain node, evicting pod {key}: {message}");
+                decision.announce(Announcement::warning(about, "FailedDraining", text));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn disrupted(
+    key: &PodKey,
+    pod: Option<&Pod>,
+    claim: Option<&Claim>,
+    grace_seconds: u64,
+) -> Announcement {
+    let by = claim.and_then(deadline).map_or_else(String::new, |at| format!(" by {}", rfc3339(at)));
+    let configured = pod.and_then(|pod| pod.termination_grace);
+    let configured =
+        configured.map_or_else(|| "none".to_owned(), |grace| format!("{}s", grace.seconds()));
+    let text = format!(
+        "Deleting the pod so that its node can go{by}: it is given {grace_seconds}s of grace, \
+         configured are {configured}"
+    );
+    Announcement::normal(Key::Pod(key.clone()), "Disrupted", text)
+}

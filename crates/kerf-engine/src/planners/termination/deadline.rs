@@ -1,0 +1,25 @@
+//! Until when pods are waited for.
+
+use kerf_model::labels::annotation::TERMINATION_TIMESTAMP;
+
+use super::timestamp::{parse_rfc3339, rfc3339};
+use crate::announcement::Announcement;
+use crate::event::Key;
+use crate::observed::Claim;
+use crate::time::{Span, Time};
+
+/// Until when a claim's pods are waited for: as its annotation says, or as its grace period does
+/// once its deletion was asked for.
+pub(in crate::planners) fn deadline(claim: &Claim) -> Option<Time> {
+    let written = claim.annotations().get(TERMINATION_TIMESTAMP);
+    written.and_then(|text| parse_rfc3339(text)).or_else(|| {
+        let grace = claim.wish.spec.termination_grace?;
+        Some(claim.meta.deleting_since? + Span::from(grace))
+    })
+}
+
+/// The deadline, for people.
+pub(in crate::planners) fn deadline_news(about: Key, deadline: Time) -> Announcement {
+    let text = format!("All pods will be deleted by {}", rfc3339(deadline));
+    Announcement::warning(about, "TerminationGracePeriodExpiring", text)
+}

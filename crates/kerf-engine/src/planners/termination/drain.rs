@@ -1,0 +1,58 @@
+//! Which pods have to leave a node, and in what order.
+
+use kerf_model::taint::disrupted;
+
+use crate::observed::{Node, Pod, PodOwner};
+use crate::time::{Span, Time};
+use crate::world::World;
+
+/// Pods leave tier by tier, each emptied before the next is begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Tier {
+    Ordinary,
+    OrdinaryDaemon,
+    Critical,
+    CriticalDaemon,
+}
+
+/// A pod that should have been gone so long ago is stuck, most often because its kubelet is; it is
+/// not waited for.
+const STUCK_AFTER: Span = Span::from_minutes(1);
+
+/// The pods a node still waits for, by name.
+pub(super) fn waiting<'a>(world: &'a World, node: &Node, now: Time) -> Vec<&'a Pod> {
+    let pods = world.pods_on(&node.meta.name);
+    pods.filter(|pod| is_drainable(pod) && !is_stuck(pod, now)).collect()
+}
+
+/// The tier whose pods leave now.
+pub(super) fn active_tier(world: &World, node: &Node, now: Time) -> Option<Tier> {
+    waiting(world, node, now).into_iter().map(tier).min()
+}
+
+/// The tier of a pod.
+pub(super) fn tier(pod: &Pod) -> Tier {
+    match (pod.is_critical, pod.owner == PodOwner::DaemonSet) {
+        (false, false) => Tier::Ordinary,
+        (false, true) => Tier::OrdinaryDaemon,
+        (true, false) => Tier::Critical,
+        (true, true) => Tier::CriticalDaemon,
+    }
+}
+
+/// Whether a pod has to leave at all: it has not ended, does not live and die with the node, and
+/// has not said that it stays to the end.
+pub(super) fn is_drainable(pod: &Pod) -> bool {
+    let stays = pod.shape.tolerations.iter().any(|own| own.tolerates(&disrupted()));
+    !pod.has_ended() && pod.owner != PodOwner::Node && !stays
+}
+
+/// When a pod that is leaving is no longer waited for.
+pub(super) fn given_up_at(pod: &Pod) -> Option<Time> {
+    // One millisecond more: at the moment itself it still has a chance.
+    pod.meta.deleting_since.map(|end| end + STUCK_AFTER + Span::from_millis(1))
+}
+
+fn is_stuck(pod: &Pod, now: Time) -> bool {
+    given_up_at(pod).is_some_and(|at| now >= at)
+}

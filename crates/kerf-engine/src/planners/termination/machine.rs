@@ -1,0 +1,42 @@
+//! The end of a machine.
+
+use std::sync::Arc;
+
+use crate::action::Deed;
+use crate::decision::Decision;
+use crate::observed::{Name, Node};
+use crate::time::{Span, Time};
+use crate::world::World;
+
+/// How often the cloud is asked until the machine is gone.
+const EVERY: Span = Span::from_seconds(5);
+
+/// Asks for the end of a claim's machine, again and again. Returns whether it is gone.
+pub(in crate::planners) fn end_machine(
+    world: &World,
+    claim: &Name,
+    provider_id: Option<Arc<str>>,
+    now: Time,
+    decision: &mut Decision,
+) -> bool {
+    if world.memory.machine_gone.contains(claim) {
+        return true;
+    }
+    match world.memory.terminate_asked_at.get(claim) {
+        Some(asked_at) if now < *asked_at + EVERY => decision.wake(*asked_at + EVERY),
+        _ => {
+            let deed = Deed::Terminate { claim: claim.clone(), provider_id };
+            decision.act(deed, "nothing needs the machine any more");
+        }
+    }
+    false
+}
+
+/// Whether the cloud's machines were listed after the node's deletion was asked for, and its own
+/// was not among them.
+pub(super) fn is_unlisted(world: &World, node: &Node) -> bool {
+    let Some((listed_at, machines)) = &world.memory.machines else { return false };
+    let Some(provider_id) = &node.provider_id else { return false };
+    let asked_before = node.meta.deleting_since.is_some_and(|since| since < *listed_at);
+    asked_before && !machines.contains_key(provider_id)
+}

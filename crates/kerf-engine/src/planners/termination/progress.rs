@@ -1,0 +1,88 @@
+//! How far the end of a claim's node has come, in the claim's conditions.
+
+use super::{deadline, drain, is_closed, volumes};
+use crate::condition::claim::{DRAINED, VOLUMES_DETACHED};
+use crate::condition::{Draft, Status};
+use crate::decision::Decision;
+use crate::observed::{Claim, Node};
+use crate::time::{Span, Time};
+use crate::world::World;
+
+/// A drain takes at least so long, so that pods bound in the last moment are seen.
+const DRAIN_MIN: Span = Span::from_seconds(5);
+
+/// Notes in a claim's conditions how far the end of its node has come.
+pub(in crate::planners) fn note_progress(
+    world: &World,
+    node: &Node,
+    claim: &Claim,
+    now: Time,
+    conditions: &mut Draft,
+    decision: &mut Decision,
+) {
+    if !node.meta.is_deleting() || !is_closed(node) {
+        return;
+    }
+    if note_drain(world, node, now, conditions, decision) {
+        note_volumes(world, node, claim, now, conditions, decision);
+    }
+}
+
+fn note_drain(
+    world: &World,
+    node: &Node,
+    now: Time,
+    conditions: &mut Draft,
+    decision: &mut Decision,
+) -> bool {
+    if conditions.is_true(DRAINED) {
+        return true;
+    }
+    let since = conditions.get(DRAINED).map(|condition| condition.changed_at);
+    let waiting = drain::waiting(world, node, now);
+    for at in waiting.iter().filter_map(|pod| drain::given_up_at(pod)) {
+        decision.wake(at);
+    }
+    match since {
+        Some(since) if waiting.is_empty() && now >= since + DRAIN_MIN => {
+            conditions.set_true(DRAINED);
+            return true;
+        }
+        Some(since) if waiting.is_empty() => decision.wake(since + DRAIN_MIN),
+        Some(_) => {}
+        None => {
+            conditions.set_unknown(DRAINED, "Draining", "the node's pods are asked to leave");
+        }
+    }
+    false
+}
+
+fn note_volumes(
+    world: &World,
+    node: &Node,
+    claim: &Claim,
+    now: Time,
+    conditions: &mut Draft,
+    decision: &mut Decision,
+) {
+    let known = conditions.get(VOLUMES_DETACHED).map(|condition| condition.status);
+    if matches!(known, Some(Status::True | Status::False)) {
+        return;
+    }
+    let pending = volumes::pending(world, node, now);
+    if pending.is_empty() {
+        conditions.set_true(VOLUMES_DETACHED);
+        return;
+    }
+    let deadline = deadline::deadline(claim);
+    if deadline.is_some_and(|deadline| now >= deadline) {
+        let message = "the termination grace period is over; volumes are not waited for";
+        conditions.set_false(VOLUMES_DETACHED, "TerminationGracePeriodElapsed", message);
+        return;
+    }
+    if let Some(deadline) = deadline {
+        decision.wake(deadline);
+    }
+    let message = "volumes are still attached to the node";
+    conditions.set_unknown(VOLUMES_DETACHED, "AwaitingVolumeDetachment", message);
+}
