@@ -38,6 +38,17 @@ impl Decision {
         self.announcements.push(announcement);
     }
 
+    /// Adds what another planner answers about the same news.
+    pub(crate) fn and(&mut self, other: Decision) {
+        self.deeds.extend(other.deeds);
+        self.memos.extend(other.memos);
+        self.announcements.extend(other.announcements);
+        self.measures.extend(other.measures);
+        if let Some(at) = other.wake_at {
+            self.wake(at);
+        }
+    }
+
     /// Asks again at that time, or earlier.
     pub(crate) fn wake(&mut self, at: Time) {
         self.wake_at = Some(self.wake_at.map_or(at, |known| known.min(at)));

@@ -93,6 +93,8 @@ impl Engine {
                 }
             }
             Event::Offered { pool, instance_types } => {
+                let notice = planners::notice_offered(&self.world, &pool, now);
+                self.take_in(notice, now);
                 self.look_at(vec![Subject::Pool(pool.clone()), Subject::Provisioning]);
                 self.world.offers.insert(pool, instance_types);
             }

@@ -92,6 +92,8 @@ pub struct Wait {
     pub seen_at: Time,
     /// When a pass first placed or refused it.
     pub decided_at: Option<Time>,
+    /// When a pass last did.
+    pub judged_at: Option<Time>,
     /// When a pass first placed it, unless a later one refused it.
     pub placed_at: Option<Time>,
 }
@@ -308,6 +310,7 @@ impl Memory {
             Memo::Judged { pod, at, placed } => {
                 if let Some(wait) = self.waits.get_mut(&pod) {
                     wait.decided_at.get_or_insert(at);
+                    wait.judged_at = Some(at);
                     wait.placed_at = placed.then(|| wait.placed_at.unwrap_or(at));
                 }
             }
@@ -346,7 +349,7 @@ impl Memory {
     fn note_wait(&mut self, pod: PodKey, uid: Arc<str>, at: Time) {
         let known = self.waits.get(&pod).is_some_and(|wait| wait.uid == uid);
         if !known {
-            let wait = Wait { uid, seen_at: at, decided_at: None, placed_at: None };
+            let wait = Wait::since(uid, at);
             self.waits.insert(pod, wait);
         }
     }
@@ -370,5 +373,11 @@ impl Batch {
             self.opened_at.get_or_insert(at);
             self.last_new_at = Some(at);
         }
+    }
+}
+
+impl Wait {
+    fn since(uid: Arc<str>, seen_at: Time) -> Self {
+        Self { uid, seen_at, decided_at: None, judged_at: None, placed_at: None }
     }
 }

@@ -3,6 +3,9 @@
 //! One owner changes it, through [`World::observe`], [`World::forget`] and the memory; planners
 //! only read.
 
+pub(crate) mod arrival;
+mod leaving;
+mod node_view;
 mod tombstones;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -14,6 +14,7 @@ mod termination;
 use crate::action::{Action, Subject};
 use crate::decision::Decision;
 use crate::event::{Key, Object, Outcome};
+use crate::observed::Name;
 use crate::time::Time;
 use crate::world::World;
 
@@ -32,12 +33,22 @@ pub(crate) fn plan(world: &World, subject: &Subject, now: Time) -> Decision {
 
 /// What to remember when an object is about to become this.
 pub(crate) fn notice(world: &World, object: &Object, now: Time) -> Decision {
-    claims::notice(world, object, now)
+    let mut decision = claims::notice(world, object, now);
+    decision.and(provisioning::notice(world, object, now));
+    decision
 }
 
 /// What to remember when an object is about to be gone.
 pub(crate) fn notice_gone(world: &World, key: &Key, now: Time) -> Decision {
-    claims::notice_gone(world, key, now)
+    // Who counted on a claim is asked before it is forgotten.
+    let mut decision = provisioning::notice_gone(world, key, now);
+    decision.and(claims::notice_gone(world, key, now));
+    decision
+}
+
+/// What to remember when a pool's machines are about to become known.
+pub(crate) fn notice_offered(world: &World, pool: &Name, now: Time) -> Decision {
+    provisioning::notice_offered(world, pool, now)
 }
 
 /// What to make of a finished action.

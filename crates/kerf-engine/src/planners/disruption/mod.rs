@@ -1,5 +1,7 @@
 //! Taking away what nobody needs.
 
+pub(super) mod guards;
+
 use crate::decision::Decision;
 use crate::time::Time;
 use crate::world::World;

@@ -1,0 +1,133 @@
+//! From a node the solver wants to the claim that asks for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kerf_model::claim::NodeClaim;
+use kerf_model::instance_type::InstanceType;
+use kerf_model::labels::LabelRules;
+use kerf_model::labels::annotation::{MIN_VALUES_RELAXED, NODE_POOL_HASH, NODE_POOL_HASH_VERSION};
+use kerf_model::labels::well_known::{CAPACITY_TYPE, HOSTNAME, NODE_POOL};
+use kerf_model::node_spec::NodeSpec;
+use kerf_model::requirement::{Choice, Operator, RequirementEntry};
+use kerf_model::requirements::Requirements;
+use kerf_model::vocabulary::Vocabulary;
+use kerf_scheduler::NewNode;
+
+use crate::action::NewClaim;
+use crate::observed::{Name, Pool};
+use crate::settings::Settings;
+
+/// The function that makes the pool hash; claims made by another are not compared.
+const HASH_VERSION: &str = "v3";
+
+/// The claim for a node of this pool, made of these machines.
+pub(super) fn draft(
+    node: &NewNode,
+    pool: &Pool,
+    machines: &[InstanceType],
+    name: &Name,
+    settings: &Settings,
+) -> NewClaim {
+    let template = &pool.wish.template;
+    let requirements = requirements(node, machines);
+    let labels = labels(&requirements, pool, &settings.scheduler.label_rules);
+    let mut annotations = template.annotations.clone();
+    let relaxed = node.min_values_relaxed.to_string();
+    annotations.insert(NODE_POOL_HASH.to_owned(), pool.wish.hash.clone());
+    annotations.insert(NODE_POOL_HASH_VERSION.to_owned(), HASH_VERSION.to_owned());
+    annotations.insert(MIN_VALUES_RELAXED.to_owned(), relaxed);
+    let grace = template.spec.termination_grace.or(settings.termination_grace_default);
+    let spec = NodeSpec { requirements, termination_grace: grace, ..template.spec.clone() };
+    let name = name.to_string();
+    let wish = NodeClaim { name, labels, annotations, spec, requests: node.requests.clone() };
+    NewClaim { wish, pool: (pool.meta.name.clone(), pool.meta.uid.clone()) }
+}
+
+/// What the node must be: as the solver says, with the ways it can be bought. The host name is the
+/// solver's own business.
+fn requirements(node: &NewNode, machines: &[InstanceType]) -> Vec<RequirementEntry> {
+    let chosen: Vec<&InstanceType> =
+        node.options.iter().filter_map(|option| machines.get(option.instance_type)).collect();
+    let ways = capacity_types(node, &chosen);
+    let mut entries: Vec<RequirementEntry> = Vec::with_capacity(node.requirements.len() + 1);
+    for entry in &node.requirements {
+        let is_open_way = entry.key == CAPACITY_TYPE && !ways.is_empty();
+        if entry.key != HOSTNAME && !is_open_way {
+            entries.push(entry.clone());
+        }
+    }
+    if !ways.is_empty() {
+        let asked = node.requirements.iter().find(|entry| entry.key == CAPACITY_TYPE);
+        let mut entry = RequirementEntry::new(CAPACITY_TYPE, Operator::In, ways);
+        entry.min_values = asked.and_then(|asked| asked.min_values);
+        entries.push(entry);
+    }
+    if node.min_values_relaxed {
+        entries.iter_mut().for_each(|entry| lower_min_values(entry, &chosen));
+    }
+    entries.sort_by(|left, right| left.key.cmp(&right.key));
+    entries
+}
+
+/// The capacity types the chosen machines can be bought by.
+fn capacity_types<'a>(node: &NewNode, chosen: &[&'a InstanceType]) -> BTreeSet<&'a str> {
+    let mut types = BTreeSet::new();
+    for offering in chosen.iter().flat_map(|machine| &machine.offerings) {
+        let admitted = |entry: &RequirementEntry| {
+            entry.values.iter().any(|value| admits(&node.requirements, &entry.key, value))
+        };
+        if offering.available && offering.requirements.iter().all(admitted) {
+            let way = offering.requirements.iter().find(|entry| entry.key == CAPACITY_TYPE);
+            types.extend(way.into_iter().flat_map(|entry| &entry.values).map(String::as_str));
+        }
+    }
+    types
+}
+
+/// Whether a label value satisfies every entry on its key. Offerings are told apart by plain words
+/// (zone, capacity type, reservation), so entries about numbers do not exclude any.
+fn admits(entries: &[RequirementEntry], key: &str, value: &str) -> bool {
+    let listed = |entry: &RequirementEntry| entry.values.iter().any(|each| each == value);
+    entries.iter().filter(|entry| entry.key == key).all(|entry| match entry.operator {
+        Operator::In => listed(entry),
+        Operator::NotIn => !listed(entry),
+        Operator::DoesNotExist => false,
+        _ => true,
+    })
+}
+
+/// Lowers `minValues` to what the chosen machines offer.
+fn lower_min_values(entry: &mut RequirementEntry, chosen: &[&InstanceType]) {
+    let Some(wanted) = entry.min_values else { return };
+    let own = chosen.iter().flat_map(|machine| &machine.requirements);
+    let own = own.filter(|own| own.key == entry.key && own.operator == Operator::In);
+    let distinct: BTreeSet<&String> = own.flat_map(|own| &own.values).collect();
+    let achieved = u32::try_from(distinct.len()).unwrap_or(u32::MAX);
+    entry.min_values = Some(wanted.min(achieved)).filter(|achieved| *achieved > 0);
+}
+
+/// The labels of the claim: the template's, the pool's and node class's names, and one value for
+/// each key that instance types say nothing about.
+fn labels(
+    requirements: &[RequirementEntry],
+    pool: &Pool,
+    rules: &LabelRules,
+) -> BTreeMap<String, String> {
+    let template = &pool.wish.template;
+    let mut labels = template.labels.clone();
+    let mut words = Vocabulary::new();
+    let own = requirements.iter().filter(|entry| !rules.is_well_known(&entry.key));
+    if let Ok(own) = Requirements::from_entries(own, rules.normalization(), &mut words) {
+        for requirement in own.iter() {
+            let choice = requirement.any(0, &words);
+            if choice != Choice::Nothing {
+                let key = words.key_text(requirement.key()).to_owned();
+                labels.insert(key, choice.text(requirement.key(), &words));
+            }
+        }
+    }
+    let class = &template.spec.node_class;
+    labels.insert(NODE_POOL.to_owned(), pool.wish.name.clone());
+    labels.insert(format!("{}/{}", class.group, class.kind.to_lowercase()), class.name.clone());
+    labels
+}

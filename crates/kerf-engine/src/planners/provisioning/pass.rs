@@ -1,0 +1,73 @@
+//! One pass over the pods that wait: who they are, and the question to think about.
+
+use std::sync::Arc;
+
+use super::pool_choice::{self, PoolChoice};
+use super::problem;
+use super::waiting::{self, Waiting};
+use crate::action::Deed;
+use crate::announcement::Announcement;
+use crate::decision::Decision;
+use crate::event::Key;
+use crate::memory::Memo;
+use crate::observed::Pod;
+use crate::time::{Span, Time};
+use crate::world::World;
+
+/// How long the same reason is not repeated to a pod's owner.
+const REFUSAL_SILENCE: Span = Span::from_minutes(5);
+
+const NO_POOLS: &str = "no dynamic nodepools found: none is ready, or none has instance types";
+
+/// Asks where the waiting pods should go.
+pub(super) fn begin(world: &World, now: Time) -> Decision {
+    let mut decision = Decision::default();
+    let waiting = waiting::collect(world, now);
+    for (pod, reason) in &waiting.unusable {
+        refuse(pod, reason, now, world, &mut decision);
+    }
+    let PoolChoice { pools, announcements } = match waiting.pods.is_empty() {
+        true => PoolChoice::default(),
+        false => pool_choice::choose(world),
+    };
+    decision.announcements.extend(announcements);
+    if !waiting.pods.is_empty() && pools.is_empty() {
+        for pod in &waiting.pods {
+            refuse(pod, NO_POOLS, now, world, &mut decision);
+        }
+    }
+    let is_solving = !pools.is_empty();
+    decision.remember(begun(&waiting, is_solving, now));
+    if is_solving {
+        let count = waiting.pods.len();
+        let problem = problem::build(world, &waiting.pods, pools, now);
+        decision.act(Deed::Solve(Arc::new(problem)), format!("{count} pods need a place"));
+    }
+    // What is now remembered decides when to look again.
+    decision.wake(now);
+    decision
+}
+
+/// Tells the owner of a pod why it has no place.
+pub(super) fn refuse(pod: &Pod, reason: &str, now: Time, world: &World, decision: &mut Decision) {
+    let message = format!("Failed to schedule pod, {reason}");
+    decision.announce(
+        Announcement::warning(Key::Pod(pod.key.clone()), "FailedScheduling", message)
+            .silent_for(REFUSAL_SILENCE),
+    );
+    let known = world.memory.unplaced.get(&pod.key);
+    if known.is_none_or(|known| known != reason) {
+        let reason = Some(reason.to_owned());
+        decision.remember(Memo::Unplaced { pod: pod.key.clone(), reason });
+    }
+    super::verdict::judge(pod, false, now, world, decision);
+}
+
+fn begun(waiting: &Waiting<'_>, is_solving: bool, now: Time) -> Memo {
+    Memo::PassBegun {
+        at: now,
+        is_solving,
+        has_more: waiting.has_more && is_solving,
+        has_leaving_nodes: waiting.has_leaving_nodes,
+    }
+}

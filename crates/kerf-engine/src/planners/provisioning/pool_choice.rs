@@ -1,0 +1,97 @@
+//! Which pools may get new nodes, in the order they are tried.
+
+use kerf_model::instance_type::InstanceType;
+use kerf_model::labels::LabelRules;
+use kerf_model::min_values::review_min_values;
+use kerf_model::pool::{NodePool, Sizing};
+use kerf_model::requirements::Requirements;
+use kerf_model::vocabulary::Vocabulary;
+use kerf_scheduler::{MinValuesPolicy, Pool as PoolInWords};
+
+use crate::announcement::Announcement;
+use crate::condition::READY;
+use crate::event::Key;
+use crate::observed::Pool;
+use crate::time::Span;
+use crate::world::World;
+
+/// The pools to choose from, and what to say about the others.
+#[derive(Debug, Default)]
+pub(super) struct PoolChoice {
+    pub(super) pools: Vec<PoolInWords>,
+    pub(super) announcements: Vec<Announcement>,
+}
+
+/// How long a pool is not told again that it excludes every machine.
+const INCOMPATIBLE_SILENCE: Span = Span::from_minutes(1);
+
+/// The pools that may get new nodes: heavier first, then by name from the end, which is part of
+/// the public behaviour.
+pub(super) fn choose(world: &World) -> PoolChoice {
+    let mut choice = PoolChoice::default();
+    let mut open: Vec<&Pool> = world.pools.values().filter(|pool| is_open(world, pool)).collect();
+    open.sort_by(|left, right| {
+        let key = |pool: &Pool| (pool.wish.weight, pool.meta.name.clone());
+        key(right).cmp(&key(left))
+    });
+    for pool in open {
+        let Some(machines) = world.offers.get(&pool.meta.name).filter(|all| !all.is_empty()) else {
+            continue;
+        };
+        let settings = &world.settings.scheduler;
+        let must_vary = settings.min_values == MinValuesPolicy::Strict;
+        if let Err(message) = can_be_made(&pool.wish, machines, &settings.label_rules, must_vary) {
+            let about = Key::Pool(pool.meta.name.clone());
+            let news = Announcement::warning(about, "NoCompatibleInstanceTypes", message);
+            choice.announcements.push(news.silent_for(INCOMPATIBLE_SILENCE));
+            continue;
+        }
+        let (pool, instance_types) = (pool.wish.clone(), machines.clone());
+        choice.pools.push(PoolInWords { pool, instance_types });
+    }
+    choice
+}
+
+/// Whether a pool may get new nodes for pods at all.
+pub(super) fn is_open(world: &World, pool: &Pool) -> bool {
+    world.is_supported(&pool.wish.template.spec.node_class)
+        && pool.wish.sizing == Sizing::Dynamic
+        && !pool.meta.is_deleting()
+        && pool.status.conditions.is_true(READY)
+}
+
+/// Whether some machine is what the pool asks for, and enough different ones are where it says so.
+fn can_be_made(
+    pool: &NodePool,
+    machines: &[InstanceType],
+    rules: &LabelRules,
+    must_vary: bool,
+) -> Result<(), &'static str> {
+    const NONE: &str = "NodePool requirements filtered out all compatible available instance types";
+    const TOO_FEW: &str = "NodePool requirements filtered out all compatible available instance \
+                           types due to minValues incompatibility";
+    let mut words = Vocabulary::new();
+    let normalization = rules.normalization();
+    let entries = &pool.template.spec.requirements;
+    // What has no meaning is told by the pool's validation.
+    let Ok(wanted) = Requirements::from_entries(entries, normalization, &mut words) else {
+        return Ok(());
+    };
+    let mut fitting = Vec::new();
+    for machine in machines {
+        let read = Requirements::from_entries(&machine.requirements, normalization, &mut words);
+        let Ok(offered) = read else { continue };
+        if wanted.intersects(&offered, &words) {
+            fitting.push(offered);
+            // The first is enough, unless they have to be counted.
+            if !(must_vary && wanted.has_min_values()) {
+                return Ok(());
+            }
+        }
+    }
+    match fitting.is_empty() {
+        true => Err(NONE),
+        false if review_min_values(&wanted, &fitting).is_satisfied() => Ok(()),
+        false => Err(TOO_FEW),
+    }
+}

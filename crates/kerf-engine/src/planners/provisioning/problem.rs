@@ -1,0 +1,74 @@
+//! The world as a placement problem.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kerf_model::node::{BoundPod, Node as NodeView};
+use kerf_model::pod::PodShape;
+use kerf_scheduler::{Pool, Problem};
+
+use super::{nomination, waiting};
+use crate::observed::{Node, Pod};
+use crate::time::Time;
+use crate::world::World;
+use crate::world::arrival::Arrivals;
+
+/// The label every namespace carries: its name.
+const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
+
+/// The question where these pods should go.
+pub(super) fn build(world: &World, pods: &[&Pod], pools: Vec<Pool>, now: Time) -> Problem {
+    let expected = nomination::expected(world, now);
+    let mut nodes: Vec<NodeView> = world
+        .nodes
+        .values()
+        .filter(|node| !world.is_node_leaving(node))
+        .filter_map(|node| world.node_view(node, pods_of(world, node, &expected)))
+        .collect();
+    let mut arrivals = Arrivals::new(world);
+    for claim in Arrivals::stored(world) {
+        let pods = meant_for(&claim.meta.name, &expected);
+        nodes.push(arrivals.of_claim(claim, pods));
+    }
+    for (name, claim) in Arrivals::decided(world) {
+        nodes.push(arrivals.of_decision(claim, meant_for(name, &expected)));
+    }
+    Problem {
+        pods: pods.iter().map(|pod| waiting::in_words(pod)).collect(),
+        daemons: daemons(world),
+        nodes,
+        pools,
+        namespaces: namespaces(world),
+        settings: world.settings.scheduler.clone(),
+    }
+}
+
+/// The pods on a node and those meant for it.
+fn pods_of(world: &World, node: &Node, expected: &BTreeMap<&str, Vec<&Pod>>) -> Vec<BoundPod> {
+    let there = world.pods_on(&node.meta.name).map(nomination::bound);
+    let target = world.claim_of(node).map_or(&node.meta.name, |claim| &claim.meta.name);
+    there.chain(meant_for(target, expected)).collect()
+}
+
+fn meant_for(target: &str, expected: &BTreeMap<&str, Vec<&Pod>>) -> Vec<BoundPod> {
+    let pods = expected.get(target).into_iter().flatten();
+    pods.map(|pod| nomination::bound(pod)).collect()
+}
+
+/// One shape for each daemon set. Those that ask for devices through claims are not counted: such
+/// claims are not served.
+fn daemons(world: &World) -> Vec<Arc<PodShape>> {
+    let sets = world.daemon_sets.values().filter(|set| !set.meta.is_deleting());
+    sets.map(|set| set.shape.clone()).filter(|shape| !shape.has_resource_claims).collect()
+}
+
+/// The labels of every namespace there is; the scheduler also learns the name as a label, which
+/// the API server puts there by itself.
+fn namespaces(world: &World) -> BTreeMap<String, BTreeMap<String, String>> {
+    let labelled = |name: &str, labels: &BTreeMap<String, String>| {
+        let mut labels = labels.clone();
+        labels.entry(NAMESPACE_NAME.to_owned()).or_insert_with(|| name.to_owned());
+        (name.to_owned(), labels)
+    };
+    world.namespaces.iter().map(|(name, it)| labelled(name, &it.labels)).collect()
+}

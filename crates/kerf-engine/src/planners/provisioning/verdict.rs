@@ -1,0 +1,201 @@
+//! What to make of the solver's answer, in the world as it is by now.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use kerf_scheduler::{NewNode, Problem, Solution};
+
+use super::claim_draft::draft;
+use super::claim_name::claim_name;
+use super::usage::Usage;
+use super::{nomination, pass, pool_choice, waiting};
+use crate::action::{Deed, NewClaim};
+use crate::announcement::Announcement;
+use crate::decision::Decision;
+use crate::event::Key;
+use crate::measure::Measure;
+use crate::memory::{Memo, Nomination};
+use crate::observed::{Name, Pod, PodKey, Pool};
+use crate::time::Time;
+use crate::world::World;
+
+struct Verdict<'a> {
+    world: &'a World,
+    problem: &'a Problem,
+    now: Time,
+    /// Names given to new claims.
+    names: BTreeSet<Name>,
+    decision: Decision,
+}
+
+/// Gives pods their places: nominations for nodes there are, claims for nodes there shall be. What
+/// no longer holds is left out, and its pods are looked at again soon.
+pub(super) fn carry_out(
+    world: &World,
+    problem: &Problem,
+    solution: &Solution,
+    now: Time,
+) -> Decision {
+    let (names, decision) = (BTreeSet::new(), Decision::default());
+    let mut verdict = Verdict { world, problem, now, names, decision };
+    verdict.decision.remember(Memo::PassEnded);
+    for placement in &solution.existing {
+        let pods = verdict.still_waiting(&placement.pods);
+        match verdict.target(&problem.nodes[placement.node].name) {
+            Some(target) => verdict.nominate(&pods, &target),
+            None => verdict.call_again(&pods),
+        }
+    }
+    if !solution.new_nodes.is_empty() {
+        let mut usage = Usage::of(world);
+        for (ordinal, node) in solution.new_nodes.iter().enumerate() {
+            verdict.claim(node, ordinal, &mut usage);
+        }
+    }
+    for unplaced in &solution.unplaced {
+        for pod in verdict.still_waiting(&[unplaced.pod]) {
+            pass::refuse(pod, &unplaced.reason, now, world, &mut verdict.decision);
+        }
+    }
+    verdict.decision
+}
+
+/// Notes that a pass placed or refused a pod; the first time tells how long it took to decide.
+pub(super) fn judge(pod: &Pod, placed: bool, now: Time, world: &World, decision: &mut Decision) {
+    if let Some(wait) = world.memory.waits.get(&pod.key) {
+        if wait.decided_at.is_none() {
+            decision.measures.push(Measure::Took {
+                metric: "karpenter_pods_scheduling_decision_duration_seconds",
+                labels: Vec::new(),
+                span: now.since(wait.seen_at),
+            });
+        }
+        decision.remember(Memo::Judged { pod: pod.key.clone(), at: now, placed });
+    }
+}
+
+impl<'a> Verdict<'a> {
+    /// The pods among these that still need a place, and have none by now.
+    fn still_waiting(&self, pods: &[usize]) -> Vec<&'a Pod> {
+        let find = |index: &usize| {
+            let asked = &self.problem.pods[*index];
+            let namespace: Name = Arc::from(asked.shape.namespace.as_str());
+            let key = PodKey { namespace, name: Arc::from(asked.name.as_str()) };
+            self.world.pods.get(&key).filter(|pod| *pod.meta.uid == *asked.uid)
+        };
+        let free = |pod: &&Pod| {
+            waiting::may_need_place(self.world, pod)
+                && nomination::promised(self.world, pod, self.now).is_none()
+        };
+        pods.iter().filter_map(find).filter(free).collect()
+    }
+
+    /// The claim, or the node without one, that a node of the problem stands for, if it stays.
+    fn target(&self, name: &str) -> Option<Name> {
+        let world = self.world;
+        if let Some((name, node)) = world.nodes.get_key_value(name) {
+            let claim = world.claim_of(node).map(|claim| claim.meta.name.clone());
+            return (!world.is_node_leaving(node)).then(|| claim.unwrap_or_else(|| name.clone()));
+        }
+        if let Some((name, claim)) = world.claims.get_key_value(name) {
+            return (!world.is_leaving(claim)).then(|| name.clone());
+        }
+        world.memory.creating.get_key_value(name).map(|(name, _)| name.clone())
+    }
+
+    /// Makes the claim for a new node, unless its pods, its pool or the room for it are gone.
+    fn claim(&mut self, node: &NewNode, ordinal: usize, usage: &mut Usage<'a>) {
+        let pods = self.still_waiting(&node.pods);
+        if pods.is_empty() {
+            return;
+        }
+        let asked = &self.problem.pools[node.pool];
+        let Some(pool) = self.open_pool(&asked.pool.name).filter(|pool| pool.wish == asked.pool)
+        else {
+            return self.call_again(&pods);
+        };
+        let (world, now) = (self.world, self.now);
+        let name = claim_name(&pool.meta.name, &pool.meta.uid, now, ordinal, |name| {
+            world.claims.contains_key(name)
+                || world.memory.creating.contains_key(name)
+                || self.names.contains(name)
+        });
+        let mut claim = draft(node, pool, &asked.instance_types, &name, &world.settings);
+        self.forget_missing(&mut claim, node, &pods);
+        if let Err(reason) = usage.take(&pool.wish, &claim) {
+            for pod in pods {
+                pass::refuse(pod, &reason, now, world, &mut self.decision);
+            }
+            return;
+        }
+        self.decision.measures.push(Measure::one(
+            "karpenter_nodeclaims_created_total",
+            vec![
+                ("reason", "provisioned".to_owned()),
+                ("nodepool", pool.wish.name.clone()),
+                ("min_values_relaxed", node.min_values_relaxed.to_string()),
+            ],
+        ));
+        self.decision.remember(Memo::Create(Box::new(claim.clone())));
+        self.nominate(&pods, &name);
+        self.names.insert(name);
+        let reason = format!("{} pods need it", pods.len());
+        self.decision.act(Deed::CreateClaim(Box::new(claim)), reason);
+    }
+
+    fn open_pool(&self, name: &str) -> Option<&'a Pool> {
+        self.world.pools.get(name).filter(|pool| pool_choice::is_open(self.world, pool))
+    }
+
+    /// Pods that went meanwhile no longer count among what the node must offer.
+    fn forget_missing(&self, claim: &mut NewClaim, node: &NewNode, pods: &[&Pod]) {
+        if pods.len() == node.pods.len() {
+            return;
+        }
+        for index in &node.pods {
+            let asked = &self.problem.pods[*index];
+            if !pods.iter().any(|pod| *pod.meta.uid == *asked.uid) {
+                claim.wish.requests.subtract(&asked.shape.requests);
+            }
+        }
+    }
+
+    fn nominate(&mut self, pods: &[&Pod], target: &Name) {
+        if pods.is_empty() {
+            return;
+        }
+        let (world, now) = (self.world, self.now);
+        let until = now + nomination::promise(&world.settings);
+        self.decision.remember(Memo::Shield { target: target.clone(), until });
+        let place = self.describe(target);
+        for pod in pods {
+            let nomination =
+                Nomination { uid: pod.meta.uid.clone(), target: target.clone(), at: now };
+            self.decision.remember(Memo::Nominate { pod: pod.key.clone(), nomination });
+            self.decision.remember(Memo::Unplaced { pod: pod.key.clone(), reason: None });
+            judge(pod, true, now, world, &mut self.decision);
+            let message = format!("Pod should schedule on: {place}");
+            let about = Key::Pod(pod.key.clone());
+            self.decision.announce(Announcement::normal(about, "Nominated", message));
+        }
+    }
+
+    fn describe(&self, target: &Name) -> String {
+        match self.world.claims.get(target) {
+            Some(claim) => match self.world.node_of(claim) {
+                Some(node) => format!("nodeclaim/{target}, node/{}", node.meta.name),
+                None => format!("nodeclaim/{target}"),
+            },
+            None if self.world.nodes.contains_key(target) => format!("node/{target}"),
+            None => format!("nodeclaim/{target}"),
+        }
+    }
+
+    /// These pods' places are gone; they are not made to wait for the next round.
+    fn call_again(&mut self, pods: &[&Pod]) {
+        for pod in pods {
+            let caller = pod.meta.uid.clone();
+            self.decision.remember(Memo::Call { caller, at: self.now });
+        }
+    }
+}

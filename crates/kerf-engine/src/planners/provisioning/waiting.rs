@@ -1,0 +1,112 @@
+//! Which pods need a place.
+
+use std::sync::Arc;
+
+use kerf_model::labels::well_known::NODE_POOL;
+use kerf_model::pod::{Pod as PodInWords, PodShape};
+use kerf_model::requirement::Operator;
+
+use super::nomination;
+use crate::observed::{Pod, PodOwner, Standing};
+use crate::planners::disruption::guards::Guards;
+use crate::time::Time;
+use crate::world::World;
+
+/// The pods that need a place now, and what else a look at them shows.
+#[derive(Debug, Default)]
+pub(super) struct Waiting<'a> {
+    /// Pods to place; those who waited longest if there are too many.
+    pub(super) pods: Vec<&'a Pod>,
+    /// Pods nobody can place, with the reason.
+    pub(super) unusable: Vec<(&'a Pod, &'a Arc<str>)>,
+    /// Whether there were too many, and some left over were never looked at.
+    pub(super) has_more: bool,
+    /// Whether there are nodes on their way out.
+    pub(super) has_leaving_nodes: bool,
+}
+
+/// Pods placed in one pass at most: twice what the largest rollouts create at once, and few enough
+/// to be solved in seconds. The rest follow right after.
+const PODS_PER_PASS_MAX: usize = 20_000;
+
+/// The pods that need a place and have none promised: those the cluster's scheduler has given up
+/// on, and those whose node is going away and that may move now.
+pub(super) fn collect(world: &World, now: Time) -> Waiting<'_> {
+    let mut waiting = Waiting::default();
+    let free = |pod: &&Pod| nomination::promised(world, pod, now).is_none();
+    for pod in world.unschedulable_pods() {
+        match &pod.unusable {
+            Some(reason) if !shuns_pools(&pod.shape) => waiting.unusable.push((pod, reason)),
+            None if !shuns_pools(&pod.shape) && free(&pod) => waiting.pods.push(pod),
+            _ => {}
+        }
+    }
+    let mut guards = Guards::new(world);
+    for node in world.nodes.values().filter(|node| world.is_node_leaving(node)) {
+        waiting.has_leaving_nodes = true;
+        let moving = world.pods_on(&node.meta.name).filter(free);
+        let moving = moving.filter(|pod| pod.unusable.is_none() && may_move(pod, &mut guards, now));
+        waiting.pods.extend(moving);
+    }
+    if waiting.pods.len() > PODS_PER_PASS_MAX {
+        // Those not judged for longest go first, so that nobody is passed over for ever.
+        let judged_at = |pod: &Pod| world.memory.waits.get(&pod.key)?.judged_at;
+        waiting.pods.sort_by_key(|pod| (judged_at(pod), pod.meta.created_at, &pod.meta.uid));
+        let rest = waiting.pods.split_off(PODS_PER_PASS_MAX);
+        waiting.has_more = rest.iter().any(|pod| judged_at(pod).is_none());
+    }
+    waiting
+}
+
+/// Whether a pod still needs a place: it has no node, or one that is going away.
+pub(super) fn may_need_place(world: &World, pod: &Pod) -> bool {
+    match &pod.standing {
+        Standing::Unschedulable { .. } | Standing::Waiting => true,
+        Standing::Bound { node } => {
+            world.nodes.get(node).is_none_or(|node| world.is_node_leaving(node))
+        }
+        Standing::Ended { .. } => false,
+    }
+}
+
+/// A pod in the words of the scheduler.
+pub(super) fn in_words(pod: &Pod) -> PodInWords {
+    PodInWords {
+        name: pod.key.name.to_string(),
+        uid: pod.meta.uid.to_string(),
+        created_at: pod.meta.created_at.seconds(),
+        shape: pod.shape.clone(),
+    }
+}
+
+/// Whether a pod on a node that is going away can be expected elsewhere soon.
+fn may_move(pod: &Pod, guards: &mut Guards<'_>, now: Time) -> bool {
+    pod.is_reschedulable() && !pod.is_protected(now) && !guards.never_let_go(pod, now)
+}
+
+/// Whether a pod wants a node outside any pool. Alternatives are tried one by one; only where all
+/// of them shun pools no pool can serve.
+fn shuns_pools(shape: &PodShape) -> bool {
+    let terms = &shape.placement.node_affinity.required;
+    let mut shunning = terms.iter().map(|term| {
+        term.iter().any(|entry| entry.key == NODE_POOL && entry.operator == Operator::DoesNotExist)
+    });
+    !terms.is_empty() && shunning.all(|shuns| shuns)
+}
+
+impl Pod {
+    /// Whether a copy of it will want a place elsewhere when its node goes: it is active, or its
+    /// stateful set makes it anew once it has ended; and no daemon set or node keeps it.
+    #[must_use]
+    pub fn is_reschedulable(&self) -> bool {
+        let lives_on = self.is_active()
+            || self.owner == PodOwner::StatefulSet && self.meta.is_deleting() && !self.has_ended();
+        lives_on && !matches!(self.owner, PodOwner::DaemonSet | PodOwner::Node)
+    }
+
+    /// Whether it neither has ended nor is being deleted.
+    #[must_use]
+    pub fn is_active(&self) -> bool {
+        !self.has_ended() && !self.meta.is_deleting()
+    }
+}

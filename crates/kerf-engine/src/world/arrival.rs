@@ -1,0 +1,157 @@
+//! Nodes on their way: claims that have no node yet, as the scheduler sees them.
+//!
+//! An unlaunched claim may become any of its instance types, so pods count on the least of each
+//! resource that any of them has, and limits on the most.
+
+use std::collections::BTreeMap;
+
+use kerf_model::claim::NodeClaim;
+use kerf_model::instance_type::InstanceType;
+use kerf_model::labels::well_known::{INSTANCE_TYPE, NODE_POOL};
+use kerf_model::node::{BoundPod, Node as NodeView};
+use kerf_model::requirement::Operator;
+use kerf_model::resources::ResourceList;
+use rustc_hash::FxHashMap;
+
+use super::World;
+use super::node_view::{labels_to_come, one_node};
+use crate::action::NewClaim;
+use crate::observed::{Claim, Name};
+
+/// What is foreseen of nodes on their way; reads what each pool's machines have once.
+pub(crate) struct Arrivals<'a> {
+    world: &'a World,
+    pools: FxHashMap<String, FxHashMap<&'a str, Amounts>>,
+}
+
+/// What a machine has, and what pods can surely use of it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Amounts {
+    pub(crate) capacity: ResourceList,
+    pub(crate) allocatable: ResourceList,
+}
+
+impl<'a> Arrivals<'a> {
+    pub(crate) fn new(world: &'a World) -> Self {
+        Self { world, pools: FxHashMap::default() }
+    }
+
+    /// Claims that are stored and stay, and have no node yet.
+    pub(crate) fn stored(world: &'a World) -> impl Iterator<Item = &'a Claim> {
+        let has_node = |claim: &Claim| {
+            let id = claim.status.provider_id.as_deref();
+            id.is_some_and(|id| world.nodes_on_machine(id).next().is_some())
+        };
+        world.claims.values().filter(move |claim| !world.is_leaving(claim) && !has_node(claim))
+    }
+
+    /// Claims that are decided on and not stored yet. One that is stored is counted there.
+    pub(crate) fn decided(world: &'a World) -> impl Iterator<Item = (&'a Name, &'a NewClaim)> {
+        world.memory.creating.iter().filter(|(name, _)| !world.claims.contains_key(*name))
+    }
+
+    /// A stored claim without a node, with the pods meant for it.
+    pub(crate) fn of_claim(&mut self, claim: &Claim, pods: Vec<BoundPod>) -> NodeView {
+        let amounts = self.amounts_of_claim(claim);
+        view(&claim.wish, amounts, pods)
+    }
+
+    /// A claim that is not stored yet, with the pods meant for it.
+    pub(crate) fn of_decision(&mut self, claim: &NewClaim, pods: Vec<BoundPod>) -> NodeView {
+        let amounts = self.amounts_of_wish(&claim.wish);
+        view(&claim.wish, amounts, pods)
+    }
+
+    /// What a stored claim's machine has, as far as it is known.
+    pub(crate) fn amounts_of_claim(&mut self, claim: &Claim) -> Amounts {
+        let status = &claim.status;
+        if !status.capacity.is_empty() {
+            let (capacity, allocatable) = (status.capacity.clone(), status.allocatable.clone());
+            return Amounts { capacity: one_node(capacity), allocatable };
+        }
+        if let Some(machine) = self.world.memory.launched.get(&claim.meta.uid) {
+            let capacity = one_node(machine.capacity.clone());
+            return Amounts { capacity, allocatable: machine.allocatable.clone() };
+        }
+        self.amounts_of_wish(&claim.wish)
+    }
+
+    /// What a claim's machine will have: the most that counts against limits, the least that pods
+    /// can count on. Where nobody knows its machines, it has what it must at least offer.
+    pub(crate) fn amounts_of_wish(&mut self, wish: &NodeClaim) -> Amounts {
+        let is_type = |key: &str, operator| key == INSTANCE_TYPE && operator == Operator::In;
+        let entries = &wish.spec.requirements;
+        let named = entries.iter().find(|entry| is_type(&entry.key, entry.operator));
+        let pool = wish.labels.get(NODE_POOL).map_or("", String::as_str);
+        let machines = self.machines(pool);
+        let options = named.into_iter().flat_map(|entry| &entry.values);
+        let amounts = merge(options.filter_map(|name| machines.get(name.as_str())));
+        let mut amounts = amounts.unwrap_or_else(|| Amounts {
+            capacity: wish.requests.clone(),
+            allocatable: wish.requests.clone(),
+        });
+        amounts.capacity = one_node(amounts.capacity);
+        amounts
+    }
+
+    fn machines(&mut self, pool: &str) -> &FxHashMap<&'a str, Amounts> {
+        let offers = self.world.offers.get(pool).map_or(&[][..], |offers| offers);
+        let read = || offers.iter().map(|machine| (machine.name.as_str(), amounts(machine)));
+        self.pools.entry(pool.to_owned()).or_insert_with(|| read().collect())
+    }
+}
+
+fn view(wish: &NodeClaim, amounts: Amounts, pods: Vec<BoundPod>) -> NodeView {
+    let labels = labels_to_come(&wish.labels, &wish.spec.requirements);
+    NodeView {
+        name: wish.name.clone(),
+        pool: labels.get(NODE_POOL).cloned(),
+        labels,
+        taints: wish.spec.taints.clone(),
+        initialized: false,
+        capacity: amounts.capacity,
+        allocatable: amounts.allocatable,
+        pods,
+        volume_limits: BTreeMap::new(),
+    }
+}
+
+/// What a machine has, whichever of its offerings is bought.
+fn amounts(machine: &InstanceType) -> Amounts {
+    let mut least = machine.allocatable();
+    let mut most = machine.capacity.clone();
+    for offering in machine.offerings.iter().filter(|offering| offering.available) {
+        if offering.capacity_override.is_empty() && offering.overhead_override.is_none() {
+            continue;
+        }
+        most.raise_to(&offering.capacity_override);
+        lower_to(&mut least, &machine.allocatable_of(offering));
+    }
+    Amounts { capacity: most, allocatable: least }
+}
+
+fn merge<'m>(options: impl Iterator<Item = &'m Amounts>) -> Option<Amounts> {
+    let mut merged: Option<Amounts> = None;
+    for option in options {
+        match &mut merged {
+            None => merged = Some(option.clone()),
+            Some(merged) => {
+                merged.capacity.raise_to(&option.capacity);
+                lower_to(&mut merged.allocatable, &option.allocatable);
+            }
+        }
+    }
+    merged
+}
+
+/// Lowers every quantity to that of another list; a name that is absent there stands for none.
+fn lower_to(list: &mut ResourceList, other: &ResourceList) {
+    let theirs = |(name, mine): (&str, _)| {
+        let theirs = other.quantity(name);
+        (theirs < mine).then(|| (name.to_owned(), theirs))
+    };
+    let lower: Vec<_> = list.iter().filter_map(theirs).collect();
+    for (name, quantity) in lower {
+        list.insert(name, quantity);
+    }
+}

@@ -1,0 +1,21 @@
+//! Who is on the way out, so that nobody counts on it.
+
+use super::World;
+use crate::condition::claim::INSTANCE_TERMINATING;
+use crate::observed::{Claim, Node};
+
+impl World {
+    /// Whether a claim is on its way out: chosen for removal, deleted, or its machine ending.
+    #[must_use]
+    pub fn is_leaving(&self, claim: &Claim) -> bool {
+        claim.meta.is_deleting()
+            || self.memory.marked.contains(&claim.meta.name)
+            || claim.status.conditions.is_true(INSTANCE_TERMINATING)
+    }
+
+    /// Whether a node is on its way out, by itself or with its claim.
+    #[must_use]
+    pub fn is_node_leaving(&self, node: &Node) -> bool {
+        node.meta.is_deleting() || self.claim_of(node).is_some_and(|claim| self.is_leaving(claim))
+    }
+}
