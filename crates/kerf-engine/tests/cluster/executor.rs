@@ -1,0 +1,307 @@
+//! What happens when an action is carried out, and what happens by itself.
+
+use std::sync::Arc;
+
+use kerf_engine::action::{Action, Deed, MetadataPatch, NewClaim, NodePatch};
+use kerf_engine::event::{Event, Failure, Key, Machine, Object, Outcome};
+use kerf_engine::observed::{Claim, ClaimStatus, Name, PodKey, Revision};
+use kerf_engine::time::{Span, Time};
+use kerf_model::labels::well_known::{CAPACITY_TYPE, INSTANCE_TYPE, TERMINATION_FINALIZER, ZONE};
+
+use super::Cluster;
+use super::objects::{booting_node, meta, meta_mut, resources};
+
+/// How long a machine takes until its node shows up, and again until it is ready.
+const BOOT: Span = Span::from_seconds(10);
+
+impl Cluster {
+    /// Carries an action out and lets the engine know what came of it.
+    pub(crate) fn carry_out(&mut self, action: Action) {
+        if let Some(outcome) = self.effect(&action.deed) {
+            self.news.push_back(Event::Finished { action: action.id, outcome });
+        }
+    }
+
+    /// What a deed does, without telling what came of it.
+    pub(crate) fn effect(&mut self, deed: &Deed) -> Option<Outcome> {
+        if (self.ignores)(deed) {
+            return None;
+        }
+        Some(match deed {
+            Deed::CreateClaim(wish) => self.create(wish),
+            Deed::PatchClaim { name, revision, patch } => self.patch_claim(name, *revision, patch),
+            Deed::WriteClaimStatus { name, revision, status } => {
+                self.write_status(name, *revision, status)
+            }
+            Deed::DeleteClaim { name, .. } => self.ask_deletion(&Key::Claim(name.clone())),
+            Deed::PatchNode { name, revision, patch } => self.patch_node(name, *revision, patch),
+            Deed::DeleteNode { name, .. } => self.ask_deletion(&Key::Node(name.clone())),
+            Deed::EvictPod { pod, .. } => self.evict(pod),
+            Deed::DeletePod { pod, grace_seconds, .. } => {
+                self.end_pod(pod, Span::from_seconds(*grace_seconds))
+            }
+            Deed::PatchPool { name, annotations, .. } => {
+                self.stored(&Key::Pool(name.clone()), |object| {
+                    if let Object::Pool(pool) = object {
+                        pool.annotations.extend(annotations.clone());
+                    }
+                })
+            }
+            Deed::WritePoolStatus { name, status, .. } => {
+                self.stored(&Key::Pool(name.clone()), |object| {
+                    if let Object::Pool(pool) = object {
+                        pool.status = (**status).clone();
+                    }
+                })
+            }
+            Deed::Launch(claim) => self.launch(claim),
+            Deed::Terminate { claim, provider_id } => self.terminate(claim, provider_id.as_ref()),
+            Deed::ListMachines => Outcome::Machines(self.machines.values().cloned().collect()),
+            Deed::Solve(_) => return None,
+        })
+    }
+
+    fn create(&mut self, wish: &NewClaim) -> Outcome {
+        let key = Key::Claim(wish.wish.name.as_str().into());
+        if let Some(object) = self.objects.get(&key) {
+            return Outcome::Stored(Box::new(object.clone()));
+        }
+        let mut meta = meta(&wish.wish.name);
+        meta.created_at = Time::from_seconds(self.now.seconds());
+        let claim = Claim {
+            meta,
+            wish: wish.wish.clone(),
+            finalizers: vec![TERMINATION_FINALIZER.to_owned()],
+            owner_pool: Some(wish.pool.1.clone()),
+            status: ClaimStatus::default(),
+        };
+        Outcome::Stored(Box::new(self.store(Object::Claim(claim))))
+    }
+
+    fn patch_claim(&mut self, name: &Name, at: Revision, patch: &MetadataPatch) -> Outcome {
+        self.changed(&Key::Claim(name.clone()), at, |object| {
+            let Object::Claim(claim) = object else { unreachable!("a claim's key") };
+            claim.wish.labels.extend(patch.labels.clone());
+            claim.wish.annotations.extend(patch.annotations.clone());
+            if let Some(finalizers) = &patch.finalizers {
+                claim.finalizers.clone_from(finalizers);
+            }
+        })
+    }
+
+    fn write_status(&mut self, name: &Name, at: Revision, status: &ClaimStatus) -> Outcome {
+        self.changed(&Key::Claim(name.clone()), at, |object| {
+            let Object::Claim(claim) = object else { unreachable!("a claim's key") };
+            claim.status = status.clone();
+        })
+    }
+
+    fn patch_node(&mut self, name: &Name, at: Revision, patch: &NodePatch) -> Outcome {
+        self.changed(&Key::Node(name.clone()), at, |object| {
+            let Object::Node(node) = object else { unreachable!("a node's key") };
+            node.labels.extend(patch.metadata.labels.clone());
+            node.annotations.extend(patch.metadata.annotations.clone());
+            node.labels.retain(|key, _| !patch.labels_removed.contains(key));
+            if let Some(finalizers) = &patch.metadata.finalizers {
+                node.finalizers.clone_from(finalizers);
+            }
+            if let Some(taints) = &patch.taints {
+                node.taints.clone_from(taints);
+            }
+            if let Some((_, uid)) = &patch.owner {
+                node.owner_claim = Some(uid.clone());
+            }
+        })
+    }
+
+    /// A write that must not overwrite what it has not seen.
+    fn changed(&mut self, key: &Key, at: Revision, change: impl FnOnce(&mut Object)) -> Outcome {
+        let Some(object) = self.objects.get(key) else { return Outcome::NotFound };
+        if meta_mut(&mut object.clone()).revision != at {
+            return Outcome::Failed(Failure::Conflict);
+        }
+        self.stored(key, change)
+    }
+
+    fn stored(&mut self, key: &Key, change: impl FnOnce(&mut Object)) -> Outcome {
+        let Some(object) = self.objects.get(key) else { return Outcome::NotFound };
+        let mut object = object.clone();
+        change(&mut object);
+        let is_over = meta_mut(&mut object).is_deleting() && finalizers(&object) == 0;
+        let object = self.store(object);
+        if is_over {
+            self.remove(key);
+        }
+        Outcome::Stored(Box::new(object))
+    }
+
+    fn ask_deletion(&mut self, key: &Key) -> Outcome {
+        if !self.objects.contains_key(key) {
+            return Outcome::NotFound;
+        }
+        delete(self, key);
+        Outcome::Done
+    }
+
+    fn evict(&mut self, key: &PodKey) -> Outcome {
+        if self.unevictable.contains(&*key.name) {
+            let message = "the disruption budget never allows it".to_owned();
+            return Outcome::Failed(Failure::Refused { message });
+        }
+        let Some(Object::Pod(pod)) = self.objects.get(&Key::Pod(key.clone())) else {
+            return Outcome::NotFound;
+        };
+        let grace = pod.termination_grace.unwrap_or_default();
+        self.end_pod(key, grace)
+    }
+
+    fn end_pod(&mut self, key: &PodKey, grace: Span) -> Outcome {
+        let end = self.now + grace;
+        let key = Key::Pod(key.clone());
+        if !self.objects.contains_key(&key) {
+            return Outcome::NotFound;
+        }
+        self.edit(&key, |object| {
+            let meta = meta_mut(object);
+            meta.deleting_since = Some(meta.deleting_since.map_or(end, |known| known.min(end)));
+        });
+        Outcome::Done
+    }
+
+    fn launch(&mut self, claim: &Claim) -> Outcome {
+        let stored = self.find_claim(&claim.meta.name);
+        let is_safe = stored.is_some_and(|stored| {
+            stored.meta.uid == claim.meta.uid
+                && stored.finalizers.iter().any(|own| own == TERMINATION_FINALIZER)
+        });
+        let uid = claim.meta.uid.to_string();
+        if let Some(machine) = self.machines.get(&uid) {
+            return Outcome::Launched(Box::new(machine.clone()));
+        }
+        assert!(
+            is_safe || self.made.contains_key(&uid),
+            "launched before the finalizer: {stored:?}"
+        );
+        if let Some(failure) = &self.launch_fails {
+            return Outcome::Failed(failure.clone());
+        }
+        let machine = machine_for(claim);
+        *self.made.entry(uid.clone()).or_default() += 1;
+        self.machines.insert(uid.clone(), machine.clone());
+        self.booting.insert(uid, self.now + BOOT);
+        Outcome::Launched(Box::new(machine))
+    }
+
+    /// The first request starts the end, the next finds nothing.
+    fn terminate(&mut self, claim: &Name, provider_id: Option<&Arc<str>>) -> Outcome {
+        let fits = |machine: &Machine| match provider_id {
+            Some(id) => machine.provider_id == *id,
+            None => machine.claim.as_ref() == Some(claim),
+        };
+        let Some((uid, machine)) = self.machines.iter_mut().find(|(_, machine)| fits(machine))
+        else {
+            return Outcome::NotFound;
+        };
+        let uid = uid.clone();
+        self.booting.remove(&uid);
+        if machine.is_ending {
+            self.machines.remove(&uid);
+            return Outcome::NotFound;
+        }
+        machine.is_ending = true;
+        Outcome::Done
+    }
+
+    /// When the next thing happens by itself.
+    pub(crate) fn next_happening(&self) -> Option<Time> {
+        let boots = self.booting.values().copied().filter(|_| self.boots);
+        let ends = self.pods().into_iter().filter(|pod| !self.immortal.contains(&*pod.key.name));
+        boots.chain(ends.filter_map(|pod| pod.meta.deleting_since)).min()
+    }
+
+    /// Lets everything happen that is due: nodes boot, pods end.
+    pub(crate) fn happen(&mut self) {
+        let now = self.now;
+        let ended: Vec<Key> = (self.pods().into_iter())
+            .filter(|pod| !self.immortal.contains(&*pod.key.name))
+            .filter(|pod| pod.meta.deleting_since.is_some_and(|end| end <= now))
+            .map(|pod| Key::Pod(pod.key.clone()))
+            .collect();
+        ended.iter().for_each(|key| self.remove(key));
+        let due = self.booting.iter().filter(|(_, at)| self.boots && **at <= now);
+        let due: Vec<String> = due.map(|(uid, _)| uid.clone()).collect();
+        due.iter().for_each(|uid| self.boot(uid));
+    }
+
+    fn boot(&mut self, uid: &str) {
+        let Some(machine) = self.machines.get(uid).cloned() else { return };
+        let claims = self.objects.values().filter_map(|object| match object {
+            Object::Claim(claim) => Some(claim),
+            _ => None,
+        });
+        let claim = claims.into_iter().find(|claim| *claim.meta.uid == *uid).cloned();
+        let Some(claim) = claim else { return drop(self.booting.remove(uid)) };
+        let node = booting_node(&claim, &machine.provider_id, self.now);
+        let key = Key::Node(node.meta.name.clone());
+        if self.objects.contains_key(&key) {
+            self.booting.remove(uid);
+            self.edit(&key, |object| match object {
+                Object::Node(node) => node.is_ready = true,
+                _ => unreachable!("a node's key"),
+            });
+        } else {
+            self.booting.insert(uid.to_owned(), self.now + BOOT);
+            self.store(Object::Node(node));
+        }
+    }
+}
+
+/// The machine the cloud makes for a claim.
+pub(crate) fn machine_for(claim: &Claim) -> Machine {
+    let label = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    Machine {
+        provider_id: format!("kwok://{}", claim.meta.uid).into(),
+        claim: Some(claim.meta.name.clone()),
+        image_id: Some("image".to_owned()),
+        labels: [
+            label(ZONE, "zone-a"),
+            label(INSTANCE_TYPE, "m-4x"),
+            label(CAPACITY_TYPE, "on-demand"),
+        ]
+        .into(),
+        annotations: [label("example.com/from", "cloud")].into(),
+        capacity: resources("4", "16Gi"),
+        allocatable: resources("3900m", "15Gi"),
+        is_ending: false,
+    }
+}
+
+/// Marks an object as deleting, or takes it away where nothing holds it.
+pub(crate) fn delete(cluster: &mut Cluster, key: &Key) {
+    let Some(object) = cluster.objects.get(key) else { return };
+    if let Object::Pod(pod) = object {
+        let (key, grace) = (pod.key.clone(), pod.termination_grace.unwrap_or_default());
+        cluster.end_pod(&key, grace);
+        return;
+    }
+    if finalizers(object) == 0 {
+        return cluster.remove(key);
+    }
+    let now = Time::from_seconds(cluster.now.seconds());
+    if meta_mut(&mut object.clone()).is_deleting() {
+        return;
+    }
+    cluster.edit(key, |object| {
+        let meta = meta_mut(object);
+        meta.deleting_since = Some(now);
+        meta.generation += 1;
+    });
+}
+
+fn finalizers(object: &Object) -> usize {
+    match object {
+        Object::Claim(claim) => claim.finalizers.len(),
+        Object::Node(node) => node.finalizers.len(),
+        _ => 0,
+    }
+}

@@ -1,0 +1,274 @@
+//! A cluster and a cloud small enough to read, around a real engine.
+//!
+//! [`Cluster::settle`] lets the engine decide and carries everything out until there is silence;
+//! [`Cluster::wait`] lets time pass, waking the engine when it asked for it. What was stored is
+//! all that survives [`Cluster::crash`].
+
+#![allow(dead_code, clippy::unwrap_used, reason = "every test file uses a part of it")]
+
+pub(crate) mod executor;
+pub(crate) mod objects;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use kerf_engine::action::{Action, Deed};
+use kerf_engine::announcement::Announcement;
+use kerf_engine::event::{Event, Failure, Key, Kind, Machine, Object};
+use kerf_engine::measure::Measure;
+use kerf_engine::observed::{Claim, Node, Pod, Pool, Revision};
+use kerf_engine::time::{Span, Time};
+use kerf_engine::{Engine, Settings};
+
+pub(crate) use objects::*;
+
+/// When every story begins.
+pub(crate) const START: Time = Time::from_seconds(1_735_689_600);
+
+/// The cluster, its cloud and the engine.
+pub(crate) struct Cluster {
+    pub(crate) engine: Engine,
+    pub(crate) now: Time,
+    pub(crate) objects: BTreeMap<Key, Object>,
+    /// Every action ever ordered.
+    pub(crate) actions: Vec<(Time, Action)>,
+    pub(crate) announcements: Vec<Announcement>,
+    pub(crate) measures: Vec<Measure>,
+    /// The cloud's machines by the claim uid they were launched for.
+    pub(crate) machines: BTreeMap<String, Machine>,
+    /// How often a machine was really made, by claim uid.
+    pub(crate) made: BTreeMap<String, u32>,
+    /// What the cloud answers to every launch, if it refuses.
+    pub(crate) launch_fails: Option<Failure>,
+    /// Whether launched machines become nodes by themselves.
+    pub(crate) boots: bool,
+    /// Pods a budget never lets go.
+    pub(crate) unevictable: BTreeSet<String>,
+    /// Pods that never end.
+    pub(crate) immortal: BTreeSet<String>,
+    /// Which deeds answer nothing at all: neither effect nor outcome.
+    pub(crate) ignores: fn(&Deed) -> bool,
+    pub(crate) news: VecDeque<Event>,
+    pub(crate) booting: BTreeMap<String, Time>,
+    pub(crate) revision: u64,
+}
+
+/// No story needs more rounds in one moment; a planner that never rests does.
+const ROUNDS_MAX: usize = 200;
+
+impl Cluster {
+    /// An empty cluster with one usable node class, and an engine that has seen everything.
+    pub(crate) fn new() -> Self {
+        let mut cluster = Self {
+            engine: engine(),
+            now: START,
+            objects: BTreeMap::new(),
+            actions: Vec::new(),
+            announcements: Vec::new(),
+            measures: Vec::new(),
+            machines: BTreeMap::new(),
+            made: BTreeMap::new(),
+            launch_fails: None,
+            boots: true,
+            unevictable: BTreeSet::new(),
+            immortal: BTreeSet::new(),
+            ignores: |_| false,
+            news: VecDeque::new(),
+            booting: BTreeMap::new(),
+            revision: 0,
+        };
+        cluster.store(Object::NodeClass(node_class()));
+        cluster.list_all();
+        cluster
+    }
+
+    /// The process dies and another starts: only what is stored is known.
+    pub(crate) fn crash(&mut self) {
+        self.news.clear();
+        self.engine = engine();
+        for object in self.objects.values() {
+            self.news.push_back(Event::Seen(Box::new(object.clone())));
+        }
+        self.list_all();
+    }
+
+    fn list_all(&mut self) {
+        for kind in KINDS {
+            self.news.push_back(Event::Listed(kind));
+        }
+    }
+
+    /// Stores an object under a new revision and tells the engine.
+    pub(crate) fn store(&mut self, mut object: Object) -> Object {
+        self.revision += 1;
+        objects::meta_mut(&mut object).revision = Revision(self.revision);
+        self.objects.insert(object.key(), object.clone());
+        self.news.push_back(Event::Seen(Box::new(object.clone())));
+        object
+    }
+
+    /// Takes an object away and tells the engine.
+    pub(crate) fn remove(&mut self, key: &Key) {
+        if self.objects.remove(key).is_some() {
+            self.revision += 1;
+            let (key, revision) = (key.clone(), Revision(self.revision));
+            self.news.push_back(Event::Gone { key, revision });
+        }
+    }
+
+    /// Tells all news, lets the engine decide, and carries out its orders, until nothing happens
+    /// any more at this moment.
+    pub(crate) fn settle(&mut self) {
+        for _ in 0..ROUNDS_MAX {
+            self.tell();
+            let actions = self.decide();
+            if actions.is_empty() && self.news.is_empty() {
+                return;
+            }
+            for action in actions {
+                self.carry_out(action);
+            }
+        }
+        let last: Vec<_> = self.actions.iter().rev().take(6).collect();
+        panic!("it never rests: {last:#?}");
+    }
+
+    /// Tells the engine everything it has not heard.
+    pub(crate) fn tell(&mut self) {
+        while let Some(event) = self.news.pop_front() {
+            self.engine.handle(event, self.now);
+        }
+    }
+
+    /// Asks for orders and notes them.
+    pub(crate) fn decide(&mut self) -> Vec<Action> {
+        let orders = self.engine.decide(self.now);
+        self.announcements.extend(orders.announcements);
+        self.measures.extend(orders.measures);
+        self.actions.extend(orders.actions.iter().map(|action| (self.now, action.clone())));
+        orders.actions
+    }
+
+    /// Lets time pass, stopping where the engine wants to be asked or something happens by itself.
+    pub(crate) fn wait(&mut self, span: Span) {
+        let end = self.now + span;
+        self.settle();
+        while self.now < end {
+            let soonest = self.now + Span::from_millis(1);
+            let next = [self.engine.next_wake(), self.next_happening()].into_iter().flatten().min();
+            self.now = next.map_or(end, |next| next.max(soonest).min(end));
+            self.happen();
+            self.settle();
+        }
+    }
+
+    pub(crate) fn seconds(&mut self, seconds: u64) {
+        self.wait(Span::from_seconds(seconds));
+    }
+
+    pub(crate) fn claim(&self, name: &str) -> &Claim {
+        self.find_claim(name).unwrap_or_else(|| panic!("no claim {name}"))
+    }
+
+    pub(crate) fn find_claim(&self, name: &str) -> Option<&Claim> {
+        match self.objects.get(&Key::Claim(name.into()))? {
+            Object::Claim(claim) => Some(claim),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn pool(&self, name: &str) -> &Pool {
+        match self.objects.get(&Key::Pool(name.into())) {
+            Some(Object::Pool(pool)) => pool,
+            _ => panic!("no pool {name}"),
+        }
+    }
+
+    pub(crate) fn nodes(&self) -> Vec<&Node> {
+        let nodes = self.objects.values().filter_map(|object| match object {
+            Object::Node(node) => Some(node),
+            _ => None,
+        });
+        nodes.collect()
+    }
+
+    pub(crate) fn pods(&self) -> Vec<&Pod> {
+        let pods = self.objects.values().filter_map(|object| match object {
+            Object::Pod(pod) => Some(pod),
+            _ => None,
+        });
+        pods.collect()
+    }
+
+    /// The one node there is.
+    pub(crate) fn node(&self) -> &Node {
+        let nodes = self.nodes();
+        assert_eq!(nodes.len(), 1, "not one node: {nodes:?}");
+        nodes[0]
+    }
+
+    /// Changes a stored object by hand, as a user or a controller would.
+    pub(crate) fn edit(&mut self, key: &Key, change: impl FnOnce(&mut Object)) {
+        let mut object = self.objects.get(key).unwrap_or_else(|| panic!("no {key:?}")).clone();
+        change(&mut object);
+        self.store(object);
+    }
+
+    pub(crate) fn edit_node(&mut self, change: impl FnOnce(&mut Node)) {
+        let key = Key::Node(self.node().meta.name.clone());
+        self.edit(&key, |object| match object {
+            Object::Node(node) => change(node),
+            _ => unreachable!("a node's key names a node"),
+        });
+    }
+
+    /// Asks for the deletion of an object, as `kubectl delete` does.
+    pub(crate) fn delete(&mut self, key: &Key) {
+        executor::delete(self, key);
+    }
+
+    /// The names of all deeds so far, without repeats in a row.
+    pub(crate) fn story(&self) -> Vec<&'static str> {
+        let mut names: Vec<&'static str> =
+            self.actions.iter().map(|(_, action)| objects::name_of(&action.deed)).collect();
+        names.dedup();
+        names
+    }
+
+    /// How many deeds there were so far that fit.
+    pub(crate) fn count(&self, fits: impl Fn(&Deed) -> bool) -> usize {
+        self.actions.iter().filter(|(_, action)| fits(&action.deed)).count()
+    }
+
+    pub(crate) fn has_said(&self, reason: &str) -> bool {
+        self.announcements.iter().any(|news| news.reason == reason)
+    }
+
+    /// How often a counter was raised with a label of that value, or at all.
+    pub(crate) fn counted(&self, wanted: &str, value: &str) -> u64 {
+        let counts = self.measures.iter().filter_map(|measure| match measure {
+            Measure::Count { metric, labels, by } if *metric == wanted => {
+                let fits = value.is_empty() || labels.iter().any(|(_, label)| label == value);
+                fits.then_some(*by)
+            }
+            _ => None,
+        });
+        counts.sum()
+    }
+}
+
+const KINDS: [Kind; 9] = [
+    Kind::Pod,
+    Kind::Node,
+    Kind::Claim,
+    Kind::Pool,
+    Kind::NodeClass,
+    Kind::DisruptionGuard,
+    Kind::DaemonSet,
+    Kind::Namespace,
+    Kind::VolumeAttachment,
+];
+
+fn engine() -> Engine {
+    let kind = (CLASS_GROUP.to_owned(), CLASS_KIND.to_owned());
+    Engine::new(Settings { node_class_kinds: vec![kind], ..Settings::default() })
+}
