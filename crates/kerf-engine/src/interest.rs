@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use kerf_model::taint::DISRUPTED_KEY;
+
 use crate::action::Subject;
 use crate::event::Key;
 use crate::memory::Memo;
@@ -27,7 +29,11 @@ pub(crate) fn concerned(world: &World, key: &Key) -> Vec<Subject> {
             }
         }
         Key::Node(name) => {
-            world.nodes.get(name).map(|node| of_node(world, node)).unwrap_or_default()
+            let Some(node) = world.nodes.get(name) else { return Vec::new() };
+            // Closing a node is a step of its removal, whoever waits for it.
+            let is_closed = node.taints.iter().any(|taint| taint.key == DISRUPTED_KEY);
+            let removal = is_closed.then_some(Subject::Disruption);
+            of_node(world, node).into_iter().chain(removal).collect()
         }
         Key::Claim(name) => {
             let mut subjects = vec![Subject::Claim(name.clone()), Subject::Disruption];

@@ -54,7 +54,11 @@ pub(crate) fn notice_offered(world: &World, pool: &Name, now: Time) -> Decision 
 /// What to make of a finished action.
 pub(crate) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: Time) -> Decision {
     match action.deed.subject() {
-        Subject::Claim(name) => claims::conclude(world, &name, action, outcome, now),
+        Subject::Claim(name) => {
+            let mut decision = claims::conclude(world, &name, action, outcome, now);
+            decision.and(disruption::conclude(world, action, outcome));
+            decision
+        }
         Subject::Pod(key) => termination::conclude(world, &key, action, outcome, now),
         Subject::Provisioning => provisioning::conclude(world, action, outcome, now),
         Subject::Machines => machines::conclude(world, outcome, now),

@@ -1,11 +1,54 @@
 //! Taking away what nobody needs.
+//!
+//! ```text
+//!  search ─► candidates within budgets ─► second look ─► removal: taint, reason, delete
+//!    ▲                                        │             │
+//!    └── every 10 s, while there is something └── spared ◄──┘ when it no longer holds
+//! ```
+//!
+//! A claim chosen for removal counts as going from that moment, so budgets see it. Everything else
+//! about a removal is read off the stored objects: after a crash the marks on nodes that nobody
+//! removes are taken off again ([`repair`]) and the search starts anew.
 
+mod budgets;
+mod candidates;
+mod emptiness;
 pub(super) mod guards;
+mod news;
+mod removal;
+mod repair;
+mod tally;
+
+pub(super) use removal::conclude;
 
 use crate::decision::Decision;
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::world::World;
 
-pub(super) fn plan(_world: &World, _now: Time) -> Decision {
-    Decision::default()
+/// How often nodes are searched for some to take away.
+const SEARCH_EVERY: Span = Span::from_seconds(10);
+
+/// What can be taken away now.
+pub(super) fn plan(world: &World, now: Time) -> Decision {
+    let mut decision = Decision::default();
+    if !world.memory.removals.is_empty() {
+        removal::advance(world, now, &mut decision);
+    }
+    let next_search = world.memory.searched_at.map(|last| last + SEARCH_EVERY);
+    match (&world.memory.emptiness, next_search) {
+        (Some(round), _) => emptiness::look_again(world, round, now, &mut decision),
+        (None, Some(at)) if now < at => decision.wake(at),
+        (None, _) => search(world, now, &mut decision),
+    }
+    decision
+}
+
+fn search(world: &World, now: Time, decision: &mut Decision) {
+    decision.remember(crate::memory::Memo::Searched(now));
+    let repairs = repair::advance(world, now, decision);
+    let hopes = emptiness::choose(world, now, decision);
+    // Where there is nothing to hope for, the next change is early enough.
+    if repairs || hopes {
+        decision.wake(now + SEARCH_EVERY);
+    }
 }

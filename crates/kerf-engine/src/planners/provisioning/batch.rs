@@ -8,7 +8,7 @@ use crate::condition::READY;
 use crate::decision::Decision;
 use crate::event::{Key, Object};
 use crate::memory::Memo;
-use crate::observed::{Name, Node, Pod, Pool, Standing};
+use crate::observed::{Name, Node, Pod, PodKey, Pool, Standing};
 use crate::time::{Span, Time};
 use crate::world::World;
 
@@ -80,10 +80,7 @@ pub(in crate::planners) fn notice(world: &World, object: &Object, now: Time) -> 
 pub(in crate::planners) fn notice_gone(world: &World, key: &Key, now: Time) -> Decision {
     let mut decision = Decision::default();
     match key {
-        Key::Pod(pod) => {
-            decision.remember(Memo::Release(pod.clone()));
-            decision.remember(Memo::WaitOver(pod.clone()));
-        }
+        Key::Pod(pod) => decision.memos.extend(wait_over(world, pod)),
         // Its pods need another place now, not at the next round.
         Key::Claim(name) => {
             let uid = world.claims.get(name).map(|claim| &claim.meta.uid);
@@ -122,16 +119,16 @@ fn notice_pod(world: &World, pod: &Pod, now: Time, decision: &mut Decision) {
             }
         }
         Standing::Bound { .. } | Standing::Ended { .. } => {
-            let stood = before.is_some_and(|before| {
-                before.node().is_some() && pod.node().is_some() || before.has_ended()
-            });
-            if !stood {
-                decision.remember(Memo::Release(pod.key.clone()));
-                decision.remember(Memo::WaitOver(pod.key.clone()));
-            }
+            decision.memos.extend(wait_over(world, &pod.key));
         }
         Standing::Waiting => {}
     }
+}
+
+fn wait_over(world: &World, pod: &PodKey) -> Option<Memo> {
+    let memory = &world.memory;
+    let is_known = memory.waits.contains_key(pod) || memory.unplaced.contains_key(pod);
+    is_known.then(|| Memo::WaitOver(pod.clone()))
 }
 
 fn call(caller: &Arc<str>, at: Time, decision: &mut Decision) {

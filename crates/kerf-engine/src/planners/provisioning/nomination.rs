@@ -41,7 +41,7 @@ pub(super) fn promised<'a>(world: &'a World, pod: &Pod, now: Time) -> Option<&'a
 }
 
 /// The pods that hold a promise and have not come yet, by the claim or node they are meant for.
-pub(super) fn expected<'a>(world: &'a World, now: Time) -> BTreeMap<&'a str, Vec<&'a Pod>> {
+pub(super) fn expected(world: &World, now: Time) -> BTreeMap<&str, Vec<&Pod>> {
     let mut expected: BTreeMap<&str, Vec<&Pod>> = BTreeMap::new();
     for (key, nomination) in &world.memory.nominations {
         let Some(pod) = world.pods.get(key) else { continue };

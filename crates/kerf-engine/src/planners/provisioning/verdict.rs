@@ -9,7 +9,7 @@ use super::claim_draft::draft;
 use super::claim_name::claim_name;
 use super::usage::Usage;
 use super::{nomination, pass, pool_choice, waiting};
-use crate::action::{Deed, NewClaim};
+use crate::action::NewClaim;
 use crate::announcement::Announcement;
 use crate::decision::Decision;
 use crate::event::Key;
@@ -128,19 +128,9 @@ impl<'a> Verdict<'a> {
             }
             return;
         }
-        self.decision.measures.push(Measure::one(
-            "karpenter_nodeclaims_created_total",
-            vec![
-                ("reason", "provisioned".to_owned()),
-                ("nodepool", pool.wish.name.clone()),
-                ("min_values_relaxed", node.min_values_relaxed.to_string()),
-            ],
-        ));
-        self.decision.remember(Memo::Create(Box::new(claim.clone())));
+        self.decision.remember(Memo::Create(Box::new(claim)));
         self.nominate(&pods, &name);
         self.names.insert(name);
-        let reason = format!("{} pods need it", pods.len());
-        self.decision.act(Deed::CreateClaim(Box::new(claim)), reason);
     }
 
     fn open_pool(&self, name: &str) -> Option<&'a Pool> {

@@ -1,0 +1,83 @@
+//! How many nodes of each pool may be taken away now.
+
+use std::collections::BTreeMap;
+
+use kerf_model::budget::{Allowed, DisruptionReason};
+
+use crate::condition::claim::{INITIALIZED, INSTANCE_TERMINATING};
+use crate::observed::Claim;
+use crate::time::Time;
+use crate::world::World;
+
+/// The pools' nodes, counted for their budgets.
+pub(super) struct Budgets<'a> {
+    world: &'a World,
+    now: Time,
+    pools: BTreeMap<&'a str, Tally>,
+}
+
+/// The nodes of one pool.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    /// Those that count: up, and their machine not ending.
+    nodes: u32,
+    /// Those of them that are away already: not ready, or on their way out.
+    disrupted: u32,
+}
+
+impl<'a> Budgets<'a> {
+    /// Counts the nodes there are. Removals that have only been decided on count as away.
+    pub(super) fn of(world: &'a World, now: Time) -> Self {
+        Self::counting(world, now, |claim| world.is_leaving(claim))
+    }
+
+    /// Counts the nodes there are, as if nothing had been decided on that is not stored.
+    pub(super) fn stored(world: &'a World, now: Time) -> Self {
+        Self::counting(world, now, |claim| {
+            claim.meta.is_deleting() || claim.status.conditions.is_true(INSTANCE_TERMINATING)
+        })
+    }
+
+    /// Whether a pool has nodes at all while nothing may be taken from it.
+    pub(super) fn is_closed(&self, pool: &str, reason: DisruptionReason) -> bool {
+        let tally = self.pools.get(pool).copied().unwrap_or_default();
+        tally.nodes > 0 && self.allowed(pool, reason, tally).is_none()
+    }
+
+    /// Takes one node out of what is left for a pool and a reason, if there is one left.
+    pub(super) fn take(&mut self, pool: &'a str, reason: DisruptionReason) -> bool {
+        let tally = self.pools.get(pool).copied().unwrap_or_default();
+        let left = self.allowed(pool, reason, tally).less(tally.disrupted);
+        let takes = left.admits(1);
+        if takes {
+            self.pools.entry(pool).or_default().disrupted += 1;
+        }
+        takes
+    }
+
+    fn allowed(&self, pool: &str, reason: DisruptionReason, tally: Tally) -> Allowed {
+        match self.world.pools.get(pool) {
+            Some(pool) => {
+                pool.wish.disruption.budgets.allowed(tally.nodes, reason, self.now.seconds())
+            }
+            None => Allowed::AtMost(0),
+        }
+    }
+
+    fn counting(world: &'a World, now: Time, is_away: impl Fn(&Claim) -> bool) -> Self {
+        let mut pools: BTreeMap<&str, Tally> = BTreeMap::new();
+        for claim in world.claims.values() {
+            let conditions = &claim.status.conditions;
+            let (Some(pool), Some(node)) = (claim.pool(), world.node_of(claim)) else { continue };
+            if !conditions.is_true(INITIALIZED) || conditions.is_true(INSTANCE_TERMINATING) {
+                continue;
+            }
+            let tally = pools.entry(pool).or_default();
+            tally.nodes += 1;
+            if !node.is_ready || node.meta.is_deleting() || is_away(claim) {
+                tally.disrupted += 1;
+            }
+        }
+        Self { world, now, pools }
+    }
+}

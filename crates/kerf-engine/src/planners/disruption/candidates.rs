@@ -1,0 +1,108 @@
+//! Which nodes may be taken away at all.
+
+use std::collections::BTreeSet;
+
+use kerf_model::labels::annotation::DO_NOT_DISRUPT;
+use kerf_model::labels::well_known::{CAPACITY_TYPE, INSTANCE_TYPE, ZONE};
+use kerf_model::price::Price;
+use kerf_model::requirement::Operator;
+
+use super::guards::{Guards, Held};
+use crate::condition::claim::INITIALIZED;
+use crate::observed::{Claim, Name, Node, Pod, Pool};
+use crate::planners::provisioning::targets_in_use;
+use crate::time::Time;
+use crate::world::World;
+
+/// A node that may be taken away, as far as it and its pods are concerned.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate<'a> {
+    pub(super) claim: &'a Claim,
+    pub(super) node: &'a Node,
+    pub(super) pool: &'a Pool,
+}
+
+/// Answers whether nodes may be taken away; what it takes to answer is read once.
+pub(super) struct Judge<'a> {
+    world: &'a World,
+    now: Time,
+    guards: Guards<'a>,
+    in_use: BTreeSet<Name>,
+}
+
+impl<'a> Candidate<'a> {
+    /// A claim with a node of its own that is up, and a pool that is known with its machines.
+    /// Anything else is nothing that could be taken away by choice, and nobody is told.
+    pub(super) fn of(world: &'a World, claim: &'a Claim) -> Option<Self> {
+        let node = world.node_of(claim)?;
+        let pool = world.pools.get(claim.pool()?)?;
+        let is_up = claim.status.conditions.is_true(INITIALIZED) && node.is_initialized();
+        let is_known = world.offers.contains_key(&pool.meta.name);
+        let is_ours = world.is_supported(&claim.wish.spec.node_class);
+        (is_up && is_known && is_ours).then_some(Self { claim, node, pool })
+    }
+
+    /// The pods that would want another place.
+    pub(super) fn reschedulable_pods(&self, world: &'a World) -> impl Iterator<Item = &'a Pod> {
+        world.pods_on(&self.node.meta.name).filter(|pod| pod.is_reschedulable())
+    }
+
+    /// What the node costs; nothing where that is not known.
+    pub(super) fn price(&self, world: &World) -> Price {
+        let label = |key: &str| self.node.labels.get(key).map(String::as_str);
+        let offers = world.offers.get(&self.pool.meta.name).map_or(&[][..], |offers| offers);
+        let kind = offers.iter().find(|offer| label(INSTANCE_TYPE) == Some(offer.name.as_str()));
+        let matching = kind.and_then(|kind| {
+            kind.offerings.iter().find(|offering| {
+                offering.requirements.iter().all(|entry| {
+                    let is_told_apart = entry.key == ZONE || entry.key == CAPACITY_TYPE;
+                    let listed = |value: &str| entry.values.iter().any(|each| each == value);
+                    !is_told_apart
+                        || entry.operator == Operator::In && label(&entry.key).is_some_and(listed)
+                })
+            })
+        });
+        matching.map_or(Price::ZERO, |offering| offering.price)
+    }
+}
+
+impl<'a> Judge<'a> {
+    pub(super) fn new(world: &'a World, now: Time) -> Self {
+        Self { world, now, guards: Guards::new(world), in_use: targets_in_use(world, now) }
+    }
+
+    /// Whether the node may go; if not, why, in words.
+    pub(super) fn may_go(&mut self, candidate: &Candidate<'a>) -> Result<(), String> {
+        let Candidate { claim, node, .. } = candidate;
+        if claim.meta.is_deleting() || node.meta.is_deleting() {
+            return Err("the node is being deleted already".to_owned());
+        }
+        if self.in_use.contains(&claim.meta.name) {
+            return Err("pods that wait are meant for this node".to_owned());
+        }
+        if node.annotations.get(DO_NOT_DISRUPT).is_some_and(|value| value == "true") {
+            return Err(format!("the node has the annotation {DO_NOT_DISRUPT}=true"));
+        }
+        for pod in self.world.pods_on(&node.meta.name).filter(|pod| pod.is_active()) {
+            self.may_leave(pod)?;
+        }
+        Ok(())
+    }
+
+    fn may_leave(&mut self, pod: &Pod) -> Result<(), String> {
+        if pod.is_protected(self.now) {
+            return Err(format!("pod {} has the annotation {DO_NOT_DISRUPT}", pod.key));
+        }
+        match self.guards.holding(pod, self.now) {
+            None => Ok(()),
+            Some(Held::BySeveral) => Err(format!(
+                "pod {} is covered by several PodDisruptionBudgets, so it cannot be evicted",
+                pod.key
+            )),
+            Some(Held::By(guard)) => Err(format!(
+                "the PodDisruptionBudget {}/{} does not let pod {} go now",
+                guard.namespace, guard.meta.name, pod.key
+            )),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Marks of removals that nobody carries out any more, as a crash leaves them behind.
+
+use kerf_model::taint::{DISRUPTED_KEY, disrupted};
+
+use crate::action::{Deed, NodePatch};
+use crate::condition::Draft;
+use crate::condition::claim::{DEPENDENTS, DISRUPTION_REASON};
+use crate::decision::Decision;
+use crate::observed::{Claim, Node};
+use crate::time::Time;
+use crate::world::World;
+
+/// Takes the marks off every claim and node that stays. Returns whether there were any.
+pub(super) fn advance(world: &World, now: Time, decision: &mut Decision) -> bool {
+    let before = decision.deeds.len();
+    for claim in world.claims.values() {
+        if world.is_leaving(claim) || !world.is_supported(&claim.wish.spec.node_class) {
+            continue;
+        }
+        clear_claim(claim, now, decision);
+        if let Some(node) = world.node_of(claim).filter(|node| !node.meta.is_deleting()) {
+            reopen_node(node, decision);
+        }
+    }
+    decision.deeds.len() > before
+}
+
+/// Lets pods come to a node again.
+pub(super) fn reopen_node(node: &Node, decision: &mut Decision) {
+    if !node.taints.iter().any(|taint| taint.same_mark(&disrupted())) {
+        return;
+    }
+    let others = node.taints.iter().filter(|taint| taint.key != DISRUPTED_KEY);
+    let patch = NodePatch { taints: Some(others.cloned().collect()), ..NodePatch::default() };
+    let (name, revision) = (node.meta.name.clone(), node.meta.revision);
+    decision.act(Deed::PatchNode { name, revision, patch }, "nobody takes the node away");
+}
+
+/// Takes the reason off a claim that stays.
+pub(super) fn clear_claim(claim: &Claim, now: Time, decision: &mut Decision) {
+    if claim.status.conditions.get(DISRUPTION_REASON).is_none() {
+        return;
+    }
+    let mut conditions = Draft::of(&claim.status.conditions, &DEPENDENTS, &claim.meta, now);
+    conditions.clear(DISRUPTION_REASON).expect("readiness does not depend on it");
+    let mut status = claim.status.clone();
+    status.conditions = conditions.into_conditions();
+    let (name, revision) = (claim.meta.name.clone(), claim.meta.revision);
+    let deed = Deed::WriteClaimStatus { name, revision, status: Box::new(status) };
+    decision.act(deed, "nobody takes the claim away");
+}
