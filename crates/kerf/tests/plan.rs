@@ -242,12 +242,12 @@ spec:
 #[test]
 fn a_cron_job_is_skipped_and_said_so() {
     let job = "{apiVersion: batch/v1, kind: CronJob, metadata: {name: nightly}}";
-    let service = "{apiVersion: v1, kind: Service, metadata: {name: web}}";
-    let Answer { code, stdout, .. } = plan(&[POOL, job, service], &[]);
+    let settings = "{apiVersion: v1, kind: ConfigMap, metadata: {name: web}}";
+    let Answer { code, stdout, .. } = plan(&[POOL, job, settings], &[]);
     assert_eq!(code, Some(0));
     assert!(stdout.contains("no pods to place"), "{stdout}");
     assert!(stdout.contains("1 CronJob skipped"), "{stdout}");
-    assert!(stdout.contains("1 Service"), "{stdout}");
+    assert!(stdout.contains("1 ConfigMap"), "{stdout}");
 }
 
 /// Bad input, and what must be said of it.
@@ -302,6 +302,9 @@ fn wrong_arguments_are_bad_input_too() {
         &["plan", "-f", "-", "--catalogue", "aws:mars-1"],
         &["plan", "-f", "-", "--catalogue", "azure"],
         &["plan", "-f", "-", "--catalogue", "/no/such/file.json"],
+        &["plan", "-f", "-", "--scheduler-config", "/no/such/file"],
+        &["plan", "-f", "-", "--preference-policy", "Maybe"],
+        &["plan", "-f", "-", "--min-values-policy", "Lax"],
     ] {
         let output = kerf(arguments, DEPLOYMENT.as_bytes());
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -309,6 +312,34 @@ fn wrong_arguments_are_bad_input_too() {
         assert!(!said.contains("panicked"), "{said}");
     }
     assert_eq!(kerf(&["plan", "--help"], b"").status.code(), Some(0));
+}
+
+/// Settings of the scheduler that are refused, and what is said beside the file's name.
+const BAD_SETTINGS: &[(&str, &str)] = &[
+    ("podTopologySpread: [", "line 1"),
+    ("podTopologySpraed: {}", "unknown field `podTopologySpraed`"),
+    (
+        "podTopologySpread: {defaultConstraints: [{maxSkew: 0, topologyKey: zone, \
+         whenUnsatisfiable: DoNotSchedule}]}",
+        "podTopologySpread.defaultConstraints[0].maxSkew  0 is not a number from 1",
+    ),
+];
+
+#[test]
+fn bad_settings_of_the_scheduler_are_bad_input_and_empty_ones_say_nothing() {
+    let file = std::env::temp_dir().join(format!("kerf-settings-{}.yaml", std::process::id()));
+    let path = file.display().to_string();
+    for (text, expected) in BAD_SETTINGS {
+        std::fs::write(&file, text).expect("a file can be written");
+        let answer = plan(&[POOL, DEPLOYMENT], &["--scheduler-config", &path]);
+        assert_eq!(answer.code, Some(1), "{text}");
+        assert!(answer.stderr.starts_with(&path), "{}", answer.stderr);
+        assert!(answer.stderr.contains(expected), "{}", answer.stderr);
+    }
+    std::fs::write(&file, "\n").expect("a file can be written");
+    let with = plan_json(&[POOL, DEPLOYMENT], &["--scheduler-config", &path]);
+    std::fs::remove_file(&file).expect("it was written");
+    assert_eq!(with, plan_json(&[POOL, DEPLOYMENT], &[]));
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! `kerf plan`: the fleet that manifests need, without a cluster.
 //!
 //! ```text
-//!  files ─ input ─► Cluster, pools ─ catalogue ─► Problem ─ solve ─► Solution
-//!                                                                       │
-//!                               table, json, yaml ◄── report ◄──────────┘
+//!  files ─ input ─► Cluster, pools ─ catalogue, overlays ─► Problem ─ solve ─► Solution
+//!                                                                                 │
+//!                                         table, json, yaml ◄── report ◄──────────┘
 //! ```
 
 mod bar;
@@ -13,6 +13,8 @@ mod input;
 mod node_class;
 mod node_group;
 mod notes;
+mod overlays;
+mod policy;
 mod report;
 mod shape;
 mod table;
@@ -23,10 +25,10 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use kerf_kube::Assembly;
-use kerf_scheduler::Settings;
 
-use catalogue::CatalogueName;
+use catalogue::{CatalogueName, Chosen};
 use input::{Input, Refusals};
+use policy::Policy;
 use report::Report;
 use table::{Style, Width};
 
@@ -49,6 +51,8 @@ pub(crate) struct Plan {
     /// pools' node classes ask for, on AWS in us-east-1
     #[arg(long, value_name = "aws:REGION|kwok|FILE.json")]
     catalogue: Option<CatalogueName>,
+    #[command(flatten)]
+    policy: Policy,
     /// How to print the plan
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     output: Format,
@@ -67,8 +71,8 @@ enum Format {
 
 impl Plan {
     pub(crate) fn run(self) -> Result<ExitCode> {
-        let Self { filename, catalogue, output, plain } = self;
-        let (report, notes) = match plan(&filename, catalogue.as_ref())? {
+        let Self { filename, catalogue, policy, output, plain } = self;
+        let (report, notes) = match plan(&filename, catalogue.as_ref(), &policy)? {
             Ok(planned) => planned,
             Err(refusals) => {
                 eprint!("{refusals}");
@@ -93,30 +97,31 @@ impl Plan {
 fn plan(
     filename: &[String],
     catalogue: Option<&CatalogueName>,
+    policy: &Policy,
 ) -> Result<Result<(Report, Vec<String>), Refusals>> {
-    let input = match input::read(filename)? {
-        Ok(input) => input,
-        Err(refusals) => return Ok(Err(refusals)),
-    };
+    Ok(input::read(filename)?.and_then(|input| planned(input, catalogue, policy)))
+}
+
+fn planned(
+    mut input: Input,
+    catalogue: Option<&CatalogueName>,
+    policy: &Policy,
+) -> Result<(Report, Vec<String>), Refusals> {
+    input.cluster.scheduler_config = policy.scheduler_config()?;
     let Input { cluster, places, .. } = &input;
-    let chosen = match catalogue::pools(&input, catalogue) {
-        Ok(chosen) => chosen,
-        Err(refusals) => return Ok(Err(refusals)),
-    };
-    let settings = Settings { label_rules: chosen.label_rules, ..Settings::default() };
-    let assembly = match cluster.assemble(chosen.pools, settings) {
-        Ok(assembly) => assembly,
-        Err(problems) => return Ok(Err(places.refusals(problems))),
-    };
-    let Assembly { problem, set_aside, passed_over } = assembly;
+    let Chosen { mut pools, label_rules, mut notes } = catalogue::pools(&input, catalogue)?;
+    notes.extend(overlays::apply(&input.node_overlays, &mut pools, &label_rules));
+    let assembled = cluster.assemble(pools, policy.settings(label_rules));
+    let Assembly { problem, set_aside, passed_over } =
+        assembled.map_err(|problems| places.refusals(problems))?;
     let solution = kerf_scheduler::solve(&problem);
-    let mut notes = chosen.notes;
     notes.extend(notes::of(&input, &passed_over));
+    notes.extend(notes::of_solution(&solution));
     let report = Report::new(&problem, &solution, &set_aside);
     // The command ends in a moment. Giving back a thousand instance types piece by piece would take
     // a tenth of its time.
     std::mem::forget((problem, input));
-    Ok(Ok((report, notes)))
+    Ok((report, notes))
 }
 
 fn exit_code(report: &Report) -> u8 {

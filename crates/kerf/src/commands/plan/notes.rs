@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use kerf_scheduler::Solution;
+
 use super::input::Input;
 
 /// A line for each thing a reader should know.
@@ -21,4 +23,16 @@ pub(super) fn of(input: &Input, pods_passed_over: &BTreeMap<&'static str, usize>
         notes.push(format!("{count} {plural} {why} not planned for"));
     }
     notes
+}
+
+/// A line for what the answer gave up.
+pub(super) fn of_solution(solution: &Solution) -> Option<String> {
+    let relaxed = solution.new_nodes.iter().filter(|node| node.min_values_relaxed).count();
+    match relaxed {
+        0 => None,
+        1 => Some("1 node has fewer values to choose from than minValues asks for".to_owned()),
+        _ => Some(format!(
+            "{relaxed} nodes have fewer values to choose from than minValues asks for"
+        )),
+    }
 }
