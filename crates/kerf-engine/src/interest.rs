@@ -56,8 +56,8 @@ pub(crate) fn concerned(world: &World, key: &Key) -> Vec<Subject> {
         Key::DisruptionGuard(..) => vec![Subject::Disruption],
         Key::DaemonSet(..) | Key::Namespace(_) => Vec::new(),
         Key::VolumeAttachment(name) => {
-            let volume = world.attachments.get(name);
-            volume.map(|volume| Subject::Node(volume.node.clone())).into_iter().collect()
+            let node = world.attachments.get(name).and_then(|own| world.nodes.get(&own.node));
+            node.map(|node| of_node(world, node)).unwrap_or_default()
         }
     }
 }
@@ -80,6 +80,10 @@ pub(crate) fn concerned_by_memo(world: &World, memo: &Memo) -> Vec<Subject> {
         Memo::Launched { .. } | Memo::Created(_) => Vec::new(),
         Memo::LaunchFailed { claim, .. } | Memo::PodEvent { claim, .. } => {
             vec![Subject::Claim(claim.clone())]
+        }
+        Memo::Registration { pool: uid, .. } => {
+            let pools = world.pools.values().filter(|pool| pool.meta.uid == *uid);
+            pools.map(|pool| Subject::Pool(pool.meta.name.clone())).collect()
         }
         Memo::MachineGone(claim) | Memo::TerminateAsked { claim, .. } => {
             // A node without a claim goes under its own name.
@@ -105,7 +109,10 @@ pub(crate) fn everything(world: &World) -> Vec<Subject> {
 
 fn of_node(world: &World, node: &Node) -> Vec<Subject> {
     let claim = world.claim_of(node).map(|claim| Subject::Claim(claim.meta.name.clone()));
-    [Subject::Node(node.meta.name.clone())].into_iter().chain(claim).collect()
+    // Whether the machine of a silent node is gone is asked of the cloud.
+    let is_silent = node.meta.is_deleting() && !node.is_ready;
+    let machines = is_silent.then_some(Subject::Machines);
+    [Subject::Node(node.meta.name.clone())].into_iter().chain(claim).chain(machines).collect()
 }
 
 fn of_claim(world: &World, claim: &Claim) -> Vec<Subject> {

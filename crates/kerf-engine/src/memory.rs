@@ -40,7 +40,11 @@ pub struct Memory {
     /// Why pods found no place in the last pass.
     pub unplaced: BTreeMap<PodKey, String>,
     /// The outcomes of the last launches of each pool, newest last, by pool uid; bounded.
-    pub registrations: BTreeMap<Arc<str>, Vec<bool>>,
+    pub registrations: BTreeMap<Arc<str>, Vec<Registration>>,
+    /// When a pool's use was last written down, by pool uid.
+    pub counted_at: BTreeMap<Arc<str>, Time>,
+    /// Machines that belonged to nobody when they were last listed.
+    pub strangers: BTreeSet<Arc<str>>,
     /// Nodes chosen for removal because they are empty, waiting for their second look.
     pub emptiness: Option<EmptinessRound>,
     /// Claims chosen for removal, so that nobody counts on them.
@@ -60,6 +64,20 @@ pub struct Nomination {
     pub target: Name,
     /// When it was decided.
     pub at: Time,
+}
+
+/// What became of a launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Registration {
+    /// A node.
+    Joined,
+    /// Nothing in time.
+    Failed {
+        /// One word.
+        reason: String,
+        /// A sentence.
+        message: String,
+    },
 }
 
 /// What calls for the next pass over waiting pods: a window that opens with the first call and
@@ -238,11 +256,22 @@ pub enum Memo {
     Registration {
         /// The pool's identity.
         pool: Arc<str>,
-        /// Whether it did.
-        succeeded: bool,
+        /// Which of them.
+        registration: Registration,
     },
     /// The pool's past launches count no more.
     ForgetRegistrations(Arc<str>),
+    /// A pool's use was written down.
+    Counted {
+        /// The pool's identity.
+        pool: Arc<str>,
+        /// When.
+        at: Time,
+    },
+    /// A pool is gone: nothing about it matters any more.
+    ForgetPool(Arc<str>),
+    /// These machines belong to nobody.
+    Strangers(BTreeSet<Arc<str>>),
     /// Empty nodes were chosen, or the round is over.
     Emptiness(Option<EmptinessRound>),
     /// Nodes were searched for some to take away.
@@ -324,15 +353,21 @@ impl Memory {
             Memo::Unplaced { pod, reason: None } => {
                 self.unplaced.remove(&pod);
             }
-            Memo::Registration { pool, succeeded } => {
+            Memo::Registration { pool, registration } => {
                 let outcomes = self.registrations.entry(pool).or_default();
-                outcomes.push(succeeded);
+                outcomes.push(registration);
                 let surplus = outcomes.len().saturating_sub(REGISTRATIONS_MAX);
                 outcomes.drain(..surplus);
             }
             Memo::ForgetRegistrations(pool) => {
                 self.registrations.remove(&pool);
             }
+            Memo::Counted { pool, at } => drop(self.counted_at.insert(pool, at)),
+            Memo::ForgetPool(pool) => {
+                self.registrations.remove(&pool);
+                self.counted_at.remove(&pool);
+            }
+            Memo::Strangers(machines) => self.strangers = machines,
             Memo::Emptiness(round) => self.emptiness = round,
             Memo::Searched(at) => self.searched_at = Some(at),
             Memo::Mark { claim, removal } => {

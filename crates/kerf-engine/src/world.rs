@@ -133,6 +133,12 @@ impl World {
         self.claims.get(self.index.claim_by_provider_id.get(provider_id)?)
     }
 
+    /// The claim whose machine this is.
+    #[must_use]
+    pub fn claim_on_machine(&self, provider_id: &str) -> Option<&Claim> {
+        self.claims.get(self.index.claim_by_provider_id.get(provider_id)?)
+    }
+
     /// The node of a claim, if exactly one says it runs on its machine.
     #[must_use]
     pub fn node_of(&self, claim: &Claim) -> Option<&Node> {

@@ -240,7 +240,10 @@ impl Cluster {
             _ => None,
         });
         let claim = claims.into_iter().find(|claim| *claim.meta.uid == *uid).cloned();
-        let Some(claim) = claim else { return drop(self.booting.remove(uid)) };
+        let Some(claim) = claim else {
+            self.booting.remove(uid);
+            return;
+        };
         let node = booting_node(&claim, &machine.provider_id, self.now);
         let key = Key::Node(node.meta.name.clone());
         if self.objects.contains_key(&key) {

@@ -2,7 +2,7 @@
 
 use super::end::{self, Cause};
 use super::launch::in_words;
-use super::{notice, tally};
+use super::{health, tally};
 use crate::action::{Action, Deed, NewClaim};
 use crate::announcement::Announcement;
 use crate::decision::Decision;
@@ -116,7 +116,8 @@ fn deleted(world: &World, name: &Name, uid: &str, outcome: &Outcome, now: Time) 
     let Some(cause) = end::cause(world, claim, now) else { return decision };
     decision.measures.push(tally::disrupted(claim, cause.label()));
     if matches!(cause, Cause::LaunchTimeout | Cause::RegistrationTimeout) {
-        decision.memos.extend(notice::registration(world, claim, false));
+        let timeout = health::timeout(claim, cause);
+        decision.memos.extend(health::outcome(world, claim, timeout));
     }
     decision
 }

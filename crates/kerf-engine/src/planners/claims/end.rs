@@ -24,7 +24,7 @@ pub(super) fn cause(world: &World, claim: &Claim, now: Time) -> Option<Cause> {
     refused(world, claim)
         .or_else(|| out_of_time(world, claim, now))
         .or_else(|| is_past(expires_at(claim), now).then_some(Cause::Expired))
-        .or_else(|| garbage(world, claim).then_some(Cause::GarbageCollected))
+        .or_else(|| is_garbage(world, claim).then_some(Cause::GarbageCollected))
 }
 
 /// Comes back when the next cause may hold.
@@ -37,7 +37,7 @@ pub(super) fn wake(work: &mut Work<'_>) {
 
 /// Whether the cloud no longer has the machine of a claim whose node is not ready either. A node
 /// that says it is ready is believed more than a list.
-fn garbage(world: &World, claim: &Claim) -> bool {
+pub(in crate::planners) fn is_garbage(world: &World, claim: &Claim) -> bool {
     let Some((listed_at, machines)) = &world.memory.machines else { return false };
     let registered = claim.status.conditions.get(REGISTERED);
     let joined_before = registered.is_some_and(|condition| condition.changed_at < *listed_at);

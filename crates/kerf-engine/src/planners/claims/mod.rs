@@ -14,6 +14,7 @@ mod consistency;
 mod creation;
 mod deletion;
 mod end;
+mod health;
 mod initialization;
 mod joining;
 mod launch;
@@ -28,6 +29,7 @@ mod work;
 
 pub(super) use conclusion::conclude;
 use end::Cause;
+pub(super) use end::is_garbage;
 pub(super) use joining::tend as tend_node;
 pub(super) use notice::{notice, notice_gone};
 

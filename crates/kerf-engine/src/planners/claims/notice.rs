@@ -1,17 +1,16 @@
 //! What to remember when objects change, while the former state is still known.
 
-use kerf_model::labels::well_known::TERMINATION_FINALIZER;
+use kerf_model::labels::well_known::{NODE_POOL, TERMINATION_FINALIZER};
 
-use super::tally;
+use super::{health, tally};
 use crate::action::Deed;
 use crate::announcement::Announcement;
+use crate::condition::Conditions;
 use crate::condition::claim::{DRAINED, REGISTERED};
-use crate::condition::pool::NODE_REGISTRATION_HEALTHY;
-use crate::condition::{Conditions, Status};
 use crate::decision::Decision;
 use crate::event::{Key, Object};
-use crate::memory::Memo;
-use crate::observed::{Claim, Name, Pod, PodKey, PodOwner, Standing};
+use crate::memory::{Memo, Registration};
+use crate::observed::{Claim, Name, Pod, PodKey, PodOwner, Pool, Standing};
 use crate::time::Time;
 use crate::world::World;
 
@@ -20,17 +19,7 @@ pub(in crate::planners) fn notice(world: &World, object: &Object, now: Time) -> 
     match object {
         Object::Claim(claim) => claim_changes(world, claim, now),
         Object::Pod(pod) => pod_changes(world, pod, now),
-        Object::Pool(pool) => {
-            let mut decision = Decision::default();
-            let former = world.pools.get(&pool.meta.name);
-            let former = former.filter(|former| former.meta.uid == pool.meta.uid);
-            if let Some(former) = former {
-                let about = Key::Pool(pool.meta.name.clone());
-                let changes = (&former.status.conditions, &pool.status.conditions);
-                decision.announcements.extend(transitions(&about, changes.0, changes.1));
-            }
-            decision
-        }
+        Object::Pool(pool) => pool_changes(world, pool, now),
         _ => Decision::default(),
     }
 }
@@ -42,7 +31,12 @@ pub(in crate::planners) fn notice_gone(world: &World, key: &Key, now: Time) -> D
             world.claims.get(name).map(|claim| claim_goes(world, claim, now)).unwrap_or_default()
         }
         Key::Pod(key) => pod_goes(world, key, now),
-        Key::Node(name) => node_goes(world, name),
+        Key::Node(name) => node_goes(world, name, now),
+        Key::Pool(name) => {
+            let pool = world.pools.get(name);
+            let memos = pool.map(|pool| Memo::ForgetPool(pool.meta.uid.clone()));
+            Decision { memos: memos.into_iter().collect(), ..Decision::default() }
+        }
         _ => Decision::default(),
     }
 }
@@ -70,7 +64,7 @@ fn claim_advances(world: &World, former: &Claim, claim: &Claim) -> Decision {
     let turns_true = |kind| !old.is_true(kind) && new.is_true(kind);
     if turns_true(REGISTERED) {
         decision.measures.push(tally::node_created(claim));
-        decision.memos.extend(registration(world, claim, true));
+        decision.memos.extend(health::outcome(world, claim, Registration::Joined));
     }
     if turns_true(DRAINED) {
         decision.measures.push(tally::node_drained(claim));
@@ -80,24 +74,20 @@ fn claim_advances(world: &World, former: &Claim, claim: &Claim) -> Decision {
     decision
 }
 
-/// Notes for a claim's pool that a launch became a node, or did not. What a former process knew
-/// is in the pool's condition: one success, or just enough failures.
-pub(super) fn registration(world: &World, claim: &Claim, succeeded: bool) -> Vec<Memo> {
-    let pool = claim.pool().and_then(|pool| world.pools.get(pool));
-    let pool = pool.filter(|pool| claim.owner_pool.as_ref() == Some(&pool.meta.uid));
-    let Some(pool) = pool else { return Vec::new() };
-    let memo = |succeeded| Memo::Registration { pool: pool.meta.uid.clone(), succeeded };
-    let mut memos = Vec::new();
-    if !world.memory.registrations.contains_key(&pool.meta.uid) {
-        let health = pool.status.conditions.get(NODE_REGISTRATION_HEALTHY);
-        match health.map(|condition| condition.status) {
-            Some(Status::True) => memos.push(memo(true)),
-            Some(Status::False) => memos.extend([memo(false), memo(false)]),
-            _ => {}
-        }
+fn pool_changes(world: &World, pool: &Pool, now: Time) -> Decision {
+    let mut decision = Decision::default();
+    let Some(former) = world.pools.get(&pool.meta.name) else { return decision };
+    if former.meta.uid != pool.meta.uid {
+        decision.remember(Memo::ForgetPool(former.meta.uid.clone()));
+        return decision;
     }
-    memos.push(memo(succeeded));
-    memos
+    let (old, new) = (&former.status, &pool.status);
+    if old.resources != new.resources || old.nodes != new.nodes {
+        decision.remember(Memo::Counted { pool: pool.meta.uid.clone(), at: now });
+    }
+    let about = Key::Pool(pool.meta.name.clone());
+    decision.announcements.extend(transitions(&about, &old.conditions, &new.conditions));
+    decision
 }
 
 fn claim_goes(world: &World, claim: &Claim, now: Time) -> Decision {
@@ -173,16 +163,17 @@ fn pod_goes(world: &World, key: &PodKey, now: Time) -> Decision {
     decision
 }
 
-fn node_goes(world: &World, name: &Name) -> Decision {
+fn node_goes(world: &World, name: &Name, now: Time) -> Decision {
     let mut decision = Decision::default();
     // A node without a claim went under its own name.
     if !world.claims.contains_key(name) && world.memory.machine_gone.contains(name) {
         decision.remember(Memo::ForgetClaim(name.clone()));
     }
-    if let Some(node) = world.nodes.get(name)
-        && node.meta.is_deleting()
-        && node.finalizers.iter().any(|finalizer| finalizer == TERMINATION_FINALIZER)
+    let node = world.nodes.get(name).filter(|node| node.meta.is_deleting());
+    if let Some(node) = node
+        && node.labels.contains_key(NODE_POOL)
     {
+        decision.measures.extend(tally::node_terminated(node, now));
         decision.announce(finalized(Key::Node(name.clone())));
     }
     decision

@@ -1,12 +1,12 @@
 //! What is counted about claims, under the names dashboards know.
 
 use kerf_model::labels::annotation::MIN_VALUES_RELAXED;
-use kerf_model::labels::well_known::{CAPACITY_TYPE, ZONE};
+use kerf_model::labels::well_known::{CAPACITY_TYPE, NODE_POOL, ZONE};
 
 use crate::action::NewClaim;
 use crate::condition::claim::INSTANCE_TERMINATING;
 use crate::measure::Measure;
-use crate::observed::Claim;
+use crate::observed::{Claim, Node};
 use crate::time::Time;
 
 /// A claim was stored.
@@ -71,6 +71,22 @@ pub(super) fn node_created(claim: &Claim) -> Measure {
 pub(super) fn node_drained(claim: &Claim) -> Measure {
     let labels = vec![("nodepool", claim.pool().unwrap_or_default().to_owned())];
     Measure::one("karpenter_nodes_drained_total", labels)
+}
+
+/// A node is gone.
+pub(super) fn node_terminated(node: &Node, now: Time) -> Vec<Measure> {
+    let label = |key: &str| node.labels.get(key).cloned().unwrap_or_default();
+    let pool = || vec![("nodepool", label(NODE_POOL))];
+    let labels = vec![("nodepool", label(NODE_POOL)), ("zone", label(ZONE))];
+    let mut measures = vec![Measure::one("karpenter_nodes_terminated_total", labels)];
+    let lived = now.since(node.meta.created_at);
+    let metric = "karpenter_nodes_lifetime_duration_seconds";
+    measures.push(Measure::Took { metric, labels: pool(), span: lived });
+    if let Some(since) = node.meta.deleting_since {
+        let metric = "karpenter_nodes_termination_duration_seconds";
+        measures.push(Measure::Took { metric, labels: pool(), span: now.since(since) });
+    }
+    measures
 }
 
 fn termination_mode(claim: &Claim) -> &'static str {

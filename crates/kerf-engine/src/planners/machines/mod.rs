@@ -1,0 +1,53 @@
+//! Comparing claims with the cloud's machines, both ways.
+
+mod strangers;
+
+use std::collections::BTreeMap;
+
+use super::claims;
+use crate::action::Deed;
+use crate::decision::Decision;
+use crate::event::Outcome;
+use crate::memory::Memo;
+use crate::time::{Span, Time};
+use crate::world::World;
+
+/// How often the cloud's machines are listed.
+const EVERY: Span = Span::from_minutes(2);
+/// And while a node that does not answer is waited for.
+const EVERY_IN_DOUBT: Span = Span::from_seconds(10);
+
+/// Lists the machines when it is time, and gives up claims whose machine is gone.
+pub(super) fn plan(world: &World, now: Time) -> Decision {
+    let mut decision = Decision::default();
+    let listed_at = world.memory.machines.as_ref().map(|(at, _)| *at);
+    let every = if is_in_doubt(world, listed_at) { EVERY_IN_DOUBT } else { EVERY };
+    match listed_at.map(|at| at + every) {
+        Some(due) if now < due => decision.wake(due),
+        _ => decision.act(Deed::ListMachines, "claims and machines are compared"),
+    }
+    let claims = world.claims.values().filter(|claim| !claim.meta.is_deleting());
+    for claim in claims.filter(|claim| claims::is_garbage(world, claim)) {
+        let (name, uid) = (claim.meta.name.clone(), claim.meta.uid.clone());
+        decision.act(Deed::DeleteClaim { name, uid }, "the cloud no longer has the machine");
+    }
+    decision
+}
+
+/// What to make of a list of machines.
+pub(super) fn conclude(world: &World, outcome: &Outcome, now: Time) -> Decision {
+    let Outcome::Machines(machines) = outcome else { return Decision::default() };
+    let mut decision = strangers::judge(world, machines);
+    let machines: BTreeMap<_, _> =
+        machines.iter().map(|machine| (machine.provider_id.clone(), machine.clone())).collect();
+    decision.remember(Memo::Machines { at: now, machines });
+    decision
+}
+
+/// Whether a node on its way out is silent, and nobody has asked the cloud about it since.
+fn is_in_doubt(world: &World, listed_at: Option<Time>) -> bool {
+    world.nodes.values().any(|node| {
+        let since = node.meta.deleting_since;
+        !node.is_ready && since.is_some_and(|since| listed_at.is_none_or(|at| at <= since))
+    })
+}

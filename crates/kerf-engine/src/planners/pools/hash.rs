@@ -1,0 +1,61 @@
+//! The public hash of a pool's template, kept on the pool and its claims.
+
+use std::collections::BTreeMap;
+
+use kerf_model::labels::annotation::{NODE_POOL_HASH, NODE_POOL_HASH_VERSION};
+
+use super::Work;
+use crate::action::{Deed, MetadataPatch};
+use crate::condition::claim::DRIFTED;
+use crate::observed::Claim;
+use crate::time::Span;
+
+/// The hash function in use.
+const VERSION: &str = "v3";
+/// When to look again at claims whose annotations could not be written.
+const AGAIN_AFTER: Span = Span::from_seconds(5);
+
+/// Writes the hash on the pool. One of another version is first replaced on its claims, so that
+/// no claim is taken for drifted because the function changed.
+pub(super) fn keep(work: &mut Work<'_>) {
+    let annotations = &work.pool.annotations;
+    let version = annotations.get(NODE_POOL_HASH_VERSION).map(String::as_str);
+    let hash = &work.pool.wish.hash;
+    if version == Some(VERSION) && annotations.get(NODE_POOL_HASH) == Some(hash) {
+        return;
+    }
+    if version != Some(VERSION) && migrate(work) {
+        work.decision.wake(work.now + AGAIN_AFTER);
+        return;
+    }
+    let (name, revision) = (work.pool.meta.name.clone(), work.pool.meta.revision);
+    let annotations = hash_annotations(hash);
+    let deed = Deed::PatchPool { name, revision, annotations };
+    work.decision.act(deed, "the template's hash has changed");
+}
+
+/// Replaces the hash of claims that carry another version. Returns whether there were any.
+fn migrate(work: &mut Work<'_>) -> bool {
+    let is_old = |claim: &&Claim| {
+        let version = claim.annotations().get(NODE_POOL_HASH_VERSION);
+        version.is_none_or(|version| version != VERSION) && !claim.meta.is_deleting()
+    };
+    let claims: Vec<&Claim> = work.world.claims_of(&work.pool.meta.name).filter(is_old).collect();
+    for claim in &claims {
+        let mut annotations = hash_annotations(&work.pool.wish.hash);
+        // A claim that had drifted by the old hash has drifted still.
+        if claim.status.conditions.get(DRIFTED).is_some() {
+            annotations.remove(NODE_POOL_HASH);
+        }
+        let (name, revision) = (claim.meta.name.clone(), claim.meta.revision);
+        let patch = MetadataPatch { annotations, ..MetadataPatch::default() };
+        let deed = Deed::PatchClaim { name, revision, patch };
+        work.decision.act(deed, "its hash was made by another function");
+    }
+    !claims.is_empty()
+}
+
+fn hash_annotations(hash: &str) -> BTreeMap<String, String> {
+    let pairs = [(NODE_POOL_HASH, hash), (NODE_POOL_HASH_VERSION, VERSION)];
+    pairs.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
+}
