@@ -181,7 +181,7 @@ fn one_node(mut capacity: ResourceList) -> ResourceList {
     capacity
 }
 
-fn volume_limits(csi: &CSINode) -> BTreeMap<String, u32> {
+pub(crate) fn volume_limits(csi: &CSINode) -> BTreeMap<String, u32> {
     let limit = |driver: &k8s_openapi::api::storage::v1::CSINodeDriver| {
         let count = driver.allocatable.as_ref()?.count?;
         Some((driver.name.clone(), u32::try_from(count).ok()?))

@@ -7,6 +7,7 @@
 
 mod driver;
 mod foreseen;
+mod gone;
 mod problem;
 mod topology;
 

@@ -1,0 +1,57 @@
+//! What a cloud must be able to do. AWS, kwok and others are implementations, none special.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use kerf_engine::event::{Failure, Machine};
+use kerf_engine::observed::{Claim, Name, Pool};
+use kerf_model::duration::GoDuration;
+use kerf_model::instance_type::InstanceType;
+use kerf_model::labels::LabelRules;
+use kube::api::ApiResource;
+
+/// A cloud.
+pub trait Cloud: Send + Sync + 'static {
+    /// Its name, as metrics carry it.
+    fn name(&self) -> &'static str;
+
+    /// The kinds of node classes it understands; the first is the default.
+    fn node_classes(&self) -> Vec<ApiResource>;
+
+    /// Which labels may be used with it.
+    fn label_rules(&self) -> LabelRules;
+
+    /// The drain limit of claims whose pool sets none, where this cloud wants one.
+    fn termination_grace_default(&self) -> Option<GoDuration> {
+        None
+    }
+
+    /// What the nodes of a pool can be made of, whether available now or not.
+    fn instance_types(
+        &self,
+        pool: &Pool,
+    ) -> impl Future<Output = Result<Arc<[InstanceType]>, Failure>> + Send;
+
+    /// Launches a machine for a claim, or finds the one launched before: at most one ever for the
+    /// claim's uid.
+    fn launch(&self, claim: &Claim) -> impl Future<Output = Result<Machine, Failure>> + Send;
+
+    /// Asks for the end of a claim's machine; without an id, of whatever was launched for it.
+    fn terminate(
+        &self,
+        claim: &Name,
+        provider_id: Option<&str>,
+    ) -> impl Future<Output = Result<Ending, Failure>> + Send;
+
+    /// The machines that belong to this cluster.
+    fn machines(&self) -> impl Future<Output = Result<Vec<Machine>, Failure>> + Send;
+}
+
+/// How far the end of a machine has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// It is on its way out.
+    Begun,
+    /// There is none (any more).
+    Gone,
+}

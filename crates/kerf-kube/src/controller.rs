@@ -1,0 +1,312 @@
+//! The running controller: one task owns the engine, everything else talks to it by channels.
+//!
+//! ```text
+//!  watches ──news──► ┌───────────────┐ ──deeds──► executors ──┐
+//!  cloud ───offers─► │ engine's task │ ──Events─► announcer   │
+//!  /metrics ─asks──► └───────────────┘ ◄────── outcomes ──────┘
+//! ```
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kerf_engine::action::{Action, Lane};
+use kerf_engine::event::{Event, Object, Outcome};
+use kerf_engine::observed::{Name, Pool};
+use kerf_engine::time::Time;
+use kerf_engine::{Engine, Orders, Settings};
+use kube::Client;
+use tokio::sync::{Semaphore, mpsc, watch as signal};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tracing::{debug, info, warn};
+
+use crate::announce::Announcer;
+use crate::cloud::Cloud;
+use crate::execute::{Executor, Pace};
+use crate::health::Health;
+use crate::metrics::{Metrics, Scrape};
+use crate::observe::{News, Observer};
+use crate::watch;
+use crate::words::words;
+
+/// Calls to the API server under way at once; more would only wait in the server's own queues.
+const WRITES_AT_ONCE: usize = 64;
+/// Calls to the cloud under way at once.
+const CLOUD_CALLS_AT_ONCE: usize = 64;
+/// Problems solved at once. The engine poses one at a time.
+const THOUGHTS_AT_ONCE: usize = 1;
+/// Outcomes and offers that may wait for the engine; those who bring them wait beyond that.
+const EVENTS_WAITING_MAX: usize = 1_024;
+/// Events taken in before deciding again, so that a flood of news does not put decisions off.
+const EVENTS_PER_DECISION_MAX: usize = 512;
+/// What pools are offered is asked anew so often.
+const OFFERS_REFRESH: Duration = Duration::from_secs(300);
+/// A failed question for offers is asked again after so long.
+const OFFERS_RETRY: Duration = Duration::from_secs(5);
+/// Calls under way when the process is asked to end may take so long to finish.
+const FINISH_WITHIN: Duration = Duration::from_secs(10);
+
+/// What a controller needs.
+pub struct Controller<C> {
+    /// How to reach the API server.
+    pub client: Client,
+    /// The cloud.
+    pub cloud: Arc<C>,
+    /// How to decide. What the cloud must say (kinds, labels) is filled in.
+    pub settings: Settings,
+    /// How fast to call.
+    pub pace: Pace,
+    /// What readiness is judged by.
+    pub health: Health,
+    /// What is counted.
+    pub metrics: Metrics,
+    /// Asks for the gauges of this moment.
+    pub scrapes: mpsc::Receiver<Scrape>,
+}
+
+impl<C: Cloud> Controller<C> {
+    /// Runs until `stop` ends. Watches from the start and decides once `leading` is true. Then
+    /// waits for calls that are under way.
+    pub async fn run(self, mut leading: signal::Receiver<bool>, stop: impl Future<Output = ()>) {
+        let node_classes = self.cloud.node_classes();
+        let (news_sender, mut news) = mpsc::channel(watch::NEWS_WAITING_MAX);
+        let (event_sender, mut events) = mpsc::channel(EVENTS_WAITING_MAX);
+        let _watches = watch::start(&self.client, node_classes.clone(), &news_sender, &self.health);
+        let (announcer, announcing) = Announcer::start(self.client.clone(), self.pace.clone());
+        let mut scrapes = self.scrapes;
+        let mut desk = Desk {
+            engine: Engine::new(with_cloud(self.settings, self.cloud.as_ref())),
+            observer: Observer::new(self.cloud.label_rules(), &node_classes),
+            hands: Hands::new(
+                Executor::new(self.client, self.cloud.clone(), self.pace),
+                event_sender.clone(),
+            ),
+            offers: Offers { cloud: self.cloud, events: event_sender, asked: HashMap::new() },
+            announcer,
+            metrics: self.metrics,
+            health: self.health,
+        };
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            let wake = desk.wake_at(*leading.borrow());
+            tokio::select! {
+                () = &mut stop => break,
+                Some(scrape) = scrapes.recv() => desk.answer(scrape),
+                _ = leading.changed() => {}
+                Some(news) = news.recv() => desk.learn(news),
+                Some(event) = events.recv() => desk.take_in(event),
+                () = sleep_until(wake) => {}
+            }
+            for _ in 0..EVENTS_PER_DECISION_MAX {
+                if let Ok(event) = events.try_recv() {
+                    desk.take_in(event);
+                } else if let Ok(news) = news.try_recv() {
+                    desk.learn(news);
+                } else {
+                    break;
+                }
+            }
+            if *leading.borrow() {
+                desk.decide();
+            }
+        }
+        let Desk { hands, announcer, .. } = desk;
+        hands.finish(&mut events).await;
+        drop(announcer);
+        let _ = timeout(FINISH_WITHIN, announcing).await;
+    }
+}
+
+/// The settings with what only the cloud knows.
+fn with_cloud(mut settings: Settings, cloud: &impl Cloud) -> Settings {
+    let kinds = cloud.node_classes();
+    settings.node_class_kinds = kinds.into_iter().map(|kind| (kind.group, kind.kind)).collect();
+    settings.scheduler.label_rules = cloud.label_rules();
+    settings.termination_grace_default = cloud.termination_grace_default();
+    settings
+}
+
+/// Where the engine sits.
+struct Desk<C> {
+    engine: Engine,
+    observer: Observer,
+    hands: Hands<C>,
+    offers: Offers<C>,
+    announcer: Announcer,
+    metrics: Metrics,
+    health: Health,
+}
+
+impl<C: Cloud> Desk<C> {
+    fn learn(&mut self, news: News) {
+        for event in self.observer.observe(news, self.engine.world()) {
+            self.take_in(event);
+        }
+    }
+
+    fn take_in(&mut self, event: Event) {
+        let mut event = event;
+        if let Event::Finished { outcome: Outcome::Stored(object), .. } = &mut event {
+            self.observer.complete(object);
+        }
+        if let Event::Seen(object) = &event
+            && let Object::Pool(pool) = &**object
+        {
+            self.offers.ask(pool);
+        }
+        let listed = matches!(event, Event::Listed(_));
+        self.engine.handle(event, now());
+        if listed && self.engine.world().is_complete() {
+            info!("the cluster is known; ready to decide");
+            self.health.complete();
+        }
+    }
+
+    fn decide(&mut self) {
+        let now = now();
+        let Orders { actions, announcements, measures } = self.engine.decide(now);
+        for action in actions {
+            info!(reason = %action.reason, "{}", words(&action));
+            self.hands.carry_out(action);
+        }
+        for announcement in &announcements {
+            self.announcer.announce(announcement, self.engine.world(), now);
+        }
+        self.metrics.count(measures);
+    }
+
+    fn answer(&mut self, scrape: Scrape) {
+        scrape.answer(&self.metrics, self.engine.world(), now());
+    }
+
+    /// When to look again if nothing happens. Without the lead there is nothing to decide.
+    fn wake_at(&self, leading: bool) -> Instant {
+        const AT_LEAST_EVERY: Duration = Duration::from_secs(60);
+        let wait = match self.engine.next_wake() {
+            Some(time) if leading && self.engine.world().is_complete() => {
+                Duration::from_millis(time.since(now()).millis())
+            }
+            _ => AT_LEAST_EVERY,
+        };
+        Instant::now() + wait.min(AT_LEAST_EVERY)
+    }
+}
+
+/// Those who carry out actions, so many at a time.
+struct Hands<C> {
+    executor: Arc<Executor<C>>,
+    events: mpsc::Sender<Event>,
+    writes: Arc<Semaphore>,
+    cloud_calls: Arc<Semaphore>,
+    thoughts: Arc<Semaphore>,
+    under_way: JoinSet<()>,
+}
+
+impl<C: Cloud> Hands<C> {
+    fn new(executor: Executor<C>, events: mpsc::Sender<Event>) -> Self {
+        Self {
+            executor: Arc::new(executor),
+            events,
+            writes: Arc::new(Semaphore::new(WRITES_AT_ONCE)),
+            cloud_calls: Arc::new(Semaphore::new(CLOUD_CALLS_AT_ONCE)),
+            thoughts: Arc::new(Semaphore::new(THOUGHTS_AT_ONCE)),
+            under_way: JoinSet::new(),
+        }
+    }
+
+    fn carry_out(&mut self, action: Action) {
+        while self.under_way.try_join_next().is_some() {}
+        let turns = match action.deed.lane() {
+            Lane::Write => self.writes.clone(),
+            Lane::Cloud => self.cloud_calls.clone(),
+            Lane::Think => self.thoughts.clone(),
+        };
+        let (executor, events) = (self.executor.clone(), self.events.clone());
+        self.under_way.spawn(async move {
+            let _turn = turns.acquire_owned().await;
+            let outcome = executor.carry_out(&action.deed).await;
+            match &outcome {
+                Outcome::Failed(failure) => {
+                    warn!(?failure, reason = %action.reason, "not done: {}", words(&action));
+                }
+                outcome => debug!(outcome = kind(outcome), "done: {}", words(&action)),
+            }
+            // The engine's task may be gone already; then nobody waits for the outcome.
+            let _ = events.send(Event::Finished { action: action.id, outcome }).await;
+        });
+    }
+
+    /// Waits for what is under way, within reason. Outcomes are taken and dropped: what was done
+    /// shows in the objects.
+    async fn finish(mut self, events: &mut mpsc::Receiver<Event>) {
+        let finished = async {
+            loop {
+                tokio::select! {
+                    done = self.under_way.join_next() => if done.is_none() { break },
+                    Some(_) = events.recv() => {}
+                }
+            }
+        };
+        if timeout(FINISH_WITHIN, finished).await.is_err() {
+            warn!("some calls did not end in time");
+        }
+    }
+}
+
+/// What pools are offered, asked for anew when a pool changes and from time to time.
+struct Offers<C> {
+    cloud: Arc<C>,
+    events: mpsc::Sender<Event>,
+    asked: HashMap<Name, (Arc<str>, i64, tokio::task::AbortHandle)>,
+}
+
+impl<C: Cloud> Offers<C> {
+    fn ask(&mut self, pool: &Pool) {
+        let (uid, generation) = (pool.meta.uid.clone(), pool.meta.generation);
+        if let Some((known_uid, known_generation, task)) = self.asked.get(&pool.meta.name) {
+            if *known_uid == uid && *known_generation == generation {
+                return;
+            }
+            task.abort();
+        }
+        let (cloud, events, pool) = (self.cloud.clone(), self.events.clone(), pool.clone());
+        let name = pool.meta.name.clone();
+        let task = tokio::spawn(async move {
+            loop {
+                let pause = match cloud.instance_types(&pool).await {
+                    Ok(instance_types) => {
+                        let pool = pool.meta.name.clone();
+                        if events.send(Event::Offered { pool, instance_types }).await.is_err() {
+                            return;
+                        }
+                        OFFERS_REFRESH
+                    }
+                    Err(failure) => {
+                        warn!(pool = %pool.meta.name, ?failure, "the cloud names no machines");
+                        OFFERS_RETRY
+                    }
+                };
+                sleep(pause).await;
+            }
+        });
+        self.asked.insert(name, (uid, generation, task.abort_handle()));
+    }
+}
+
+fn now() -> Time {
+    Time::from_millis(jiff::Timestamp::now().as_millisecond())
+}
+
+fn kind(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Stored(_) => "stored",
+        Outcome::Done => "done",
+        Outcome::NotFound => "not found",
+        Outcome::Launched(_) => "launched",
+        Outcome::Machines(_) => "listed",
+        Outcome::Solved(_) => "solved",
+        Outcome::Failed(_) => "failed",
+    }
+}

@@ -1,0 +1,129 @@
+//! Writing claims.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use kerf_api::convert::node_claim_from_model;
+use kerf_api::node_claim::NodeClaim;
+use kerf_engine::action::{MetadataPatch, NewClaim};
+use kerf_engine::event::{Failure, Object, Outcome};
+use kerf_engine::observed::{ClaimStatus, Revision};
+use kerf_model::labels::well_known::TERMINATION_FINALIZER;
+use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams, Preconditions};
+use kube::{Client, Resource};
+use serde_json::{Value, json};
+
+use crate::observe::claim;
+
+/// Stores a claim. One that exists under the name already is this one: names are made from what
+/// the claim was decided on, so that asking twice stores once.
+pub(super) async fn create(client: &Client, new: &NewClaim) -> kube::Result<Outcome> {
+    let api = Api::<NodeClaim>::all(client.clone());
+    let mut object = node_claim_from_model(&new.wish);
+    let (pool, uid) = &new.pool;
+    object.metadata.finalizers = Some(vec![TERMINATION_FINALIZER.to_owned()]);
+    object.metadata.owner_references = Some(vec![OwnerReference {
+        api_version: kerf_api::node_pool::NodePool::api_version(&()).into_owned(),
+        kind: kerf_api::node_pool::NodePool::kind(&()).into_owned(),
+        name: pool.to_string(),
+        uid: uid.to_string(),
+        block_owner_deletion: Some(true),
+        controller: None,
+    }]);
+    match api.create(&PostParams::default(), &object).await {
+        Ok(stored) => Ok(stored_claim(&stored)),
+        Err(kube::Error::Api(status)) if status.code == 409 => {
+            Ok(stored_claim(&api.get(&new.wish.name).await?))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Changes the metadata of a claim.
+pub(super) async fn patch(
+    client: &Client,
+    name: &str,
+    revision: Revision,
+    patch: &MetadataPatch,
+) -> kube::Result<Outcome> {
+    let api = Api::<NodeClaim>::all(client.clone());
+    let body = json!({ "metadata": metadata(patch, revision) });
+    let stored = api.patch(name, &PatchParams::default(), &Patch::Merge(body)).await?;
+    Ok(stored_claim(&stored))
+}
+
+/// Replaces the status of a claim.
+pub(super) async fn write_status(
+    client: &Client,
+    name: &str,
+    revision: Revision,
+    status: &ClaimStatus,
+) -> kube::Result<Outcome> {
+    let api = Api::<NodeClaim>::all(client.clone());
+    // A merge leaves what it does not name: fields that are gone must be named as nothing.
+    let mut body = json!({
+        "allocatable": null, "capacity": null, "imageID": null, "lastPodEventTime": null,
+        "nodeName": null, "providerID": null,
+    });
+    overlay(&mut body, &claim::api_status(status));
+    let body = json!({ "metadata": version(revision), "status": body });
+    let stored = api.patch_status(name, &PatchParams::default(), &Patch::Merge(body)).await?;
+    Ok(stored_claim(&stored))
+}
+
+/// Asks for the deletion of a claim.
+pub(super) async fn delete(client: &Client, name: &str, uid: &str) -> kube::Result<Outcome> {
+    let api = Api::<NodeClaim>::all(client.clone());
+    deleted(api.delete(name, &of_identity(uid)).await.map(drop))
+}
+
+/// What a deletion came to. Another object under the name means the one that was meant is gone.
+pub(super) fn deleted(result: kube::Result<()>) -> kube::Result<Outcome> {
+    match result {
+        Ok(()) => Ok(Outcome::Done),
+        Err(kube::Error::Api(status)) if status.code == 409 => Ok(Outcome::NotFound),
+        Err(error) => Err(error),
+    }
+}
+
+/// A deletion of that very object.
+pub(super) fn of_identity(uid: &str) -> DeleteParams {
+    let preconditions = Preconditions { uid: Some(uid.to_owned()), resource_version: None };
+    DeleteParams { preconditions: Some(preconditions), ..DeleteParams::default() }
+}
+
+/// A change to metadata, if the object is still at that version.
+pub(super) fn metadata(patch: &MetadataPatch, revision: Revision) -> Value {
+    let mut body = version(revision);
+    let fields = body.as_object_mut().expect("it was made as an object");
+    if !patch.labels.is_empty() {
+        fields.insert("labels".to_owned(), json!(patch.labels));
+    }
+    if !patch.annotations.is_empty() {
+        fields.insert("annotations".to_owned(), json!(patch.annotations));
+    }
+    if let Some(finalizers) = &patch.finalizers {
+        fields.insert("finalizers".to_owned(), json!(finalizers));
+    }
+    body
+}
+
+/// The version a change was decided on.
+pub(super) fn version(revision: Revision) -> Value {
+    json!({ "resourceVersion": revision.0.to_string() })
+}
+
+/// Puts every field of a value over those of an object.
+pub(super) fn overlay(object: &mut Value, fields: &impl serde::Serialize) {
+    let fields = serde_json::to_value(fields).expect("statuses have text for keys");
+    if let (Some(object), Value::Object(fields)) = (object.as_object_mut(), fields) {
+        object.extend(fields);
+    }
+}
+
+fn stored_claim(stored: &NodeClaim) -> Outcome {
+    match claim::read(stored) {
+        Ok(claim) => Outcome::Stored(Box::new(Object::Claim(claim))),
+        Err(problems) => Outcome::Failed(Failure::Invalid {
+            message: problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
+        }),
+    }
+}

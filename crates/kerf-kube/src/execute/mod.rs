@@ -1,0 +1,107 @@
+//! Executors: each action becomes one call, and its answer an outcome.
+//!
+//! Nothing is tried twice here: whether and when to try again is the engine's decision. Changes
+//! carry the version they were decided on, deletions the identity they are meant for, so a call
+//! that comes too late changes nothing.
+
+mod claims;
+mod failure;
+mod nodes;
+mod pace;
+mod pods;
+mod pools;
+
+use std::sync::Arc;
+
+use kerf_engine::action::Deed;
+use kerf_engine::event::{Failure, Machine, Outcome};
+use kube::Client;
+
+use crate::cloud::{Cloud, Ending};
+
+pub use pace::Pace;
+
+/// Carries out actions.
+#[derive(Clone)]
+pub struct Executor<C> {
+    client: Client,
+    cloud: Arc<C>,
+    pace: Pace,
+}
+
+impl<C: Cloud> Executor<C> {
+    /// An executor that calls the API server no faster than the pace allows.
+    pub fn new(client: Client, cloud: Arc<C>, pace: Pace) -> Self {
+        Self { client, cloud, pace }
+    }
+
+    /// Carries a deed out.
+    pub async fn carry_out(&self, deed: &Deed) -> Outcome {
+        match deed {
+            Deed::Launch(claim) => launched(self.cloud.launch(claim).await),
+            Deed::Terminate { claim, provider_id } => {
+                match self.cloud.terminate(claim, provider_id.as_deref()).await {
+                    Ok(Ending::Begun) => Outcome::Done,
+                    Ok(Ending::Gone) => Outcome::NotFound,
+                    Err(failure) => Outcome::Failed(failure),
+                }
+            }
+            Deed::ListMachines => match self.cloud.machines().await {
+                Ok(machines) => Outcome::Machines(machines),
+                Err(failure) => Outcome::Failed(failure),
+            },
+            Deed::Solve(problem) => {
+                let problem = problem.clone();
+                let solved = tokio::task::spawn_blocking(move || kerf_scheduler::solve(&problem));
+                match solved.await {
+                    Ok(solution) => Outcome::Solved(Box::new(solution)),
+                    Err(error) => Outcome::Failed(Failure::Unavailable {
+                        message: format!("the solver stopped: {error}"),
+                    }),
+                }
+            }
+            deed => {
+                self.pace.turn().await;
+                self.write(deed).await.unwrap_or_else(failure::outcome)
+            }
+        }
+    }
+
+    async fn write(&self, deed: &Deed) -> kube::Result<Outcome> {
+        match deed {
+            Deed::CreateClaim(claim) => claims::create(&self.client, claim).await,
+            Deed::PatchClaim { name, revision, patch } => {
+                claims::patch(&self.client, name, *revision, patch).await
+            }
+            Deed::WriteClaimStatus { name, revision, status } => {
+                claims::write_status(&self.client, name, *revision, status).await
+            }
+            Deed::DeleteClaim { name, uid } => claims::delete(&self.client, name, uid).await,
+            Deed::PatchNode { name, revision, patch } => {
+                nodes::patch(&self.client, name, *revision, patch).await
+            }
+            Deed::DeleteNode { name, uid } => nodes::delete(&self.client, name, uid).await,
+            Deed::EvictPod { pod, uid } => pods::evict(&self.client, pod, uid).await,
+            Deed::DeletePod { pod, uid, grace_seconds } => {
+                pods::delete(&self.client, pod, uid, *grace_seconds).await
+            }
+            Deed::PatchPool { name, revision, annotations } => {
+                pools::patch(&self.client, self.cloud.as_ref(), name, *revision, annotations).await
+            }
+            Deed::WritePoolStatus { name, revision, status } => {
+                let cloud = self.cloud.as_ref();
+                pools::write_status(&self.client, cloud, name, *revision, status).await
+            }
+            Deed::Launch(_) | Deed::Terminate { .. } | Deed::ListMachines | Deed::Solve(_) => {
+                unreachable!("these are not written to the API server")
+            }
+        }
+    }
+}
+
+fn launched(result: Result<Machine, Failure>) -> Outcome {
+    match result {
+        Ok(machine) => Outcome::Launched(Box::new(machine)),
+        Err(failure) => Outcome::Failed(failure),
+    }
+}

@@ -1,0 +1,103 @@
+//! Lengths of time, counted by how long they were.
+
+use kerf_engine::time::Span;
+
+/// How many spans were at most so long, for each bound.
+#[derive(Clone, Debug)]
+pub(super) struct Histogram {
+    bounds: &'static [f64],
+    counts: Vec<u64>,
+    sum_millis: u64,
+    count: u64,
+}
+
+/// The public bounds of most durations, in seconds.
+const DURATIONS: [f64; 44] = [
+    0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9,
+    1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 15.0, 20.0,
+    25.0, 30.0, 40.0, 50.0, 60.0, 120.0, 150.0, 300.0, 450.0,
+];
+const LONGEST_DURATION: f64 = 600.0;
+/// Doublings from a second.
+const TERMINATION: [f64; 12] =
+    [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0];
+const HOUR: f64 = 3600.0;
+const DAY: f64 = 24.0 * HOUR;
+const LIFETIME: [f64; 21] = [
+    0.25 * HOUR,
+    0.5 * HOUR,
+    0.75 * HOUR,
+    HOUR,
+    2.0 * HOUR,
+    4.0 * HOUR,
+    6.0 * HOUR,
+    8.0 * HOUR,
+    10.0 * HOUR,
+    12.0 * HOUR,
+    16.0 * HOUR,
+    20.0 * HOUR,
+    DAY,
+    2.0 * DAY,
+    3.0 * DAY,
+    5.0 * DAY,
+    10.0 * DAY,
+    15.0 * DAY,
+    20.0 * DAY,
+    25.0 * DAY,
+    30.0 * DAY,
+];
+
+static DURATION_BOUNDS: [f64; 45] = with_last(DURATIONS, LONGEST_DURATION);
+
+const fn with_last(most: [f64; 44], last: f64) -> [f64; 45] {
+    let mut all = [last; 45];
+    let mut index = 0;
+    while index < most.len() {
+        all[index] = most[index];
+        index += 1;
+    }
+    all
+}
+
+impl Histogram {
+    /// An empty one with the bounds the metric is known for.
+    pub(super) fn of(metric: &str) -> Self {
+        let bounds: &'static [f64] = match metric {
+            "karpenter_nodeclaims_instance_termination_duration_seconds" => &TERMINATION[..11],
+            "karpenter_nodeclaims_termination_duration_seconds" => &TERMINATION,
+            "karpenter_nodes_lifetime_duration_seconds" => &LIFETIME,
+            _ => &DURATION_BOUNDS,
+        };
+        Self { bounds, counts: vec![0; bounds.len()], sum_millis: 0, count: 0 }
+    }
+
+    /// Counts one.
+    pub(super) fn add(&mut self, span: Span) {
+        let seconds = seconds(span.millis());
+        for (bound, count) in self.bounds.iter().zip(&mut self.counts) {
+            *count += u64::from(seconds <= *bound);
+        }
+        self.sum_millis = self.sum_millis.saturating_add(span.millis());
+        self.count += 1;
+    }
+
+    /// Each bound with how many were at most as long.
+    pub(super) fn buckets(&self) -> impl Iterator<Item = (f64, u64)> {
+        self.bounds.iter().copied().zip(self.counts.iter().copied())
+    }
+
+    /// All together, in seconds.
+    pub(super) fn sum(&self) -> f64 {
+        seconds(self.sum_millis)
+    }
+
+    /// How many.
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+}
+
+/// Metrics are numbers for dashboards; nothing is decided by them.
+pub(super) fn seconds(millis: u64) -> f64 {
+    millis as f64 / 1_000.0
+}

@@ -1,0 +1,82 @@
+//! Metrics under their public names: counted as things happen, gauges read off the world when
+//! somebody asks.
+
+mod buckets;
+mod readings;
+mod text;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use kerf_engine::World;
+use kerf_engine::measure::Measure;
+use kerf_engine::time::Time;
+use tokio::sync::oneshot;
+
+use buckets::Histogram;
+use text::Page;
+
+/// Everything counted so far; shared by all who count.
+#[derive(Clone, Debug, Default)]
+pub struct Metrics(Arc<Mutex<Counted>>);
+
+#[derive(Debug, Default)]
+struct Counted {
+    counters: BTreeMap<(&'static str, Labels), u64>,
+    durations: BTreeMap<(&'static str, Labels), Histogram>,
+}
+
+/// Label names and values.
+type Labels = Vec<(&'static str, String)>;
+
+/// A request for the metrics of this moment.
+#[derive(Debug)]
+pub struct Scrape(oneshot::Sender<String>);
+
+impl Scrape {
+    /// A request, and where its answer comes.
+    #[must_use]
+    pub fn new() -> (Self, oneshot::Receiver<String>) {
+        let (sender, receiver) = oneshot::channel();
+        (Self(sender), receiver)
+    }
+
+    pub(crate) fn answer(self, metrics: &Metrics, world: &World, now: Time) {
+        // Who asked may have hung up.
+        let _ = self.0.send(metrics.page(world, now));
+    }
+}
+
+impl Metrics {
+    /// Counts what happened.
+    pub fn count(&self, measures: Vec<Measure>) {
+        if measures.is_empty() {
+            return;
+        }
+        let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for measure in measures {
+            match measure {
+                Measure::Count { metric, labels, by } => {
+                    *counted.counters.entry((metric, labels)).or_default() += by;
+                }
+                Measure::Took { metric, labels, span } => {
+                    let histogram = counted.durations.entry((metric, labels));
+                    histogram.or_insert_with(|| Histogram::of(metric)).add(span);
+                }
+            }
+        }
+    }
+
+    fn page(&self, world: &World, now: Time) -> String {
+        let mut page = Page::default();
+        readings::write(&mut page, world, now);
+        let counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for ((metric, labels), count) in &counted.counters {
+            page.counter(metric, labels, *count);
+        }
+        for ((metric, labels), histogram) in &counted.durations {
+            page.histogram(metric, labels, histogram);
+        }
+        page.finish()
+    }
+}

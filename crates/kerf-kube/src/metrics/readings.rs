@@ -1,0 +1,269 @@
+//! Gauges: what the world is like right now.
+
+use std::collections::BTreeMap;
+
+use kerf_engine::World;
+use kerf_engine::condition::{Conditions, Status};
+use kerf_engine::observed::{Claim, Node, Pod, PodOwner, Standing};
+use kerf_engine::time::Time;
+use kerf_model::labels::well_known::{
+    ARCH, CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL, OS, REGION, WINDOWS_BUILD, ZONE,
+};
+use kerf_model::quantity::Quantity;
+use kerf_model::resources::ResourceList;
+
+use super::buckets::seconds;
+use super::text::Page;
+
+/// The labels of node metrics and the node labels they come from.
+const NODE_LABELS: [(&str, &str); 8] = [
+    ("nodepool", NODE_POOL),
+    ("zone", ZONE),
+    ("region", REGION),
+    ("instance_type", INSTANCE_TYPE),
+    ("arch", ARCH),
+    ("os", OS),
+    ("capacity_type", CAPACITY_TYPE),
+    ("windows_build", WINDOWS_BUILD),
+];
+
+/// Writes every gauge.
+pub(super) fn write(page: &mut Page, world: &World, now: Time) {
+    build(page);
+    cluster(page, world);
+    for pool in world.pools.values() {
+        pool_amounts(page, pool);
+    }
+    costs(page, world);
+    for node in world.nodes.values() {
+        node_amounts(page, world, node, now);
+    }
+    for pod in world.pods.values() {
+        pod_state(page, world, pod);
+        pod_waits(page, world, pod, now);
+    }
+    conditions_of_all(page, world, now);
+    process(page);
+}
+
+fn build(page: &mut Page) {
+    let labels = [
+        ("version", env!("CARGO_PKG_VERSION").to_owned()),
+        ("goversion", String::new()),
+        ("goarch", std::env::consts::ARCH.to_owned()),
+        ("commit", String::new()),
+    ];
+    page.gauge("karpenter_build_info", &labels, 1.0);
+}
+
+fn cluster(page: &mut Page, world: &World) {
+    page.gauge("karpenter_cluster_state_node_count", &[], count(world.nodes.len()));
+    let synced = f64::from(u8::from(world.is_complete()));
+    page.gauge("karpenter_cluster_state_synced", &[], synced);
+    let provisioner = [("controller", "provisioner".to_owned())];
+    let unplaced = count(world.memory.unplaced.len());
+    page.gauge("karpenter_scheduler_unschedulable_pods_count", &provisioner, unplaced);
+    let ignored = world.unschedulable_pods().filter(|pod| pod.unusable.is_some()).count();
+    page.gauge("karpenter_scheduler_ignored_pods_count", &[], count(ignored));
+    let mut used = ResourceList::new();
+    let mut there = ResourceList::new();
+    for node in world.nodes.values() {
+        there.add(&node.allocatable);
+        world.pods_on(&node.meta.name).for_each(|pod| used.add(&pod.shape.requests));
+    }
+    for (resource, total) in there.iter().filter(|(_, total)| !total.is_zero()) {
+        let percent = 100.0 * amount(used.quantity(resource)) / amount(total);
+        let labels = [("resource_type", resource.to_owned())];
+        page.gauge("karpenter_cluster_utilization_percent", &labels, percent);
+    }
+}
+
+fn pool_amounts(page: &mut Page, pool: &kerf_engine::observed::Pool) {
+    let mut each = |metric: &str, list: &ResourceList| {
+        for (resource, quantity) in list.iter() {
+            let labels = [
+                ("resource_type", resource.replace('-', "_")),
+                ("nodepool", pool.meta.name.to_string()),
+            ];
+            page.gauge(metric, &labels, amount(quantity));
+        }
+    };
+    each("karpenter_nodepools_limit", &pool.wish.limits);
+    each("karpenter_nodepools_usage", &pool.status.resources);
+}
+
+/// What the claims of each pool cost, by the offering each was launched as.
+fn costs(page: &mut Page, world: &World) {
+    let mut costs: BTreeMap<&str, f64> = BTreeMap::new();
+    for claim in world.claims.values() {
+        if let Some(pool) = claim.pool() {
+            *costs.entry(pool).or_default() += price(world, pool, claim).unwrap_or_default();
+        }
+    }
+    for (pool, cost) in costs {
+        page.gauge("karpenter_nodepools_cost_total", &[("nodepool", pool.to_owned())], cost);
+    }
+}
+
+fn price(world: &World, pool: &str, claim: &Claim) -> Option<f64> {
+    const MICROS: f64 = 1e6;
+    let wanted = claim.label(INSTANCE_TYPE)?;
+    let types = world.offers.get(pool)?;
+    let found = types.iter().find(|instance_type| instance_type.name == wanted)?;
+    let names = |offering: &kerf_model::instance_type::Offering, key: &str| {
+        let value = claim.label(key);
+        offering
+            .requirements
+            .iter()
+            .any(|entry| entry.key == key && entry.values.first().map(String::as_str) == value)
+    };
+    let mut offerings = found.offerings.iter();
+    let offering =
+        offerings.find(|offering| names(offering, ZONE) && names(offering, CAPACITY_TYPE))?;
+    Some(offering.price.micros_per_hour() as f64 / MICROS)
+}
+
+fn node_amounts(page: &mut Page, world: &World, node: &Node, now: Time) {
+    let claim = world.claim_of(node);
+    let label = |key: &str| node.labels.get(key).cloned().unwrap_or_default();
+    let phase = match () {
+        () if node.meta.is_deleting() => "Terminating",
+        () if node.is_ready => "Running",
+        () => "Pending",
+    };
+    let mut labels: Vec<(&str, String)> = vec![
+        ("node_name", node.meta.name.to_string()),
+        ("phase", phase.to_owned()),
+        ("managed", claim.is_some().to_string()),
+    ];
+    labels.extend(NODE_LABELS.map(|(name, key)| (name, label(key))));
+    let age = seconds(now.since(node.meta.created_at).millis());
+    page.gauge("karpenter_nodes_current_lifetime_seconds", &labels, age);
+    let (mut pods, mut daemons) = (ResourceList::new(), ResourceList::new());
+    for pod in world.pods_on(&node.meta.name) {
+        pods.add(&pod.shape.requests);
+        if pod.owner == PodOwner::DaemonSet {
+            daemons.add(&pod.shape.requests);
+        }
+    }
+    let mut overhead = node.capacity.clone();
+    overhead.subtract(&node.allocatable);
+    let mut each = |metric: &str, list: &ResourceList| {
+        for (resource, quantity) in list.iter() {
+            let mut labels = labels.clone();
+            labels.insert(0, ("resource_type", resource.to_owned()));
+            page.gauge(metric, &labels, amount(quantity));
+        }
+    };
+    each("karpenter_nodes_allocatable", &node.allocatable);
+    each("karpenter_nodes_total_pod_requests", &pods);
+    each("karpenter_nodes_total_daemon_requests", &daemons);
+    each("karpenter_nodes_system_overhead", &overhead);
+}
+
+fn pod_state(page: &mut Page, world: &World, pod: &Pod) {
+    let name = match &pod.standing {
+        Standing::Bound { node } | Standing::Ended { node: Some(node) } => Some(node),
+        _ => None,
+    };
+    let node = name.and_then(|name| world.nodes.get(name));
+    let label = |key: &str| node.and_then(|node| node.labels.get(key)).cloned().unwrap_or_default();
+    let phase = match &pod.standing {
+        Standing::Waiting | Standing::Unschedulable { .. } => "Pending",
+        Standing::Bound { .. } if pod.started_at.is_none() => "Pending",
+        Standing::Bound { .. } => "Running",
+        Standing::Ended { .. } => "Succeeded",
+    };
+    let labels = [
+        ("name", pod.key.name.to_string()),
+        ("namespace", pod.key.namespace.to_string()),
+        ("node", name.map(ToString::to_string).unwrap_or_default()),
+        ("scheduled", name.is_some().to_string()),
+        ("nodepool", label(NODE_POOL)),
+        ("zone", label(ZONE)),
+        ("arch", label(ARCH)),
+        ("capacity_type", label(CAPACITY_TYPE)),
+        ("instance_type", label(INSTANCE_TYPE)),
+        ("phase", phase.to_owned()),
+        ("ready", pod.is_ready.to_string()),
+        ("managed", node.is_some_and(|node| world.claim_of(node).is_some()).to_string()),
+    ];
+    page.gauge("karpenter_pods_state", &labels, 1.0);
+}
+
+fn pod_waits(page: &mut Page, world: &World, pod: &Pod, now: Time) {
+    let labels = [("name", pod.key.name.to_string()), ("namespace", pod.key.namespace.to_string())];
+    let mut since = |metric: &str, start: Time| {
+        page.gauge(metric, &labels, seconds(now.since(start).millis()));
+    };
+    let waits = matches!(pod.standing, Standing::Waiting | Standing::Unschedulable { .. });
+    if waits {
+        since("karpenter_pods_unbound_time_seconds", pod.meta.created_at);
+    }
+    if !pod.is_ready && !pod.has_ended() {
+        since("karpenter_pods_unstarted_time_seconds", pod.meta.created_at);
+    }
+    if let Some(wait) = world.memory.waits.get(&pod.key) {
+        if wait.decided_at.is_none() {
+            since("karpenter_pods_provisioning_scheduling_undecided_time_seconds", wait.seen_at);
+        }
+        if let Some(placed) = wait.placed_at.filter(|_| waits) {
+            since("karpenter_pods_provisioning_unbound_time_seconds", placed);
+        }
+    }
+}
+
+fn conditions_of_all(page: &mut Page, world: &World, now: Time) {
+    for claim in world.claims.values() {
+        conditions(page, "nodeclaim", &claim.meta.name, &claim.status.conditions, now);
+    }
+    for pool in world.pools.values() {
+        conditions(page, "nodepool", &pool.meta.name, &pool.status.conditions, now);
+    }
+}
+
+fn conditions(page: &mut Page, kind: &str, name: &str, conditions: &Conditions, now: Time) {
+    for condition in &conditions.0 {
+        let status = match condition.status {
+            Status::True => "True",
+            Status::False => "False",
+            Status::Unknown => "Unknown",
+        };
+        let labels = [
+            ("namespace", String::new()),
+            ("name", name.to_owned()),
+            ("type", condition.kind.clone()),
+            ("status", status.to_owned()),
+            ("reason", condition.reason.clone()),
+        ];
+        page.gauge(&format!("operator_{kind}_status_condition_count"), &labels, 1.0);
+        let age = seconds(now.since(condition.changed_at).millis());
+        let metric = format!("operator_{kind}_status_condition_current_status_seconds");
+        page.gauge(&metric, &labels, age);
+    }
+}
+
+/// What Linux says of this process; elsewhere nothing.
+fn process(page: &mut Page) {
+    const KIB: f64 = 1024.0;
+    let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return };
+    let field = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        line.trim_start_matches(':').split_whitespace().next()?.parse::<f64>().ok()
+    };
+    if let Some(kib) = field("VmRSS") {
+        page.gauge("process_resident_memory_bytes", &[], kib * KIB);
+    }
+    if let Some(kib) = field("VmSize") {
+        page.gauge("process_virtual_memory_bytes", &[], kib * KIB);
+    }
+}
+
+fn count(number: usize) -> f64 {
+    number as f64
+}
+
+fn amount(quantity: Quantity) -> f64 {
+    const NANOS: f64 = 1e9;
+    quantity.nanos() as f64 / NANOS
+}

@@ -1,0 +1,83 @@
+//! The text format that Prometheus reads.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::buckets::Histogram;
+
+/// A page in the making: samples by metric, however they come.
+#[derive(Debug, Default)]
+pub(super) struct Page {
+    metrics: BTreeMap<String, (&'static str, String)>,
+}
+
+/// The metrics that are summaries in public; here without quantiles, which nobody can add up.
+const SUMMARIES: [&str; 2] =
+    ["karpenter_nodes_termination_duration_seconds", "karpenter_pods_startup_duration_seconds"];
+
+impl Page {
+    /// A value that goes up and down.
+    pub(super) fn gauge(&mut self, metric: &str, labels: &[(&str, String)], value: f64) {
+        let sample = format!("{metric}{} {value}\n", braces(labels, None));
+        self.lines(metric, "gauge").push_str(&sample);
+    }
+
+    /// A count that only goes up.
+    pub(super) fn counter(&mut self, metric: &str, labels: &[(&str, String)], count: u64) {
+        let sample = format!("{metric}{} {count}\n", braces(labels, None));
+        self.lines(metric, "counter").push_str(&sample);
+    }
+
+    /// Lengths of time.
+    pub(super) fn histogram(
+        &mut self,
+        metric: &str,
+        labels: &[(&str, String)],
+        histogram: &Histogram,
+    ) {
+        let summary = SUMMARIES.contains(&metric);
+        let (sum, count) = (histogram.sum(), histogram.count());
+        let lines = self.lines(metric, if summary { "summary" } else { "histogram" });
+        let all = [(f64::INFINITY, count)];
+        let buckets = histogram.buckets().chain(all).filter(|_| !summary);
+        for (bound, count) in buckets {
+            let bound = if bound.is_infinite() { "+Inf".to_owned() } else { bound.to_string() };
+            let _ = writeln!(lines, "{metric}_bucket{} {count}", braces(labels, Some(&bound)));
+        }
+        let _ = writeln!(lines, "{metric}_sum{} {sum}", braces(labels, None));
+        let _ = writeln!(lines, "{metric}_count{} {count}", braces(labels, None));
+    }
+
+    /// The page.
+    pub(super) fn finish(self) -> String {
+        let mut page = String::new();
+        for (metric, (kind, lines)) in self.metrics {
+            let _ = write!(page, "# TYPE {metric} {kind}\n{lines}");
+        }
+        page
+    }
+
+    fn lines(&mut self, metric: &str, kind: &'static str) -> &mut String {
+        if !self.metrics.contains_key(metric) {
+            self.metrics.insert(metric.to_owned(), (kind, String::new()));
+        }
+        &mut self.metrics.get_mut(metric).expect("it was just put in").1
+    }
+}
+
+fn braces(labels: &[(&str, String)], bound: Option<&str>) -> String {
+    if labels.is_empty() && bound.is_none() {
+        return String::new();
+    }
+    let mut text = String::from("{");
+    let bound = bound.map(|bound| ("le", bound));
+    for (name, value) in labels.iter().map(|(name, value)| (*name, value.as_str())).chain(bound) {
+        if text.len() > 1 {
+            text.push(',');
+        }
+        let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+        let _ = write!(text, "{name}=\"{value}\"");
+    }
+    text.push('}');
+    text
+}

@@ -1,0 +1,80 @@
+//! Daemon sets: what the next pod of each will be.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use k8s_openapi::api::apps::v1::DaemonSet as ApiDaemonSet;
+use k8s_openapi::api::core::v1 as core;
+use kerf_api::Problem;
+use kerf_engine::observed::{DaemonSet, Meta, Name, Pod};
+use kerf_engine::time::Time;
+use kerf_model::pod::PodShape;
+
+use super::meta::{meta, name_of};
+use crate::pod::{namespace_of, shape_from_template};
+use crate::workload::controller_of;
+
+/// The daemon sets, and the newest pod seen of each.
+#[derive(Debug, Default)]
+pub(super) struct DaemonSets {
+    sets: BTreeMap<Key, Known>,
+}
+
+/// Namespace and name.
+type Key = (Name, Name);
+
+#[derive(Debug)]
+struct Known {
+    meta: Meta,
+    template: PodShape,
+    newest: Option<(Time, Arc<PodShape>)>,
+}
+
+impl DaemonSets {
+    /// Takes a daemon set in.
+    pub(super) fn read(&mut self, set: &ApiDaemonSet) -> Result<DaemonSet, Vec<Problem>> {
+        let namespace = namespace_of(&set.metadata);
+        let none = core::PodTemplateSpec::default();
+        let template = set.spec.as_ref().map_or(&none, |spec| &spec.template);
+        let template = shape_from_template(template, &namespace, Vec::new())?;
+        let meta = meta(&set.metadata);
+        let key = (Arc::from(namespace), name_of(&set.metadata));
+        let former = self.sets.remove(&key);
+        // A pod of an older template says nothing about the next.
+        let newest = former.filter(|it| it.meta.generation == meta.generation);
+        let newest = newest.and_then(|it| it.newest);
+        let known = Known { meta, template, newest };
+        let read = known.as_object(&key);
+        self.sets.insert(key, known);
+        Ok(read)
+    }
+
+    /// Forgets a daemon set.
+    pub(super) fn forget(&mut self, key: &Key) {
+        self.sets.remove(key);
+    }
+
+    /// Takes a pod in. What admission made of it counts more than the template: the daemon set if
+    /// it changed.
+    pub(super) fn note(&mut self, pod: &core::Pod, read: &Pod) -> Option<DaemonSet> {
+        let owner = controller_of(&pod.metadata).filter(|owner| owner.kind == "DaemonSet")?;
+        let key = (read.key.namespace.clone(), Arc::from(owner.name));
+        let known = self.sets.get_mut(&key)?;
+        let (created, shape) = (read.meta.created_at, &read.shape);
+        if known.newest.as_ref().is_some_and(|(newest, _)| *newest > created) {
+            return None;
+        }
+        let changed = known.newest.as_ref().is_none_or(|(_, former)| former != shape);
+        known.newest = Some((created, shape.clone()));
+        changed.then(|| known.as_object(&key))
+    }
+}
+
+impl Known {
+    /// The newest pod, with the template's affinity: a pod's own names its node.
+    fn as_object(&self, (namespace, _): &Key) -> DaemonSet {
+        let mut shape = self.newest.as_ref().map_or(&self.template, |(_, newest)| newest).clone();
+        shape.placement.node_affinity = self.template.placement.node_affinity.clone();
+        DaemonSet { meta: self.meta.clone(), namespace: namespace.clone(), shape: Arc::new(shape) }
+    }
+}

@@ -1,0 +1,41 @@
+//! What watches tell.
+
+use k8s_openapi::api::apps::v1::DaemonSet;
+use k8s_openapi::api::core::v1::{Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod};
+use k8s_openapi::api::policy::v1::PodDisruptionBudget;
+use k8s_openapi::api::storage::v1::{CSINode, StorageClass, VolumeAttachment};
+use kerf_api::node_claim::NodeClaim;
+use kerf_api::node_pool::NodePool;
+use kube::api::{ApiResource, DynamicObject};
+
+/// A change to the objects of one kind.
+#[derive(Clone, Debug)]
+pub enum Change<K> {
+    /// All objects are about to be told anew.
+    Relisting,
+    /// An object as it is now.
+    Is(Box<K>),
+    /// An object as it was when it went.
+    Was(Box<K>),
+    /// All objects have been told; those not among them are gone.
+    Listed,
+}
+
+/// News of one kind.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "each is the kind it is named after")]
+pub enum News {
+    Pod(Change<Pod>),
+    Node(Change<Node>),
+    Claim(Change<NodeClaim>),
+    Pool(Change<NodePool>),
+    NodeClass(ApiResource, Change<DynamicObject>),
+    DisruptionGuard(Change<PodDisruptionBudget>),
+    DaemonSet(Change<DaemonSet>),
+    Namespace(Change<Namespace>),
+    VolumeAttachment(Change<VolumeAttachment>),
+    CsiNode(Change<CSINode>),
+    VolumeClaim(Change<PersistentVolumeClaim>),
+    Volume(Change<PersistentVolume>),
+    StorageClass(Change<StorageClass>),
+}

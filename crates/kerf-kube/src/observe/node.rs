@@ -1,0 +1,57 @@
+//! Nodes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1 as core;
+use k8s_openapi::api::storage::v1::CSINode;
+use kerf_api::Problem;
+use kerf_engine::observed::Node;
+use kerf_model::taint::{Taint, TaintEffect};
+
+use super::meta::{meta, own_annotations, owner_uid};
+use crate::node::volume_limits;
+use crate::reader::Reader;
+
+/// The taint of a node that `kubectl cordon` closed.
+const UNSCHEDULABLE_KEY: &str = "node.kubernetes.io/unschedulable";
+
+/// Reads a node with what its volume drivers reported.
+pub(crate) fn read(
+    node: &core::Node,
+    volume_limits: BTreeMap<String, u32>,
+) -> Result<Node, Vec<Problem>> {
+    let none = core::NodeStatus::default();
+    let status = node.status.as_ref().unwrap_or(&none);
+    let spec = node.spec.as_ref();
+    let mut reader = Reader::default();
+    let taints = reader.taints("spec.taints", spec.and_then(|spec| spec.taints.as_ref()));
+    let capacity = reader.resources("status.capacity", status.capacity.as_ref());
+    let allocatable = reader.resources("status.allocatable", status.allocatable.as_ref());
+    let value = taints.zip(capacity).zip(allocatable);
+    let ((mut taints, capacity), allocatable) = reader.finish(value)?;
+    let closed = spec.is_some_and(|spec| spec.unschedulable == Some(true));
+    if closed && !taints.iter().any(|taint| taint.key == UNSCHEDULABLE_KEY) {
+        taints.push(Taint::new(UNSCHEDULABLE_KEY, "", TaintEffect::NoSchedule));
+    }
+    let provider_id = spec.and_then(|spec| spec.provider_id.as_deref());
+    let conditions = status.conditions.iter().flatten();
+    Ok(Node {
+        meta: meta(&node.metadata),
+        labels: node.metadata.labels.clone().unwrap_or_default(),
+        annotations: own_annotations(&node.metadata),
+        finalizers: node.metadata.finalizers.clone().unwrap_or_default(),
+        owner_claim: owner_uid(&node.metadata, "NodeClaim"),
+        provider_id: provider_id.filter(|id| !id.is_empty()).map(Arc::from),
+        taints,
+        capacity,
+        allocatable,
+        is_ready: conditions.into_iter().any(|it| it.type_ == "Ready" && it.status == "True"),
+        volume_limits,
+    })
+}
+
+/// What the volume drivers of a node report.
+pub(super) fn limits(csi: &CSINode) -> BTreeMap<String, u32> {
+    volume_limits(csi)
+}

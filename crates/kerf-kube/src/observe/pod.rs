@@ -1,0 +1,185 @@
+//! Pods.
+
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1 as core;
+use kerf_engine::observed::{DoNotDisrupt, Pod, PodKey, PodOwner, Standing};
+use kerf_engine::time::{Span, Time};
+use kerf_model::duration::GoDuration;
+use kerf_model::labels::LabelRules;
+use kerf_model::labels::annotation::{DO_NOT_DISRUPT, POD_DELETION_COST};
+use kerf_model::labels::well_known::NODE_POOL;
+use kerf_model::pod::PodShape;
+use kerf_model::quantity::Quantity;
+use kerf_model::requirement::Operator;
+use kerf_model::requirements::NodeAffinity;
+
+use super::interner::Interner;
+use super::meta::{meta, name_of, time};
+use crate::pod::{Origin, namespace_of, pod_from_api};
+use crate::provisionable::{has_ended, is_of_daemon_set, node_of, provisionable};
+use crate::storage::Storage;
+use crate::workload::controller_of;
+
+/// Priority classes of pods the system cannot do without.
+const CRITICAL: [&str; 2] = ["system-cluster-critical", "system-node-critical"];
+
+/// What pods are read with.
+pub(super) struct Reading<'a> {
+    pub(super) storage: &'a Storage,
+    pub(super) rules: &'a LabelRules,
+}
+
+/// Namespace and name.
+pub(crate) fn key(pod: &core::Pod) -> PodKey {
+    PodKey { namespace: Arc::from(namespace_of(&pod.metadata)), name: name_of(&pod.metadata) }
+}
+
+/// Whether what the pod is depends on storage objects.
+pub(super) fn has_volumes(pod: &core::Pod) -> bool {
+    let volumes = pod.spec.iter().flat_map(|spec| spec.volumes.iter().flatten());
+    volumes.into_iter().any(|it| it.persistent_volume_claim.is_some() || it.ephemeral.is_some())
+}
+
+/// Reads a pod. One that cannot be understood is there all the same, with the reason.
+pub(super) fn read(pod: &core::Pod, reading: &Reading<'_>, shapes: &mut Interner) -> Pod {
+    let standing = standing(pod);
+    let (shape, unusable) = shape(pod, &standing, reading);
+    let standing = match standing {
+        Standing::Unschedulable { .. } if shuns_pools(&shape) => Standing::Waiting,
+        standing => standing,
+    };
+    let spec = pod.spec.as_ref();
+    let status = pod.status.as_ref();
+    let class = spec.and_then(|spec| spec.priority_class_name.as_deref());
+    let cost = annotation(pod, POD_DELETION_COST).and_then(|cost| cost.parse().ok());
+    let grace = spec.and_then(|spec| spec.termination_grace_period_seconds);
+    Pod {
+        key: key(pod),
+        meta: meta(&pod.metadata),
+        shape: shapes.share(shape, owner_of_shape(pod)),
+        standing,
+        owner: owner(pod),
+        is_ready: condition(pod, "Ready").is_some_and(|it| it.status == "True"),
+        started_at: status.and_then(|status| status.start_time.as_ref()).map(time),
+        is_critical: class.is_some_and(|class| CRITICAL.contains(&class)),
+        priority: spec.and_then(|spec| spec.priority).unwrap_or_default(),
+        deletion_cost: cost.unwrap_or_default(),
+        do_not_disrupt: do_not_disrupt(annotation(pod, DO_NOT_DISRUPT)),
+        termination_grace: grace
+            .map(|seconds| Span::from_seconds(u64::try_from(seconds).unwrap_or_default())),
+        unusable: unusable.map(Arc::from),
+    }
+}
+
+fn standing(pod: &core::Pod) -> Standing {
+    let node = node_of(pod).map(Arc::from);
+    match node {
+        node if has_ended(pod) => Standing::Ended { node },
+        Some(node) => Standing::Bound { node },
+        None if provisionable(pod).is_ok() => {
+            let since = condition(pod, "PodScheduled")
+                .and_then(|it| it.last_transition_time.as_ref())
+                .map_or_else(Time::default, time);
+            Standing::Unschedulable { since }
+        }
+        None => Standing::Waiting,
+    }
+}
+
+/// What decides where the pod may stand, and why nobody can say where, if so.
+fn shape(
+    pod: &core::Pod,
+    standing: &Standing,
+    reading: &Reading<'_>,
+) -> (PodShape, Option<String>) {
+    let (namespace, name) = (namespace_of(&pod.metadata), name_of(&pod.metadata));
+    let none = core::PodSpec::default();
+    let spec = pod.spec.as_ref().unwrap_or(&none);
+    let waits = matches!(standing, Standing::Unschedulable { .. } | Standing::Waiting);
+    let (volumes, broken) = if waits {
+        match reading.storage.volumes_of(&namespace, &name, spec, &[]) {
+            Ok(volumes) => (volumes, None),
+            Err(problem) => (Vec::new(), Some(problem.to_string())),
+        }
+    } else {
+        (reading.storage.volumes_of_bound(&namespace, &name, spec), None)
+    };
+    match pod_from_api(pod, volumes, Origin::Stored) {
+        Ok(read) => {
+            let mut shape = Arc::unwrap_or_clone(read.shape);
+            if is_of_daemon_set(pod) {
+                // Each names its own node; all else is the same for all of them.
+                shape.placement.node_affinity = NodeAffinity::default();
+            }
+            let refused = || shape.placement.check(reading.rules).first().map(ToString::to_string);
+            let unusable = broken.or_else(|| waits.then(refused).flatten());
+            (shape, unusable)
+        }
+        Err(problems) => {
+            let words: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            (unreadable(pod, namespace), Some(words.join("; ")))
+        }
+    }
+}
+
+/// What is certain of a pod that cannot be understood: it is one pod.
+fn unreadable(pod: &core::Pod, namespace: String) -> PodShape {
+    PodShape {
+        namespace,
+        labels: pod.metadata.labels.clone().unwrap_or_default(),
+        requests: [("pods", Quantity::from_int(1))].into_iter().collect(),
+        ..PodShape::default()
+    }
+}
+
+/// Whether the pod asks for a node outside any pool, whichever of its alternatives is taken.
+fn shuns_pools(shape: &PodShape) -> bool {
+    let terms = &shape.placement.node_affinity.required;
+    !terms.is_empty()
+        && terms.iter().all(|term| {
+            term.iter()
+                .any(|entry| entry.key == NODE_POOL && entry.operator == Operator::DoesNotExist)
+        })
+}
+
+/// What makes pods alike: the identity of what controls them, else their own.
+fn owner_of_shape(pod: &core::Pod) -> &str {
+    let owners = pod.metadata.owner_references.iter().flatten();
+    let controller = owners.into_iter().find(|owner| owner.controller == Some(true));
+    let own = pod.metadata.uid.as_deref().unwrap_or_default();
+    controller.map_or(own, |owner| owner.uid.as_str())
+}
+
+fn owner(pod: &core::Pod) -> PodOwner {
+    let owners = pod.metadata.owner_references.iter().flatten();
+    if is_of_daemon_set(pod) {
+        PodOwner::DaemonSet
+    } else if owners.into_iter().any(|owner| owner.kind == "Node") {
+        PodOwner::Node
+    } else if controller_of(&pod.metadata).is_some_and(|owner| owner.kind == "StatefulSet") {
+        PodOwner::StatefulSet
+    } else {
+        PodOwner::Other
+    }
+}
+
+fn do_not_disrupt(text: Option<&str>) -> DoNotDisrupt {
+    match text {
+        None => DoNotDisrupt::Absent,
+        Some("true") => DoNotDisrupt::Always,
+        Some(text) => match text.parse::<GoDuration>() {
+            Ok(duration) if duration.nanos() > 0 => DoNotDisrupt::For(duration.into()),
+            _ => DoNotDisrupt::Unreadable,
+        },
+    }
+}
+
+fn annotation<'a>(pod: &'a core::Pod, key: &str) -> Option<&'a str> {
+    pod.metadata.annotations.as_ref()?.get(key).map(String::as_str)
+}
+
+fn condition<'a>(pod: &'a core::Pod, kind: &str) -> Option<&'a core::PodCondition> {
+    let conditions = pod.status.as_ref()?.conditions.as_ref()?;
+    conditions.iter().find(|condition| condition.type_ == kind)
+}

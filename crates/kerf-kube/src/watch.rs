@@ -1,0 +1,162 @@
+//! Watches: everything that happens to the objects Kerf cares for, as [`News`].
+//!
+//! A watch that breaks starts again with growing pauses and tells all objects anew. Objects are
+//! pruned before they are passed on; the channel is bounded, so a burst waits at the server.
+
+use std::fmt::Debug;
+use std::pin::pin;
+
+use futures_util::StreamExt;
+use k8s_openapi::NamespaceResourceScope;
+use kube::api::{Api, ApiResource, DynamicObject};
+use kube::runtime::WatchStreamExt;
+use kube::runtime::watcher::{self, Config, Event, watcher};
+use kube::{Client, Resource, ResourceExt};
+use serde::de::DeserializeOwned;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tracing::{info, warn};
+
+use crate::health::Health;
+use crate::observe::{Change, News};
+
+/// News that may wait for the engine. One is a few kilobytes at most, so this is a few megabytes.
+pub(crate) const NEWS_WAITING_MAX: usize = 256;
+
+/// Starts all watches. They end when the set is dropped.
+pub(crate) fn start(
+    client: &Client,
+    node_classes: Vec<ApiResource>,
+    news: &mpsc::Sender<News>,
+    health: &Health,
+) -> JoinSet<()> {
+    let mut watches = Watches { client, news, health, tasks: JoinSet::new() };
+    watches.namespaced(News::Pod);
+    watches.cluster(News::Node);
+    watches.cluster(News::Claim);
+    watches.cluster(News::Pool);
+    watches.namespaced(News::DisruptionGuard);
+    watches.namespaced(News::DaemonSet);
+    watches.cluster(News::Namespace);
+    watches.cluster(News::VolumeAttachment);
+    watches.cluster(News::CsiNode);
+    watches.namespaced(News::VolumeClaim);
+    watches.cluster(News::Volume);
+    watches.cluster(News::StorageClass);
+    for kind in node_classes {
+        watches.node_class(kind);
+    }
+    watches.tasks
+}
+
+struct Watches<'a> {
+    client: &'a Client,
+    news: &'a mpsc::Sender<News>,
+    health: &'a Health,
+    tasks: JoinSet<()>,
+}
+
+impl Watches<'_> {
+    fn namespaced<K>(&mut self, wrap: fn(Change<K>) -> News)
+    where
+        K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
+        K: Clone + DeserializeOwned + Debug + Send + 'static,
+    {
+        self.spawn(K::plural(&()).into_owned(), Api::<K>::all(self.client.clone()), wrap);
+    }
+
+    fn cluster<K>(&mut self, wrap: fn(Change<K>) -> News)
+    where
+        K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug + Send + 'static,
+    {
+        self.spawn(K::plural(&()).into_owned(), Api::<K>::all(self.client.clone()), wrap);
+    }
+
+    fn node_class(&mut self, kind: ApiResource) {
+        let api = Api::<DynamicObject>::all_with(self.client.clone(), &kind);
+        let plural = kind.plural.clone();
+        self.spawn(plural, api, move |change| News::NodeClass(kind.clone(), change));
+    }
+
+    fn spawn<K>(
+        &mut self,
+        plural: String,
+        api: Api<K>,
+        wrap: impl Fn(Change<K>) -> News + Send + Sync + 'static,
+    ) where
+        K: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
+    {
+        let (news, health) = (self.news.clone(), self.health.clone());
+        self.tasks.spawn(async move {
+            // Streaming spares the server a whole list in memory; older servers do not know it.
+            let mut config = Config::default().streaming_lists();
+            while !follow(&plural, &api, &config, &wrap, &news, &health).await {
+                info!(resource = plural, "the server has no streaming lists; listing in pages");
+                config = Config::default().page_size(PAGE_SIZE);
+            }
+        });
+    }
+}
+
+/// Objects in one page of a list: half a megabyte of pods.
+const PAGE_SIZE: u32 = 100;
+
+/// Follows a watch until nobody listens any more: true. False if the way of listing is refused.
+async fn follow<K>(
+    plural: &str,
+    api: &Api<K>,
+    config: &Config,
+    wrap: &(impl Fn(Change<K>) -> News + Send + Sync + 'static),
+    news: &mpsc::Sender<News>,
+    health: &Health,
+) -> bool
+where
+    K: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
+{
+    let mut stream = pin!(watcher(api.clone(), config.clone()).default_backoff());
+    while let Some(event) = stream.next().await {
+        let change = match event {
+            Ok(event) => {
+                health.watch_works(plural);
+                change(event)
+            }
+            Err(error) if is_refusal(&error, config) => return false,
+            Err(error) => {
+                warn!(resource = plural, %error, "a watch failed and starts again");
+                health.watch_fails(plural, &error.to_string());
+                continue;
+            }
+        };
+        if news.send(wrap(change)).await.is_err() {
+            return true;
+        }
+    }
+    true
+}
+
+fn change<K: Resource>(event: Event<K>) -> Change<K> {
+    match event {
+        Event::Init => Change::Relisting,
+        Event::Apply(object) | Event::InitApply(object) => Change::Is(pruned(object)),
+        Event::Delete(object) => Change::Was(pruned(object)),
+        Event::InitDone => Change::Listed,
+    }
+}
+
+fn pruned<K: Resource>(mut object: K) -> Box<K> {
+    object.managed_fields_mut().clear();
+    Box::new(object)
+}
+
+/// Servers that do not know streaming lists call the request invalid.
+fn is_refusal(error: &watcher::Error, config: &Config) -> bool {
+    let streaming =
+        matches!(config.initial_list_strategy, watcher::InitialListStrategy::StreamingList);
+    let code = match error {
+        watcher::Error::WatchStartFailed(kube::Error::Api(status))
+        | watcher::Error::InitialListFailed(kube::Error::Api(status)) => status.code,
+        watcher::Error::WatchError(status) => status.code,
+        _ => 0,
+    };
+    streaming && matches!(code, 400 | 422)
+}

@@ -1,0 +1,172 @@
+//! A cloud whose machines are Node objects: nothing boots, kwok answers for the kubelets.
+//!
+//! **Knows**: the simulated instance types, how a claim becomes a Node, what ends one.
+//!
+//! **Must never know**: AWS, what is decided and why.
+//!
+//! Names, labels and annotations are the public ones of the kwok provider, so manifests and tools
+//! made for it run unchanged. A machine is named after its claim's uid: asking twice for the same
+//! claim gives the same machine, even if the process died in between.
+
+mod choice;
+mod failure;
+mod node;
+mod node_class;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::Node;
+use kerf_api::kwok_node_class::KWOKNodeClass;
+use kerf_engine::event::{Failure, Machine};
+use kerf_engine::observed::{Claim, Name, Pool};
+use kerf_kube::{Cloud, Ending};
+use kerf_model::instance_type::InstanceType;
+use kerf_model::labels::well_known::{HOSTNAME, TERMINATION_FINALIZER};
+use kerf_model::labels::{LabelRules, ProviderLabels, kwok};
+use kube::api::{Api, ApiResource, DeleteParams, ListParams, PostParams};
+use kube::{Client, Resource};
+use tokio::task::AbortHandle;
+use tracing::warn;
+
+use failure::unavailable;
+
+/// The simulated cloud.
+pub struct Kwok {
+    client: Client,
+    instance_types: Arc<[InstanceType]>,
+    rules: LabelRules,
+    /// Machines that will show up later, by claim.
+    booting: Arc<Mutex<HashMap<Name, AbortHandle>>>,
+}
+
+/// Nodes are read in pages of so many: half a megabyte each.
+const PAGE_SIZE: u32 = 100;
+
+impl Kwok {
+    /// A cloud that sells these types. Keys their offerings use count as well-known.
+    #[must_use]
+    pub fn new(client: Client, instance_types: Vec<InstanceType>) -> Self {
+        let offerings = instance_types.iter().flat_map(|it| &it.offerings);
+        let entries = offerings.flat_map(|offering| &offering.requirements);
+        let keys = entries.map(|entry| entry.key.as_str());
+        let rules = LabelRules::core()
+            .with(&kwok::provider_labels())
+            .with(&ProviderLabels::new().well_known(keys));
+        let instance_types = instance_types.into();
+        Self { client, instance_types, rules, booting: Arc::default() }
+    }
+
+    fn nodes(&self) -> Api<Node> {
+        Api::all(self.client.clone())
+    }
+
+    fn booting(&self) -> std::sync::MutexGuard<'_, HashMap<Name, AbortHandle>> {
+        self.booting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The node made for a claim of that name.
+    async fn node_of(&self, claim: &str) -> Result<Option<Node>, Failure> {
+        let labels = format!("{}={},{HOSTNAME}={claim}", kwok::FAKE_NODE, kwok::FAKE_NODE_VALUE);
+        let found = self.nodes().list(&ListParams::default().labels(&labels)).await;
+        Ok(found.map_err(unavailable)?.items.into_iter().find(node::is_ours))
+    }
+
+    /// Lets the node show up after the delay its class asks for.
+    fn boot_later(&self, claim: Name, node: Node, delay: Duration) {
+        let (nodes, booting, name) = (self.nodes(), self.booting.clone(), claim.clone());
+        let task = tokio::spawn(async move {
+            tokio::time::sleep(delay).await;
+            if let Err(error) = create(&nodes, &node).await {
+                warn!(claim = &*name, %error, "a simulated machine did not boot");
+            }
+            booting.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
+        });
+        if let Some(former) = self.booting().insert(claim, task.abort_handle()) {
+            former.abort();
+        }
+    }
+}
+
+impl Cloud for Kwok {
+    fn name(&self) -> &'static str {
+        "kwok"
+    }
+
+    fn node_classes(&self) -> Vec<ApiResource> {
+        vec![ApiResource::erase::<KWOKNodeClass>(&())]
+    }
+
+    fn label_rules(&self) -> LabelRules {
+        self.rules.clone()
+    }
+
+    async fn instance_types(&self, _pool: &Pool) -> Result<Arc<[InstanceType]>, Failure> {
+        Ok(self.instance_types.clone())
+    }
+
+    async fn launch(&self, claim: &Claim) -> Result<Machine, Failure> {
+        let name = node::name(claim);
+        if let Some(node) = self.nodes().get_opt(&name).await.map_err(unavailable)? {
+            return Ok(node::machine(&node));
+        }
+        let delay = node_class::delay(&self.client, &claim.wish.spec.node_class.name).await?;
+        let choice = choice::choose(claim, &self.instance_types, &self.rules)?;
+        let node = node::make(claim, &choice);
+        let machine = node::machine(&node);
+        if delay.is_zero() {
+            create(&self.nodes(), &node).await.map_err(unavailable)?;
+        } else {
+            self.boot_later(claim.meta.name.clone(), node, delay);
+        }
+        Ok(machine)
+    }
+
+    /// There is nothing to wait for. The node goes with its finalizer; one that never joined has
+    /// none and goes here, or it would be left over.
+    async fn terminate(&self, claim: &Name, provider_id: Option<&str>) -> Result<Ending, Failure> {
+        if let Some(booting) = self.booting().remove(claim) {
+            booting.abort();
+        }
+        let nodes = self.nodes();
+        let of_claim = match provider_id.and_then(|id| id.strip_prefix(node::PROVIDER_PREFIX)) {
+            Some(name) => nodes.get_opt(name).await.map_err(unavailable)?,
+            None => self.node_of(claim).await?,
+        };
+        let Some(node) = of_claim else { return Ok(Ending::Gone) };
+        let mut finalizers = node.meta().finalizers.iter().flatten();
+        if !finalizers.any(|finalizer| finalizer == TERMINATION_FINALIZER) {
+            let name = node.meta().name.as_deref().unwrap_or_default();
+            match nodes.delete(name, &DeleteParams::default()).await {
+                Err(kube::Error::Api(status)) if status.code == 404 => {}
+                Err(error) => return Err(unavailable(error)),
+                Ok(_) => {}
+            }
+        }
+        Ok(Ending::Gone)
+    }
+
+    async fn machines(&self) -> Result<Vec<Machine>, Failure> {
+        let mut machines = Vec::new();
+        let fake = format!("{}={}", kwok::FAKE_NODE, kwok::FAKE_NODE_VALUE);
+        let mut page = ListParams::default().labels(&fake).limit(PAGE_SIZE);
+        loop {
+            let nodes = self.nodes().list(&page).await.map_err(unavailable)?;
+            machines
+                .extend(nodes.items.iter().filter(|node| node::is_ours(node)).map(node::machine));
+            match nodes.metadata.continue_.filter(|token| !token.is_empty()) {
+                Some(token) => page = page.continue_token(&token),
+                None => return Ok(machines),
+            }
+        }
+    }
+}
+
+/// Stores a node; one of the name that is there already is this one.
+async fn create(nodes: &Api<Node>, node: &Node) -> kube::Result<()> {
+    match nodes.create(&PostParams::default(), node).await {
+        Err(kube::Error::Api(status)) if status.code == 409 => Ok(()),
+        result => result.map(drop),
+    }
+}

@@ -1,0 +1,150 @@
+//! Machines as Node objects, and back.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1::{Node, NodeSpec, NodeStatus, Taint};
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity as ApiQuantity;
+use kerf_engine::event::Machine;
+use kerf_engine::observed::Claim;
+use kerf_model::labels::kwok;
+use kerf_model::labels::well_known::HOSTNAME;
+use kerf_model::price::Price;
+use kerf_model::quantity::Quantity;
+use kerf_model::requirement::{Operator, RequirementEntry};
+use kerf_model::resources::ResourceList;
+use kerf_model::taint::UNREGISTERED_KEY;
+use kube::Resource;
+use kube::api::ObjectMeta;
+
+use crate::choice::Choice;
+
+/// How provider ids of simulated machines begin; the name of the node follows.
+pub(crate) const PROVIDER_PREFIX: &str = "kwok://";
+/// The part of the fleet all nodes belong to.
+const PARTITION_VALUE: &str = "a";
+/// The letters of generated names, as Kubernetes chooses them: no vowels, so no words.
+const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
+
+/// The name of a claim's node: one for each uid.
+pub(crate) fn name(claim: &Claim) -> String {
+    let mut rest = hash(&claim.meta.uid);
+    let letters: u64 = 27;
+    let mut random = String::new();
+    for _ in 0..5 {
+        let index = usize::try_from(rest % letters).unwrap_or_default();
+        random.push(char::from(ALPHABET[index]));
+        rest /= letters;
+    }
+    format!("kwok-{}-{random}-{}", claim.meta.name, rest % 10_000)
+}
+
+/// A number for a uid, the same on every machine.
+pub(crate) fn hash(uid: &str) -> u64 {
+    const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+    const PRIME: u64 = 0x0000_0100_0000_01b3;
+    uid.bytes().fold(BASIS, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
+}
+
+/// The node of a claim.
+pub(crate) fn make(claim: &Claim, choice: &Choice<'_>) -> Node {
+    let name = name(claim);
+    let requests = &claim.wish.requests;
+    let mut allocatable = requests.clone();
+    for (resource, quantity) in choice.instance_type.allocatable_of(choice.offering).iter() {
+        allocatable.insert(resource, quantity);
+    }
+    let mut annotations = claim.wish.annotations.clone();
+    annotations.insert(kwok::FAKE_NODE.to_owned(), kwok::FAKE_NODE_VALUE.to_owned());
+    Node {
+        metadata: ObjectMeta {
+            name: Some(name.clone()),
+            labels: Some(labels(claim, choice)),
+            annotations: Some(annotations),
+            ..ObjectMeta::default()
+        },
+        spec: Some(NodeSpec {
+            provider_id: Some(format!("{PROVIDER_PREFIX}{name}")),
+            taints: Some(vec![Taint {
+                key: UNREGISTERED_KEY.to_owned(),
+                effect: "NoExecute".to_owned(),
+                ..Taint::default()
+            }]),
+            ..NodeSpec::default()
+        }),
+        status: Some(NodeStatus {
+            capacity: Some(api_resources(requests)),
+            allocatable: Some(api_resources(&allocatable)),
+            phase: Some("Pending".to_owned()),
+            ..NodeStatus::default()
+        }),
+    }
+}
+
+fn labels(claim: &Claim, choice: &Choice<'_>) -> BTreeMap<String, String> {
+    let mut labels = claim.wish.labels.clone();
+    let settled =
+        |entry: &&RequirementEntry| entry.operator == Operator::In && entry.values.len() == 1;
+    let own = claim.wish.spec.requirements.iter();
+    let sold = choice.instance_type.requirements.iter().chain(&choice.offering.requirements);
+    for entry in own.chain(sold).filter(settled) {
+        labels.insert(entry.key.clone(), entry.values[0].clone());
+    }
+    let fixed = [
+        (kwok::FAKE_NODE, kwok::FAKE_NODE_VALUE.to_owned()),
+        (kwok::PARTITION, PARTITION_VALUE.to_owned()),
+        (HOSTNAME, claim.meta.name.to_string()),
+        (kwok::INSTANCE_PRICE, dollars(choice.offering.price)),
+    ];
+    labels.extend(fixed.map(|(key, value)| (key.to_owned(), value)));
+    labels
+}
+
+/// Whether a node is a machine of this cloud.
+pub(crate) fn is_ours(node: &Node) -> bool {
+    provider_id(node).is_some_and(|id| id.starts_with(PROVIDER_PREFIX))
+}
+
+/// The machine a node stands for.
+pub(crate) fn machine(node: &Node) -> Machine {
+    let metadata = node.meta();
+    let labels = metadata.labels.clone().unwrap_or_default();
+    let status = node.status.as_ref();
+    Machine {
+        provider_id: Arc::from(provider_id(node).unwrap_or_default()),
+        claim: labels.get(HOSTNAME).map(|claim| Arc::from(claim.as_str())),
+        image_id: None,
+        annotations: metadata.annotations.clone().unwrap_or_default(),
+        capacity: resources(status.and_then(|status| status.capacity.as_ref())),
+        allocatable: resources(status.and_then(|status| status.allocatable.as_ref())),
+        is_ending: metadata.deletion_timestamp.is_some(),
+        labels,
+    }
+}
+
+fn provider_id(node: &Node) -> Option<&str> {
+    node.spec.as_ref()?.provider_id.as_deref()
+}
+
+fn resources(list: Option<&BTreeMap<String, ApiQuantity>>) -> ResourceList {
+    let mut resources = ResourceList::new();
+    for (name, ApiQuantity(text)) in list.into_iter().flatten() {
+        if let Ok(quantity) = Quantity::parse(text) {
+            resources.insert(name.as_str(), quantity);
+        }
+    }
+    resources
+}
+
+fn api_resources(list: &ResourceList) -> BTreeMap<String, ApiQuantity> {
+    let write =
+        |(name, quantity): (&str, Quantity)| (name.to_owned(), ApiQuantity(quantity.to_string()));
+    list.iter().map(write).collect()
+}
+
+/// A price as fleet viewers read it: dollars an hour with six digits.
+fn dollars(price: Price) -> String {
+    const MICROS: u64 = 1_000_000;
+    let micros = price.micros_per_hour();
+    format!("{}.{:06}", micros / MICROS, micros % MICROS)
+}
