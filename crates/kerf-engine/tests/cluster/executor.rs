@@ -57,7 +57,7 @@ impl Cluster {
             Deed::Launch(claim) => self.launch(claim),
             Deed::Terminate { claim, provider_id } => self.terminate(claim, provider_id.as_ref()),
             Deed::ListMachines => Outcome::Machines(self.machines.values().cloned().collect()),
-            Deed::Solve(_) => return None,
+            Deed::Solve(problem) => Outcome::Solved(Box::new(kerf_scheduler::solve(problem))),
         })
     }
 
@@ -185,7 +185,7 @@ impl Cluster {
         if let Some(failure) = &self.launch_fails {
             return Outcome::Failed(failure.clone());
         }
-        let machine = machine_for(claim);
+        let machine = self.machine_of_offer(claim).unwrap_or_else(|| machine_for(claim));
         *self.made.entry(uid.clone()).or_default() += 1;
         self.machines.insert(uid.clone(), machine.clone());
         self.booting.insert(uid, self.now + BOOT);
@@ -244,7 +244,9 @@ impl Cluster {
             self.booting.remove(uid);
             return;
         };
-        let node = booting_node(&claim, &machine.provider_id, self.now);
+        let mut node = booting_node(&claim, &machine.provider_id, self.now);
+        node.capacity.clone_from(&machine.capacity);
+        node.allocatable.clone_from(&machine.allocatable);
         let key = Key::Node(node.meta.name.clone());
         if self.objects.contains_key(&key) {
             self.booting.remove(uid);

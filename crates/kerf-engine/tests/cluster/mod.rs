@@ -8,18 +8,22 @@
 
 pub(crate) mod executor;
 pub(crate) mod objects;
+pub(crate) mod workload;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use kerf_engine::action::{Action, Deed};
 use kerf_engine::announcement::Announcement;
 use kerf_engine::event::{Event, Failure, Key, Kind, Machine, Object};
 use kerf_engine::measure::Measure;
-use kerf_engine::observed::{Claim, Node, Pod, Pool, Revision};
+use kerf_engine::observed::{Claim, Name, Node, Pod, Pool, Revision};
 use kerf_engine::time::{Span, Time};
 use kerf_engine::{Engine, Settings};
+use kerf_model::instance_type::InstanceType;
 
 pub(crate) use objects::*;
+pub(crate) use workload::*;
 
 /// When every story begins.
 pub(crate) const START: Time = Time::from_seconds(1_735_689_600);
@@ -47,6 +51,8 @@ pub(crate) struct Cluster {
     pub(crate) immortal: BTreeSet<String>,
     /// Which deeds answer nothing at all: neither effect nor outcome.
     pub(crate) ignores: fn(&Deed) -> bool,
+    /// What each pool's nodes can be made of.
+    pub(crate) offers: BTreeMap<Name, Arc<[InstanceType]>>,
     pub(crate) news: VecDeque<Event>,
     pub(crate) booting: BTreeMap<String, Time>,
     pub(crate) revision: u64,
@@ -72,6 +78,7 @@ impl Cluster {
             unevictable: BTreeSet::new(),
             immortal: BTreeSet::new(),
             ignores: |_| false,
+            offers: BTreeMap::new(),
             news: VecDeque::new(),
             booting: BTreeMap::new(),
             revision: 0,
@@ -89,6 +96,7 @@ impl Cluster {
             self.news.push_back(Event::Seen(Box::new(object.clone())));
         }
         self.list_all();
+        self.offer_all();
     }
 
     fn list_all(&mut self) {
