@@ -1,0 +1,92 @@
+//! PodDisruptionBudgets, with how many pods they let go right now.
+
+use std::sync::Arc;
+
+use kerf_engine::event::{Failure, Object, Outcome};
+use kerf_engine::observed::{DisruptionGuard, Name, PodKey};
+use kerf_model::selector::LabelSelector;
+
+use super::{Keeper, Workloads};
+use crate::scenario::{GuardRule, Share, Workload};
+use crate::store::Store;
+use crate::words::selects;
+
+pub(super) fn create(workload: &Workload, store: &mut Store) {
+    let Some(rule) = workload.guard else { return };
+    let app = workload.shape.labels.get_key_value(crate::scenario::APP_LABEL).into_iter();
+    let match_labels = app.map(|(key, value)| (key.clone(), value.clone())).collect();
+    let guard = DisruptionGuard {
+        meta: store.new_meta(workload.name.clone()),
+        namespace: Arc::from(workload.shape.namespace.as_str()),
+        selector: LabelSelector { match_labels, match_expressions: Vec::new() },
+        disruptions_allowed: 0,
+        is_absolute: matches!(
+            rule,
+            GuardRule::MaxUnavailable(Share::Count(0) | Share::Percent(0))
+                | GuardRule::MinAvailable(Share::Percent(100))
+        ),
+        frees_unready: false,
+    };
+    store.put(Object::DisruptionGuard(guard));
+}
+
+/// Writes down how many pods may go now, if that changed.
+pub(super) fn update(keeper: &Keeper, store: &mut Store) {
+    let Some(rule) = keeper.workload.guard else { return };
+    let namespace: Name = Arc::from(keeper.workload.shape.namespace.as_str());
+    let Some(guard) = store.guards.get(&(namespace, keeper.workload.name.clone())) else { return };
+    let healthy = u32::try_from(keeper.ready.len()).unwrap_or(u32::MAX);
+    let needed = match rule {
+        GuardRule::MinAvailable(share) => share.of(keeper.wanted),
+        GuardRule::MaxUnavailable(share) => keeper.wanted.saturating_sub(share.of(keeper.wanted)),
+    };
+    let allowed = healthy.saturating_sub(needed);
+    if guard.disruptions_allowed != allowed {
+        let mut guard = guard.clone();
+        guard.disruptions_allowed = allowed;
+        store.put(Object::DisruptionGuard(guard));
+    }
+}
+
+impl Workloads {
+    /// Asks a pod to leave, if its budgets let it.
+    pub(crate) fn evict(&mut self, key: &PodKey, uid: &str, store: &mut Store) -> Outcome {
+        let Some(pod) = store.pods.get(key).filter(|pod| *pod.meta.uid == *uid) else {
+            return Outcome::NotFound;
+        };
+        if pod.meta.is_deleting() {
+            return Outcome::Done;
+        }
+        let grace = pod.termination_grace.unwrap_or_default();
+        let guards: Vec<_> = store
+            .guards
+            .values()
+            .filter(|guard| guard.namespace == key.namespace)
+            .filter(|guard| selects(Some(&guard.selector), &pod.shape.labels))
+            .collect();
+        // A pod that runs nowhere yet, or has ended, is nobody's loss.
+        let is_free = pod.node().is_none() || pod.has_ended();
+        let refusal = match guards.as_slice() {
+            _ if is_free => None,
+            [] => None,
+            [guard] if !pod.is_ready && guard.frees_unready => None,
+            [guard] if guard.disruptions_allowed > 0 => None,
+            [guard] => Some(format!(
+                "cannot evict pod as it would violate the pod's disruption budget {}",
+                guard.meta.name
+            )),
+            _ => Some("this pod has more than one PodDisruptionBudget".to_owned()),
+        };
+        if let Some(message) = refusal {
+            return Outcome::Failed(Failure::Refused { message });
+        }
+        let outcome = store.delete_pod(key, Some(uid), grace);
+        if let Some(index) = self.owner.get(key).copied() {
+            // The budget is spent before anybody else can ask.
+            self.keepers[index].note(key, store);
+            update(&self.keepers[index], store);
+            self.dirty.insert(index);
+        }
+        outcome
+    }
+}

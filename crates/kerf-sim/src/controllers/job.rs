@@ -1,0 +1,32 @@
+//! Jobs: pods that end by themselves, until enough have.
+
+use kerf_engine::observed::Standing;
+
+use super::Workloads;
+use crate::store::Store;
+
+impl Workloads {
+    pub(super) fn sync_job(&mut self, index: usize, completions: u32, store: &mut Store) {
+        let keeper = &self.keepers[index];
+        let left = completions.saturating_sub(keeper.done);
+        let wanted = keeper.wanted.min(left) as usize;
+        let has = keeper.active.len();
+        let (name, shape) = (keeper.workload.name.clone(), keeper.workload.shape.clone());
+        let grace = keeper.workload.grace;
+        for _ in has..wanted {
+            let pod = self.generated_name(&name);
+            self.create_pod(index, pod, shape.clone(), Standing::Waiting, store);
+        }
+        if keeper_is_stopped(self.keepers[index].wanted) {
+            for key in self.surplus(index, has, store) {
+                store.delete_pod(&key, None, grace);
+                self.keepers[index].note(&key, store);
+            }
+        }
+    }
+}
+
+/// A job told to have no pods at once is suspended.
+fn keeper_is_stopped(wanted: u32) -> bool {
+    wanted == 0
+}

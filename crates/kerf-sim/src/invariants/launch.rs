@@ -1,0 +1,76 @@
+//! Launches: only for claims that cannot be forgotten, within limits, and never lost.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kerf_engine::observed::Claim;
+use kerf_engine::time::{Span, Time};
+use kerf_model::quantity::Quantity;
+use kerf_model::resources::ResourceList;
+
+use super::{Checker, Rule};
+use crate::cloud::{Cloud, CloudMachine};
+use crate::store::Store;
+
+/// A machine nobody claims must be on its way out after so long: the engine compares machines with
+/// claims every two minutes, and calls and news may be late.
+const UNCLAIMED_FOR: Span = Span::from_minutes(10);
+/// The resource that counts nodes.
+const NODES: &str = "nodes";
+
+impl Checker {
+    pub(super) fn check_finalizer(&mut self, claim: &Claim) {
+        if !self.guarded.contains(&claim.meta.uid) {
+            let name = &claim.meta.name;
+            let what = format!("{name} is launched but was never stored with its finalizer");
+            self.object(Rule::FinalizerBeforeLaunch, what);
+        }
+    }
+
+    pub(super) fn check_limits(&mut self, machine: &CloudMachine, store: &Store, cloud: &Cloud) {
+        let Some(pool) = store.pools.get(&machine.pool) else { return };
+        let limits = &pool.wish.limits;
+        if limits.is_empty() || self.is_overlap() {
+            return;
+        }
+        let counts = |machine: &&CloudMachine| {
+            let claim = store.claims.get(&machine.claim);
+            machine.pool == pool.meta.name && claim.is_some_and(|claim| !claim.meta.is_deleting())
+        };
+        let mut used = ResourceList::new();
+        for machine in cloud.machines.values().filter(counts) {
+            used.add(&machine.machine.capacity);
+            used.add(&[(NODES, Quantity::from_int(1))].into_iter().collect());
+        }
+        for (name, limit) in limits.iter() {
+            if used.quantity(name) > limit {
+                let (pool, has) = (&pool.meta.name, used.quantity(name));
+                let what = format!("pool {pool} has {has} of {name}; its limit is {limit}");
+                self.object(Rule::Limits, what);
+            }
+        }
+    }
+
+    pub(super) fn check_leaks(&mut self, store: &Store, cloud: &Cloud) {
+        let is_claimed = |machine: &CloudMachine| {
+            let claim = store.claims.get(&machine.claim);
+            claim.is_some_and(|claim| claim.meta.uid == machine.claim_uid)
+        };
+        let unclaimed: BTreeMap<Arc<str>, Time> = cloud
+            .machines
+            .iter()
+            .filter(|(_, machine)| !machine.machine.is_ending && !is_claimed(machine))
+            .map(|(id, _)| (id.clone(), self.unclaimed_since.get(id).copied().unwrap_or(self.now)))
+            .collect();
+        for (id, since) in &unclaimed {
+            let overdue = self.now.since(*since);
+            if overdue > UNCLAIMED_FOR && overdue < UNCLAIMED_FOR.times(2) {
+                let what = format!("machine {id} runs, and no claim knows it");
+                if !self.violations.iter().any(|known| known.what == what) {
+                    self.object(Rule::NoLeak, what);
+                }
+            }
+        }
+        self.unclaimed_since = unclaimed;
+    }
+}

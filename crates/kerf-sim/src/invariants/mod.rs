@@ -1,0 +1,232 @@
+//! What must always hold, looked at in the true state of the cluster and the cloud.
+//!
+//! The engine sees the world late. Where a rule speaks of things that change by themselves (a pod
+//! was bound, a node fell silent), only what was so for longer than news takes counts.
+
+mod disruption;
+mod drain;
+mod launch;
+mod progress;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use kerf_engine::action::{Action, Deed};
+use kerf_engine::event::Key;
+use kerf_engine::observed::{Name, PodKey};
+use kerf_engine::time::{Span, Time};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::cloud::{Cloud, CloudMachine};
+use crate::controllers::Workloads;
+use crate::scenario::Scenario;
+use crate::store::Store;
+
+/// Watches the rules.
+#[derive(Clone, Debug, Default)]
+pub struct Checker {
+    /// What went against them, oldest first; the first hundred.
+    pub violations: Vec<Violation>,
+    now: Time,
+    /// How late news may be.
+    staleness: Span,
+    /// Claims that were ever stored with their finalizer, by identity.
+    guarded: FxHashSet<Arc<str>>,
+    /// When pods came to their nodes.
+    bound_at: FxHashMap<PodKey, (Arc<str>, Time)>,
+    /// Machines nobody claims, since when.
+    unclaimed_since: BTreeMap<Arc<str>, Time>,
+    /// Claims the engine gave up of its own accord, and when.
+    voluntary: BTreeMap<Name, Time>,
+    /// Claims that went lately, with their pool.
+    gone_lately: Vec<(Time, Name)>,
+    claims: BTreeMap<Name, Name>,
+    deleted_by_people: BTreeSet<Name>,
+    overlap_until: Time,
+    last_look_at_pods: Time,
+}
+
+/// Something that went against the rules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// When.
+    pub at: Time,
+    /// Which rule.
+    pub rule: Rule,
+    /// What happened.
+    pub what: String,
+}
+
+/// A rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rule {
+    /// Nothing is launched without a stored claim that carries its finalizer.
+    FinalizerBeforeLaunch,
+    /// No machine is forgotten.
+    NoLeak,
+    /// Pool limits hold, launches under way included.
+    Limits,
+    /// No more nodes of a pool are disturbed than its budgets allow.
+    Budget,
+    /// Only empty nodes are given up for being empty.
+    Empty,
+    /// No pod is evicted that must not be disturbed.
+    DoNotDisrupt,
+    /// No pod is ended past its PodDisruptionBudget before its time.
+    Guard,
+    /// Only nodes that are being taken away are drained.
+    NeedlessEviction,
+    /// No machine is ended while it still has pods that could leave in peace.
+    Drain,
+    /// Pods that can be placed are placed in time.
+    Progress,
+    /// What is being deleted goes in time.
+    Stuck,
+    /// What the scenario expects.
+    Expectation,
+    /// The engine does not keep itself busy with nothing.
+    Restless,
+}
+
+/// Violations kept: the first one matters, the hundredth does not.
+const VIOLATIONS_MAX: usize = 100;
+/// How late news is when nothing goes wrong: delays of watches and calls.
+const STALENESS_CALM: Span = Span::from_seconds(2);
+/// How late news may be when watches break or stall, or calls come late: the longest of each.
+const STALENESS_FAULTY: Span = Span::from_seconds(150);
+
+impl Checker {
+    /// Sets how late news may be.
+    pub(crate) fn prepare(&mut self, scenario: &Scenario) {
+        let has_faults = scenario.has_faults();
+        self.staleness = if has_faults { STALENESS_FAULTY } else { STALENESS_CALM };
+    }
+
+    /// Takes in a change of the cluster.
+    pub(crate) fn note(&mut self, key: &Key, store: &Store) {
+        self.now = store.now;
+        match key {
+            Key::Claim(name) => match store.claims.get(name) {
+                Some(claim) => {
+                    if claim.is_guarded() {
+                        self.guarded.insert(claim.meta.uid.clone());
+                    }
+                    let pool = Arc::from(claim.pool().unwrap_or_default());
+                    self.claims.insert(name.clone(), pool);
+                }
+                None => {
+                    self.voluntary.remove(name);
+                    if let Some(pool) = self.claims.remove(name) {
+                        self.gone_lately.push((self.now, pool));
+                    }
+                    let from = self.now - self.staleness;
+                    self.gone_lately.retain(|(at, _)| *at >= from);
+                }
+            },
+            Key::Pod(key) => match store.pods.get(key).filter(|pod| pod.node().is_some()) {
+                Some(pod) => {
+                    let known = self.bound_at.get(key).is_some_and(|(uid, _)| *uid == pod.meta.uid);
+                    if !known {
+                        self.bound_at.insert(key.clone(), (pod.meta.uid.clone(), self.now));
+                    }
+                }
+                None => drop(self.bound_at.remove(key)),
+            },
+            _ => {}
+        }
+    }
+
+    /// Looks at an action that is about to be carried out.
+    pub(crate) fn about_to(&mut self, action: &Action, store: &Store, cloud: &Cloud) {
+        self.now = store.now;
+        match &action.deed {
+            Deed::Launch(claim) => self.check_finalizer(claim),
+            Deed::DeleteClaim { name, uid } => {
+                self.check_disruption(name, uid, action, store, cloud);
+            }
+            Deed::EvictPod { pod, uid } => self.check_eviction(pod, uid, store),
+            Deed::DeletePod { pod, uid, .. } => self.check_forced_end(pod, uid, store),
+            Deed::Terminate { claim, provider_id } => {
+                if let Some(id) = cloud.meant(claim, provider_id.as_ref()) {
+                    self.check_drained(&id, store);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Looks at a machine that was just launched.
+    pub(crate) fn launched(&mut self, machine: &CloudMachine, store: &Store, cloud: &Cloud) {
+        self.now = store.now;
+        self.check_limits(machine, store, cloud);
+    }
+
+    /// Looks at everything.
+    pub(crate) fn judge(
+        &mut self,
+        store: &Store,
+        cloud: &Cloud,
+        scenario: &Scenario,
+        workloads: &Workloads,
+    ) {
+        self.now = store.now;
+        self.check_leaks(store, cloud);
+        self.check_stuck(store, scenario);
+        self.check_progress(store, cloud, scenario, workloads);
+    }
+
+    /// Notes that two engines run side by side until then: what they do together may exceed what
+    /// each alone would.
+    pub(crate) fn leaders_overlap_until(&mut self, until: Time) {
+        self.overlap_until = self.overlap_until.max(until);
+    }
+
+    /// Notes that somebody, not the engine, deletes a claim or a node.
+    pub(crate) fn somebody_deletes(&mut self, name: &Name) {
+        self.deleted_by_people.insert(name.clone());
+    }
+
+    /// Notes that the scenario expected something else.
+    pub(crate) fn disappointed(&mut self, at: Time, what: String) {
+        self.now = at;
+        self.object(Rule::Expectation, what);
+    }
+
+    /// Notes that the engine asks to be woken again and again.
+    pub(crate) fn restless(&mut self, at: Time, what: String) {
+        self.now = at;
+        self.object(Rule::Restless, what);
+    }
+
+    /// Whether two engines ran side by side lately.
+    fn is_overlap(&self) -> bool {
+        self.now < self.overlap_until + self.staleness
+    }
+
+    fn object(&mut self, rule: Rule, what: String) {
+        if self.violations.len() < VIOLATIONS_MAX {
+            self.violations.push(Violation { at: self.now, rule, what });
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::FinalizerBeforeLaunch => "finalizer before launch",
+            Self::NoLeak => "no leak",
+            Self::Limits => "pool limits",
+            Self::Budget => "disruption budget",
+            Self::Empty => "empty nodes only",
+            Self::DoNotDisrupt => "do-not-disrupt",
+            Self::Guard => "PodDisruptionBudget",
+            Self::NeedlessEviction => "needless eviction",
+            Self::Drain => "drain before end",
+            Self::Progress => "progress",
+            Self::Stuck => "stuck deletion",
+            Self::Expectation => "expectation",
+            Self::Restless => "restless engine",
+        })
+    }
+}

@@ -1,0 +1,148 @@
+//! Progress: what can be placed is placed, what is deleted goes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kerf_engine::observed::{Pod, PodOwner, Standing};
+use kerf_engine::time::Span;
+use kerf_model::labels::{LabelRules, aws, kwok};
+use kerf_model::node::{BoundPod, Node as ModelNode};
+use kerf_model::pod::Pod as ModelPod;
+use kerf_model::taint::disrupted;
+use kerf_scheduler::{Pool, Problem, Settings};
+
+use super::{Checker, Rule};
+use crate::cloud::Cloud;
+use crate::controllers::Workloads;
+use crate::scenario::{Scenario, WorkloadKind};
+use crate::store::Store;
+use crate::words::tolerates;
+
+/// A pod has a place after so long when nothing goes wrong: batching, launch, boot and two tries.
+const PLACED_WITHIN_CALM: Span = Span::from_minutes(5);
+/// The same when things do go wrong: a machine that never joins is given up after 15 minutes, and
+/// the one after it may be such a machine, too.
+const PLACED_WITHIN_FAULTY: Span = Span::from_minutes(40);
+/// What nothing holds up is gone after so long when nothing goes wrong.
+const GONE_WITHIN_CALM: Span = Span::from_minutes(5);
+/// The same when things do go wrong.
+const GONE_WITHIN_FAULTY: Span = Span::from_minutes(20);
+/// Looking at all pods takes a while.
+const LOOK_EVERY: Span = Span::from_minutes(1);
+
+impl Checker {
+    pub(super) fn check_stuck(&mut self, store: &Store, scenario: &Scenario) {
+        let within = if scenario.has_faults() { GONE_WITHIN_FAULTY } else { GONE_WITHIN_CALM };
+        for claim in store.claims.values() {
+            let Some(since) = claim.meta.deleting_since else { continue };
+            let node = store.node_of(claim);
+            let is_held = |pod: &Pod| !tolerates(&pod.shape, &[disrupted()]);
+            let is_free = node.is_none_or(|node| {
+                !store.pods_on(&node.meta.name).any(is_held)
+                    && !store.attachments.values().any(|it| it.node == node.meta.name)
+            });
+            let overdue = self.now.since(since);
+            if is_free && overdue > within && overdue <= within.times(2) {
+                let name = &claim.meta.name;
+                let what = format!("nothing holds {name} up, and yet its deletion does not end");
+                if !self.violations.iter().any(|known| known.what == what) {
+                    self.object(Rule::Stuck, what);
+                }
+            }
+        }
+    }
+
+    pub(super) fn check_progress(
+        &mut self,
+        store: &Store,
+        cloud: &Cloud,
+        scenario: &Scenario,
+        workloads: &Workloads,
+    ) {
+        if self.now.since(self.last_look_at_pods) < LOOK_EVERY {
+            return;
+        }
+        self.last_look_at_pods = self.now;
+        let within = if scenario.has_faults() { PLACED_WITHIN_FAULTY } else { PLACED_WITHIN_CALM };
+        let waiting = store.pods.values().filter(|pod| {
+            matches!(pod.standing, Standing::Waiting | Standing::Unschedulable { .. })
+                && self.now.since(pod.meta.created_at) > within
+        });
+        let overdue: Vec<&Pod> = waiting.collect();
+        if overdue.is_empty() {
+            return;
+        }
+        let problem = problem(&overdue, store, cloud, workloads);
+        let solution = kerf_scheduler::solve(&problem);
+        let on_new = solution.new_nodes.iter().flat_map(|node| &node.pods);
+        let on_old = solution.existing.iter().flat_map(|node| &node.pods);
+        let placed: Vec<usize> = on_new.chain(on_old).copied().collect();
+        if let Some(first) = placed.iter().min() {
+            let pod = &overdue[*first].key;
+            let (count, minutes) = (placed.len(), within.seconds() / 60);
+            let what = format!(
+                "{count} pods, {pod} first, wait over {minutes} minutes for a \
+                 place there is"
+            );
+            let rule = Rule::Progress;
+            if !self.violations.iter().any(|known| known.rule == rule) {
+                self.object(rule, what);
+            }
+        }
+    }
+}
+
+/// The placement problem of the true state.
+fn problem(pods: &[&Pod], store: &Store, cloud: &Cloud, workloads: &Workloads) -> Problem {
+    let daemons = workloads.iter().filter(|it| it.workload.kind == WorkloadKind::DaemonSet);
+    let mut settings = Settings::default();
+    settings.label_rules =
+        LabelRules::core().with(&aws::provider_labels()).with(&kwok::provider_labels());
+    let namespaces: BTreeMap<_, _> = store
+        .namespaces
+        .values()
+        .map(|namespace| (namespace.meta.name.to_string(), namespace.labels.clone()))
+        .collect();
+    Problem {
+        pods: pods.iter().map(|pod| model_pod(pod)).collect(),
+        daemons: daemons.map(|it| it.workload.shape.clone()).collect(),
+        nodes: store.nodes.values().filter_map(|node| model_node(node, store)).collect(),
+        pools: store
+            .pools
+            .values()
+            .map(|pool| Pool { pool: pool.wish.clone(), instance_types: cloud.in_stock() })
+            .collect(),
+        namespaces,
+        settings,
+    }
+}
+
+fn model_pod(pod: &Pod) -> ModelPod {
+    ModelPod {
+        name: pod.key.name.to_string(),
+        uid: pod.meta.uid.to_string(),
+        created_at: pod.meta.created_at.seconds(),
+        shape: Arc::clone(&pod.shape),
+    }
+}
+
+fn model_node(node: &kerf_engine::observed::Node, store: &Store) -> Option<ModelNode> {
+    let claim = store.claim_of(node);
+    if node.meta.is_deleting() || claim.is_none_or(|claim| claim.meta.is_deleting()) {
+        return None;
+    }
+    let bound = store
+        .pods_on(&node.meta.name)
+        .map(|pod| BoundPod { pod: model_pod(pod), is_daemon: pod.owner == PodOwner::DaemonSet });
+    Some(ModelNode {
+        name: node.meta.name.to_string(),
+        pool: claim.and_then(|claim| claim.pool()).map(str::to_owned),
+        labels: node.labels.clone(),
+        taints: node.taints.clone(),
+        initialized: true,
+        capacity: node.capacity.clone(),
+        allocatable: node.allocatable.clone(),
+        pods: bound.collect(),
+        volume_limits: node.volume_limits.clone(),
+    })
+}

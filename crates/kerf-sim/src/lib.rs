@@ -1,0 +1,39 @@
+//! A whole cluster and cloud in one process, under virtual time.
+//!
+//! **Knows**: an API server with watches, a scheduler, kubelets, controllers, a cloud with stock
+//! and prices, what can go wrong with each of them, and what must hold all the same.
+//!
+//! **Must never know**: a Kubernetes client, AWS, the time of day. Everything follows from the
+//! [`Scenario`] and a seed; two runs of the same are the same to the last byte.
+//!
+//! Start with [`Scenario::parse`] and [`Simulation::new`]; [`Simulation::run`] plays it, and
+//! [`Report::of`] says what came of it. The engine under test is the real one.
+
+mod binder;
+mod cloud;
+mod controllers;
+mod happening;
+mod invariants;
+mod kubelet;
+mod random;
+mod replica;
+mod report;
+mod scenario;
+mod simulation;
+mod store;
+mod story;
+mod view;
+mod words;
+
+pub use cloud::{Cloud, CloudMachine};
+pub use invariants::{Checker, Rule, Violation};
+pub use random::Delay;
+pub use report::Report;
+pub use scenario::{
+    CallFaults, Catalogue, CloudPlan, Count, Expectation, Fault, FaultPlan, GuardRule, Scenario,
+    ScenarioError, Share, Step, Stock, Victim, Workload, WorkloadKind,
+};
+pub use simulation::Simulation;
+pub use store::Store;
+pub use story::{Record, Sort, Story};
+pub use view::{NodeView, Phase, View, WorkloadView};

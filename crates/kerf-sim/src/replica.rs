@@ -1,0 +1,112 @@
+//! One engine with its watches: what it has been told, and what it waits for.
+
+use std::sync::Arc;
+
+use kerf_engine::event::{Event, Kind};
+use kerf_engine::time::Time;
+use kerf_engine::{Engine, Settings};
+
+use crate::store::{KINDS, Store, kind_index};
+
+/// The number of an engine; never used twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ReplicaId(pub(crate) u32);
+
+/// One engine with its watches.
+#[derive(Clone, Debug)]
+pub(crate) struct Replica {
+    pub(crate) id: ReplicaId,
+    pub(crate) engine: Engine,
+    /// When it is woken next.
+    pub(crate) wake_at: Option<Time>,
+    /// Whether it has heard something it was not asked about yet.
+    pub(crate) has_news: bool,
+    /// Until when its watches tell nothing.
+    pub(crate) deaf_until: Time,
+    watches: [Watch; KINDS.len()],
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Watch {
+    /// Where in the journal to go on; none until the first listing.
+    place: Option<usize>,
+    is_due: bool,
+}
+
+impl Replica {
+    pub(crate) fn new(id: ReplicaId, settings: Settings) -> Self {
+        Self {
+            id,
+            engine: Engine::new(settings),
+            wake_at: None,
+            has_news: false,
+            deaf_until: Time::default(),
+            watches: Default::default(),
+        }
+    }
+
+    /// Whether a delivery of a kind has to be arranged: there is news and none is on its way. Says
+    /// so once.
+    pub(crate) fn needs_delivery(&mut self, kind: Kind, store: &Store) -> bool {
+        let watch = &mut self.watches[kind_index(kind)];
+        let behind = watch.place.is_none_or(|place| place < store.journal.end(kind));
+        let needs = behind && !watch.is_due;
+        watch.is_due |= needs;
+        needs
+    }
+
+    /// Hands over what changed of a kind; everything there is, the first time.
+    pub(crate) fn deliver(&mut self, kind: Kind, store: &Store, now: Time) {
+        let watch = &mut self.watches[kind_index(kind)];
+        watch.is_due = false;
+        let end = store.journal.end(kind);
+        match watch.place.replace(end) {
+            Some(place) => {
+                for event in store.journal.since(kind, place) {
+                    self.engine.handle(event, now);
+                }
+            }
+            None => {
+                for event in store.list(kind) {
+                    self.engine.handle(event, now);
+                }
+                self.engine.handle(Event::Listed(kind), now);
+            }
+        }
+        self.has_news = true;
+    }
+
+    /// Lists everything again: what changed while nobody watched is only seen by its result.
+    pub(crate) fn relist(&mut self, store: &Store, now: Time) {
+        for kind in KINDS {
+            self.watches[kind_index(kind)].place = Some(store.journal.end(kind));
+            for key in store.gone_from(kind, self.engine.world()) {
+                self.engine.handle(Event::Gone { key, revision: store.revision() }, now);
+            }
+            for event in store.list(kind) {
+                self.engine.handle(event, now);
+            }
+            self.engine.handle(Event::Listed(kind), now);
+        }
+        self.has_news = true;
+    }
+
+    /// Tells what every pool's nodes can be made of.
+    pub(crate) fn offer(
+        &mut self,
+        store: &Store,
+        offers: &Arc<[kerf_model::instance_type::InstanceType]>,
+        now: Time,
+    ) {
+        for pool in store.pools.keys() {
+            let event = Event::Offered { pool: pool.clone(), instance_types: offers.clone() };
+            self.engine.handle(event, now);
+        }
+        self.has_news = true;
+    }
+
+    /// The oldest change of a kind it has yet to see.
+    pub(crate) fn place(&self, kind: Kind) -> Option<usize> {
+        self.watches[kind_index(kind)].place
+    }
+}

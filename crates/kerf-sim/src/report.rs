@@ -1,0 +1,62 @@
+//! What came of a simulation.
+
+use std::collections::BTreeMap;
+
+use kerf_engine::time::Span;
+
+use crate::invariants::Violation;
+use crate::simulation::Simulation;
+
+/// What came of a simulation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// How long it lasted, in its own time.
+    pub lasted: Span,
+    /// How many things happened.
+    pub steps: u64,
+    /// How many machines were launched.
+    pub launches: u64,
+    /// What all machines cost, in micro-dollars.
+    pub spent_micros: u128,
+    /// Nodes at the end.
+    pub nodes: usize,
+    /// Pods without a node at the end.
+    pub pending: usize,
+    /// Pods that were ready at the end.
+    pub running: usize,
+    /// How often each kind of deed was ordered.
+    pub deeds: BTreeMap<&'static str, u64>,
+    /// How often each Event was published, by its reason.
+    pub announcements: BTreeMap<&'static str, u64>,
+    /// How often calls failed.
+    pub failures: BTreeMap<&'static str, u64>,
+    /// How often something went wrong.
+    pub faults: BTreeMap<&'static str, u64>,
+    /// What went against the rules.
+    pub violations: Vec<Violation>,
+    /// A number that two runs only share if all their actions were the same.
+    pub fingerprint: u64,
+}
+
+impl Report {
+    /// What came of a simulation so far.
+    #[must_use]
+    pub fn of(simulation: &Simulation) -> Self {
+        let story = &simulation.story;
+        Self {
+            lasted: simulation.elapsed(),
+            steps: simulation.steps(),
+            launches: simulation.cloud.launches(),
+            spent_micros: simulation.cloud.cost_micros(simulation.now()),
+            nodes: simulation.store.nodes.len(),
+            pending: simulation.pending_count(),
+            running: simulation.store.pods.values().filter(|pod| pod.is_ready).count(),
+            deeds: story.deeds.clone(),
+            announcements: story.announcements.clone(),
+            failures: story.failures.clone(),
+            faults: story.faults.clone(),
+            violations: simulation.checker().violations.clone(),
+            fingerprint: story.fingerprint,
+        }
+    }
+}

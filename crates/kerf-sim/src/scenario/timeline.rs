@@ -1,0 +1,167 @@
+//! What happens when, and what must then be the case.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use kerf_engine::time::Span;
+
+use super::document as doc;
+use super::error::ScenarioError;
+use super::{Fault, text};
+
+/// Something that happens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A workload shall have so many pods.
+    Scale {
+        /// Which.
+        workload: Arc<str>,
+        /// How many.
+        to: u32,
+    },
+    /// Somebody deletes a node or a claim, as with `kubectl delete`; the oldest of them.
+    Delete(Victim),
+    /// Something goes wrong.
+    Fault(Fault),
+    /// Something to tell whoever watches.
+    Note(String),
+}
+
+/// What somebody deletes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Victim {
+    /// The oldest node.
+    Node,
+    /// The oldest claim.
+    Claim,
+}
+
+/// What must be the case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expectation {
+    /// Ready pods, by workload.
+    pub running: BTreeMap<String, Count>,
+    /// Pods without a node.
+    pub pending: Option<Count>,
+    /// Nodes.
+    pub nodes: Option<Count>,
+    /// Claims.
+    pub claims: Option<Count>,
+    /// Zones with nodes.
+    pub zones: Option<Count>,
+}
+
+/// A number, or between two of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// At least.
+    pub least: u64,
+    /// At most.
+    pub most: u64,
+}
+
+/// Scaling over a while is done in steps this far apart.
+const SCALE_STEP: Span = Span::from_minutes(1);
+
+impl Count {
+    /// Whether the number is meant.
+    #[must_use]
+    pub fn admits(self, number: u64) -> bool {
+        (self.least..=self.most).contains(&number)
+    }
+}
+
+impl FromStr for Count {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text:?} is no number; write 3, 1..4 or ..4");
+        let number = |text: &str| text.parse().map_err(|_| wrong());
+        match text.split_once("..") {
+            None => number(text).map(|exact| Self { least: exact, most: exact }),
+            Some(("", most)) => Ok(Self { least: 0, most: number(most)? }),
+            Some((least, "")) => Ok(Self { least: number(least)?, most: u64::MAX }),
+            Some((least, most)) => Ok(Self { least: number(least)?, most: number(most)? }),
+        }
+    }
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.least, self.most) {
+            (least, most) if least == most => write!(f, "{least}"),
+            (least, u64::MAX) => write!(f, "at least {least}"),
+            (0, most) => write!(f, "at most {most}"),
+            (least, most) => write!(f, "{least} to {most}"),
+        }
+    }
+}
+
+/// The steps of one line, by time. `known` says how many pods a workload had before.
+pub(super) fn read(
+    doc: &doc::Moment,
+    known: &mut BTreeMap<Arc<str>, u32>,
+    field: &str,
+) -> Result<Vec<(Span, Step)>, ScenarioError> {
+    let at = text::span(&doc.at).map_err(|error| ScenarioError::field(field, error))?;
+    let wrong = |problem: String| ScenarioError::field(field, problem);
+    match (&doc.scale, &doc.delete, &doc.fault, &doc.note) {
+        (Some(name), None, None, None) => {
+            let to = doc.to.ok_or_else(|| wrong("scale needs to: how many pods".to_owned()))?;
+            let Some((workload, from)) = known.get_key_value(name.as_str()) else {
+                return Err(wrong(format!("there is no workload {name:?}")));
+            };
+            let (workload, from) = (workload.clone(), *from);
+            known.insert(workload.clone(), to);
+            let over = doc.over.as_deref().map(text::span).transpose().map_err(wrong)?;
+            Ok(scaling(&workload, at, from, to, over.unwrap_or_default()))
+        }
+        (None, Some(what), None, None) => match what.as_str() {
+            "node" => Ok(vec![(at, Step::Delete(Victim::Node))]),
+            "claim" => Ok(vec![(at, Step::Delete(Victim::Claim))]),
+            _ => Err(wrong(format!("{what:?} is not one of node, claim"))),
+        },
+        (None, None, Some(word), None) => Ok(vec![(at, Step::Fault(fault(word).map_err(wrong)?))]),
+        (None, None, None, Some(note)) => Ok(vec![(at, Step::Note(note.clone()))]),
+        _ => Err(wrong("say exactly one of scale, delete, fault, note".to_owned())),
+    }
+}
+
+fn scaling(name: &Arc<str>, at: Span, from: u32, to: u32, over: Span) -> Vec<(Span, Step)> {
+    let steps = (over.millis() / SCALE_STEP.millis()).max(1);
+    let part = |step: u64| {
+        let change = (i64::from(to) - i64::from(from)) * i64::try_from(step).unwrap_or(i64::MAX);
+        let now = i64::from(from) + change / i64::try_from(steps).unwrap_or(i64::MAX);
+        let to = u32::try_from(now).unwrap_or(0);
+        let time = Span::from_millis(at.millis() + (step - 1) * SCALE_STEP.millis());
+        (time, Step::Scale { workload: name.clone(), to })
+    };
+    (1..=steps).map(part).collect()
+}
+
+pub(super) fn fault(word: &str) -> Result<Fault, String> {
+    let found = Fault::ALL.into_iter().find(|(_, known)| *known == word);
+    found.map(|(fault, _)| fault).ok_or_else(|| {
+        let known: Vec<_> = Fault::ALL.iter().map(|(_, word)| *word).collect();
+        format!("{word:?} is not one of {}", known.join(", "))
+    })
+}
+
+pub(super) fn expectation(
+    doc: &doc::Expect,
+    field: &str,
+) -> Result<(Span, Expectation), ScenarioError> {
+    let wrong = |error: String| ScenarioError::field(field, error);
+    let count = |text: &Option<String>| text.as_deref().map(Count::from_str).transpose();
+    let running = doc.running.iter().map(|(name, text)| Ok((name.clone(), text.parse()?)));
+    let expectation = Expectation {
+        running: running.collect::<Result<_, String>>().map_err(wrong)?,
+        pending: count(&doc.pending).map_err(wrong)?,
+        nodes: count(&doc.nodes).map_err(wrong)?,
+        claims: count(&doc.claims).map_err(wrong)?,
+        zones: count(&doc.zones).map_err(wrong)?,
+    };
+    Ok((text::span(&doc.at).map_err(wrong)?, expectation))
+}

@@ -1,0 +1,97 @@
+//! What goes wrong at one moment.
+
+use kerf_engine::time::Span;
+
+use super::Simulation;
+use crate::happening::Happening;
+use crate::random::Delay;
+use crate::scenario::Fault;
+
+/// From the death of an engine to the start of the next.
+const RESTART: Delay = Delay::millis(500, 20_000);
+/// How long watches are broken, or stall.
+const DEAF: Delay = Delay::millis(1_000, 60_000);
+/// How long two engines run side by side.
+const OVERLAP: Delay = Delay::millis(1_000, 30_000);
+/// How long the API server is away.
+const AWAY: Delay = Delay::millis(1_000, 90_000);
+
+impl Simulation {
+    /// Lets something go wrong now.
+    pub(super) fn go_wrong(&mut self, fault: Fault) {
+        let now = self.store.now;
+        self.story.fault(now, fault);
+        match fault {
+            Fault::Crash => self.crash(),
+            Fault::LostWatch => {
+                let silence = self.dice.faults.span(DEAF);
+                for replica in &mut self.replicas {
+                    replica.deaf_until = now + silence;
+                    self.queue.at(now + silence, Happening::Relist(replica.id));
+                }
+            }
+            Fault::StalledWatch => {
+                let silence = self.dice.faults.span(DEAF);
+                for replica in &mut self.replicas {
+                    replica.deaf_until = now + silence;
+                }
+            }
+            Fault::SecondLeader => {
+                if let [replica] = self.replicas.as_slice() {
+                    let overlap = self.dice.faults.span(OVERLAP);
+                    self.queue.at(now + overlap, Happening::Stop(replica.id));
+                    self.checker.leaders_overlap_until(now + overlap);
+                    self.start_replica();
+                }
+            }
+            Fault::MachineDies => {
+                let alive: Vec<_> = self
+                    .cloud
+                    .machines
+                    .values()
+                    .filter(|machine| !machine.machine.is_ending)
+                    .map(|machine| machine.machine.provider_id.clone())
+                    .collect();
+                if !alive.is_empty() {
+                    let victim = alive[self.dice.faults.below(alive.len())].clone();
+                    self.machine_dies(&victim);
+                }
+            }
+            Fault::ServerAway => {
+                self.server_away_until = now + self.dice.faults.span(AWAY);
+            }
+            Fault::SoldOut => {
+                let pick = self.dice.faults.below(usize::MAX);
+                self.cloud.sell_out(pick);
+            }
+        }
+    }
+
+    /// The engine's process dies. Of what it had sent, some arrived and some did not.
+    fn crash(&mut self) {
+        let now = self.store.now;
+        for replica in std::mem::take(&mut self.replicas) {
+            for action in self.queue.take_sent(replica.id) {
+                if self.dice.faults.chance(50) {
+                    self.carry_out(action);
+                }
+            }
+        }
+        let after = self.dice.faults.span(RESTART);
+        self.queue.at(now + after, Happening::Start);
+    }
+
+    /// Arranges what goes wrong by chance: each kind about so often, at random times.
+    pub(super) fn arrange_faults(&mut self) {
+        let plan = &self.scenario.faults;
+        for (fault, gap) in &plan.every {
+            let most = gap.millis().saturating_mul(2).max(1);
+            let mut at = Span::from_millis(self.dice.faults.between(1, most));
+            while at < plan.until {
+                self.queue.at(self.started_at + at, Happening::Fault(*fault));
+                let wait = self.dice.faults.between(1, most);
+                at = Span::from_millis(at.millis() + wait);
+            }
+        }
+    }
+}

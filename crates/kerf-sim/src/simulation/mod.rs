@@ -1,0 +1,414 @@
+//! The whole: a cluster, a cloud, one engine or two, and the order of time.
+//!
+//! ```text
+//!            ┌────────────── Queue: what happens next ──────────────┐
+//!            ▼                                                      │
+//!  Store ── touched ──► binder, controllers, kubelets, cloud ───────┤
+//!    ▲  └── journal ──► watches ──► Engine ── actions ──► calls ────┘
+//!    └───────────────────────────────────────────────────────┘
+//! ```
+//!
+//! Everything follows from the scenario and the seed; two runs of the same are the same.
+
+mod call;
+mod fault;
+mod node_life;
+mod pod_life;
+mod script;
+
+use std::sync::Arc;
+
+use kerf_engine::Settings;
+use kerf_engine::event::{Kind, Object};
+use kerf_engine::observed::{Namespace, NodeClass, Pool, PoolStatus, Readiness};
+use kerf_engine::time::{Span, Time};
+use kerf_model::labels::{LabelRules, aws, kwok};
+
+use crate::binder::Binder;
+use crate::cloud::Cloud;
+use crate::controllers::Workloads;
+use crate::happening::{Happening, Queue};
+use crate::invariants::Checker;
+use crate::kubelet::Kubelets;
+use crate::random::{Delay, Dice};
+use crate::replica::{Replica, ReplicaId};
+use crate::scenario::{Scenario, ScenarioError};
+use crate::store::{KINDS, Store};
+use crate::story::Story;
+
+/// A simulation under way.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    /// The objects of the cluster.
+    pub store: Store,
+    /// The machines and what they cost.
+    pub cloud: Cloud,
+    /// What was decided and what happened.
+    pub story: Story,
+    pub(crate) scenario: Arc<Scenario>,
+    pub(crate) binder: Binder,
+    pub(crate) workloads: Workloads,
+    kubelets: Kubelets,
+    queue: Queue,
+    replicas: Vec<Replica>,
+    replicas_started: u32,
+    checker: Checker,
+    dice: SimulationDice,
+    pass_at: Option<Time>,
+    retry_at: Time,
+    is_room_new: bool,
+    server_away_until: Time,
+    nodes_joined: u64,
+    steps: u64,
+    started_at: Time,
+    ends_at: Time,
+}
+
+/// Chance, one stream for each purpose.
+#[derive(Clone, Debug)]
+struct SimulationDice {
+    network: Dice,
+    calls: Dice,
+    machines: Dice,
+    faults: Dice,
+}
+
+/// When every simulation begins: Monday the 5th of January 2026, midnight in UTC.
+const BEGINNING: Time = Time::from_seconds(1_767_571_200);
+/// From a change to its arrival at a watcher.
+const WATCH_DELAY: Delay = Delay::millis(5, 60);
+/// From a pod's creation to the scheduler's look at it.
+const PASS_DELAY: Span = Span::from_millis(50);
+/// How often pods that fit nowhere are tried again at most: kube-scheduler's first back-off.
+const RETRY_EVERY: Span = Span::from_seconds(1);
+/// How often the state is judged as a whole.
+const JUDGE_EVERY: Span = Span::from_seconds(10);
+
+impl Simulation {
+    /// Sets the stage. `seed` decides everything the scenario leaves to chance.
+    ///
+    /// # Errors
+    /// The scenario's cloud sells nothing, or its region is not known.
+    pub fn new(scenario: Arc<Scenario>, seed: u64) -> Result<Self, ScenarioError> {
+        let length = scenario.length;
+        Self::lasting(scenario, seed, length)
+    }
+
+    /// The same for another length of time; the timeline is played again and again.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    pub fn lasting(
+        scenario: Arc<Scenario>,
+        seed: u64,
+        length: Span,
+    ) -> Result<Self, ScenarioError> {
+        let dice = |purpose| Dice::new(seed, purpose);
+        let mut simulation = Self {
+            store: Store::default(),
+            cloud: Cloud::new(&scenario.cloud)?,
+            story: Story::default(),
+            binder: Binder::default(),
+            workloads: Workloads::new(dice("names")),
+            kubelets: Kubelets::default(),
+            queue: Queue::default(),
+            replicas: Vec::new(),
+            replicas_started: 0,
+            checker: Checker::default(),
+            dice: SimulationDice {
+                network: dice("network"),
+                calls: dice("calls"),
+                machines: dice("machines"),
+                faults: dice("faults"),
+            },
+            pass_at: None,
+            retry_at: BEGINNING,
+            is_room_new: false,
+            server_away_until: BEGINNING,
+            nodes_joined: 0,
+            steps: 0,
+            started_at: BEGINNING,
+            ends_at: BEGINNING + length,
+            scenario,
+        };
+        simulation.store.now = BEGINNING;
+        let scenario = simulation.scenario.clone();
+        simulation.checker.prepare(&scenario);
+        simulation.set_the_stage();
+        simulation.write_the_script();
+        simulation.settle();
+        Ok(simulation)
+    }
+
+    /// The time it is.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.store.now
+    }
+
+    /// How long it has been running.
+    #[must_use]
+    pub fn elapsed(&self) -> Span {
+        self.store.now.since(self.started_at)
+    }
+
+    /// When it is over.
+    #[must_use]
+    pub fn ends_at(&self) -> Time {
+        self.ends_at
+    }
+
+    /// How many things happened so far.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// What went against the rules so far.
+    #[must_use]
+    pub fn checker(&self) -> &Checker {
+        &self.checker
+    }
+
+    /// Plays to the end.
+    pub fn run(&mut self) {
+        while self.step() {}
+    }
+
+    /// Plays until a time.
+    pub fn run_until(&mut self, time: Time) {
+        while self.queue.next_at().is_some_and(|next| next <= time) && self.step() {}
+        if time <= self.ends_at {
+            self.store.now = self.store.now.max(time);
+        }
+    }
+
+    /// Lets the next thing happen. Returns whether there was one.
+    pub fn step(&mut self) -> bool {
+        let Some(next) = self.queue.next_at().filter(|next| *next <= self.ends_at) else {
+            self.store.now = self.ends_at;
+            return false;
+        };
+        let Some((_, happening)) = self.queue.pop() else { return false };
+        self.store.now = self.store.now.max(next);
+        self.steps += 1;
+        self.happen(happening);
+        self.settle();
+        // What happens at the same moment is heard together.
+        if self.queue.next_at() != Some(self.store.now) {
+            self.decide();
+        }
+        true
+    }
+
+    fn happen(&mut self, happening: Happening) {
+        let now = self.store.now;
+        match happening {
+            Happening::Step(number) => self.play(number),
+            Happening::Expect(number) => self.expect(number),
+            Happening::Pass => self.pass(),
+            Happening::PodStarts(key, uid) => self.pod_starts(&key, &uid),
+            Happening::PodEnds(key, uid) => self.pod_ends(&key, &uid),
+            Happening::PodGone(key, uid) => self.pod_gone(&key, &uid),
+            Happening::PodSwept(key, uid) => self.pod_swept(&key, &uid),
+            Happening::VolumeDetached(name) => {
+                self.store.remove(kerf_engine::event::Key::VolumeAttachment(name));
+            }
+            Happening::NodeJoins(machine) => self.node_joins(&machine),
+            Happening::NodeReady(name) => self.node_ready(&name),
+            Happening::NodeStarted(name) => self.node_started(&name),
+            Happening::NodeSilent(name) => self.node_silent(&name),
+            Happening::NodeGivenUp(name) => self.node_given_up(&name),
+            Happening::MachineGone(machine) => self.machine_gone(&machine),
+            Happening::Restocked => {
+                if self.cloud.refresh(now) {
+                    self.tell_offers();
+                }
+            }
+            Happening::Deliver(replica, kind) => self.deliver(replica, kind),
+            Happening::Relist(id) => {
+                if let Some(replica) = self.replicas.iter_mut().find(|it| it.id == id) {
+                    replica.relist(&self.store, now);
+                }
+            }
+            Happening::Wake(id) => {
+                if let Some(replica) = self.replicas.iter_mut().find(|it| it.id == id)
+                    && replica.wake_at.is_some_and(|at| at <= now)
+                {
+                    replica.wake_at = None;
+                    replica.has_news = true;
+                }
+            }
+            Happening::Arrive(replica, action) => self.arrive(replica, *action),
+            Happening::Answer(replica, action, outcome) => self.answer(replica, action, *outcome),
+            Happening::Start => self.start_replica(),
+            Happening::Stop(id) => self.replicas.retain(|replica| replica.id != id),
+            Happening::Fault(fault) => self.go_wrong(fault),
+            Happening::Judge => {
+                self.checker.judge(&self.store, &self.cloud, &self.scenario, &self.workloads);
+                self.queue.at(now + JUDGE_EVERY, Happening::Judge);
+            }
+        }
+    }
+
+    /// Lets the cluster's own parts take in what was written, until nothing is left to do.
+    fn settle(&mut self) {
+        loop {
+            let touched = self.store.take_touched();
+            if touched.is_empty() {
+                break;
+            }
+            for key in &touched {
+                self.is_room_new |= self.binder.note(key, &self.store);
+                self.workloads.note(key, &self.store);
+                self.checker.note(key, &self.store);
+                self.kubelets.note(key, &self.store, &self.workloads, &mut self.queue);
+                self.note_node(key);
+            }
+            self.workloads.sync(&mut self.store, &mut self.binder);
+        }
+        self.arrange_pass();
+        self.arrange_deliveries();
+    }
+
+    fn arrange_pass(&mut self) {
+        let now = self.store.now;
+        let wanted = if self.binder.has_work() {
+            now + PASS_DELAY
+        } else if self.is_room_new && self.binder.waiting_count() > 0 {
+            self.retry_at.max(now + PASS_DELAY)
+        } else {
+            return;
+        };
+        if self.pass_at.is_none_or(|known| wanted < known) {
+            self.pass_at = Some(wanted);
+            self.queue.at(wanted, Happening::Pass);
+        }
+    }
+
+    fn pass(&mut self) {
+        let now = self.store.now;
+        if self.pass_at.is_none_or(|at| now < at) {
+            return;
+        }
+        self.pass_at = None;
+        if self.is_room_new && now >= self.retry_at {
+            self.is_room_new = false;
+            self.retry_at = now + RETRY_EVERY;
+            self.binder.retry();
+        }
+        self.binder.pass(&mut self.store, now);
+    }
+
+    fn arrange_deliveries(&mut self) {
+        for replica in &mut self.replicas {
+            for kind in KINDS {
+                if replica.needs_delivery(kind, &self.store) {
+                    let delay = self.dice.network.span(WATCH_DELAY);
+                    let at = (self.store.now + delay).max(replica.deaf_until);
+                    self.queue.at(at, Happening::Deliver(replica.id, kind));
+                }
+            }
+        }
+    }
+
+    fn deliver(&mut self, id: ReplicaId, kind: Kind) {
+        let now = self.store.now;
+        let Some(replica) = self.replicas.iter_mut().find(|replica| replica.id == id) else {
+            return;
+        };
+        let hears_at = replica.deaf_until.max(self.server_away_until);
+        if now < hears_at {
+            self.queue.at(hears_at, Happening::Deliver(id, kind));
+            return;
+        }
+        replica.deliver(kind, &self.store, now);
+        let read = self.replicas.iter().filter_map(|replica| replica.place(kind)).min();
+        self.store.journal.forget_before(kind, read.unwrap_or(0));
+    }
+
+    /// Asks every engine that has news what to do.
+    fn decide(&mut self) {
+        for index in 0..self.replicas.len() {
+            let replica = &mut self.replicas[index];
+            if !std::mem::take(&mut replica.has_news) {
+                continue;
+            }
+            let now = self.store.now;
+            let orders = replica.engine.decide(now);
+            let id = replica.id;
+            if replica.engine.world().is_complete()
+                && let Some(wake) = replica.engine.next_wake()
+            {
+                let wake = wake.max(now + Span::from_millis(1));
+                if replica.wake_at.is_none_or(|known| wake < known || known <= now) {
+                    replica.wake_at = Some(wake);
+                    self.queue.at(wake, Happening::Wake(id));
+                }
+            }
+            for announcement in &orders.announcements {
+                self.story.announce(now, announcement);
+            }
+            for action in orders.actions {
+                self.story.order(now, &action);
+                self.send(id, action);
+            }
+        }
+    }
+
+    fn set_the_stage(&mut self) {
+        let scenario = self.scenario.clone();
+        let names = scenario.workloads.iter().map(|it| it.shape.namespace.as_str());
+        let names: std::collections::BTreeSet<&str> = names.chain(["default"]).collect();
+        for name in names {
+            let meta = self.store.new_meta(Arc::from(name));
+            let labels = [("kubernetes.io/metadata.name".to_owned(), name.to_owned())].into();
+            self.store.put(Object::Namespace(Namespace { meta, labels }));
+        }
+        let class = scenario.cloud.catalogue.node_class();
+        let meta = self.store.new_meta(Arc::from(class.name.as_str()));
+        let readiness = Readiness::Ready;
+        self.store.put(Object::NodeClass(NodeClass { meta, key: class, readiness }));
+        for pool in &scenario.pools {
+            let meta = self.store.new_meta(Arc::from(pool.name.as_str()));
+            self.store.put(Object::Pool(Pool {
+                meta,
+                wish: pool.clone(),
+                annotations: Default::default(),
+                faults: Vec::new(),
+                status: PoolStatus::default(),
+            }));
+        }
+        for workload in &scenario.workloads {
+            self.workloads.add(workload, &mut self.store);
+        }
+        self.start_replica();
+        self.queue.at(self.store.now + JUDGE_EVERY, Happening::Judge);
+    }
+
+    fn start_replica(&mut self) {
+        self.replicas_started += 1;
+        let id = ReplicaId(self.replicas_started);
+        let mut replica = Replica::new(id, self.settings());
+        replica.offer(&self.store, &self.cloud.offers, self.store.now);
+        self.replicas.push(replica);
+    }
+
+    fn settings(&self) -> Settings {
+        let rules = LabelRules::core().with(&aws::provider_labels()).with(&kwok::provider_labels());
+        let class = self.scenario.cloud.catalogue.node_class();
+        let mut settings =
+            Settings { node_class_kinds: vec![(class.group, class.kind)], ..Settings::default() };
+        settings.scheduler.label_rules = rules;
+        settings
+    }
+
+    fn tell_offers(&mut self) {
+        for replica in &mut self.replicas {
+            replica.offer(&self.store, &self.cloud.offers, self.store.now);
+        }
+        if let Some(at) = self.cloud.next_refresh() {
+            self.queue.at(at, Happening::Restocked);
+        }
+    }
+}

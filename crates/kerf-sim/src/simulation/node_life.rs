@@ -1,0 +1,154 @@
+//! Machines become nodes, nodes become ready, and both may die.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kerf_engine::event::{Key, Object};
+use kerf_engine::observed::{Name, Node};
+use kerf_engine::time::Span;
+use kerf_model::labels::well_known::HOSTNAME;
+use kerf_model::taint::{Taint, TaintEffect, unregistered};
+
+use super::Simulation;
+use crate::happening::Happening;
+
+/// A kubelet that has not been heard of for so long is silent (the node controller's default).
+pub(super) const SILENT_AFTER: Span = Span::from_seconds(40);
+/// Pods on a silent node are given up after so long (the default toleration).
+const GIVEN_UP_AFTER: Span = Span::from_minutes(5);
+/// Pods whose node is gone are cleared away after so long (the pod collector's default).
+const ORPHANS_SWEPT_AFTER: Span = Span::from_seconds(40);
+/// What removes startup taints takes so long.
+const STARTUP_TAKES: Span = Span::from_seconds(5);
+
+const NOT_READY: &str = "node.kubernetes.io/not-ready";
+const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
+
+impl Simulation {
+    pub(super) fn node_joins(&mut self, provider_id: &Arc<str>) {
+        let Some(machine) = self.cloud.machines.get(provider_id) else { return };
+        if machine.machine.is_ending || machine.is_dead {
+            return;
+        }
+        self.nodes_joined += 1;
+        let name: Name = Arc::from(format!(
+            "ip-10-0-{}-{}",
+            self.nodes_joined / 250,
+            self.nodes_joined % 250 + 4
+        ));
+        let mut labels = machine.machine.labels.clone();
+        labels.insert(HOSTNAME.to_owned(), name.to_string());
+        let (capacity, allocatable) =
+            (machine.machine.capacity.clone(), machine.machine.allocatable.clone());
+        let node = Node {
+            meta: self.store.new_meta(name.clone()),
+            labels,
+            annotations: BTreeMap::new(),
+            finalizers: Vec::new(),
+            owner_claim: None,
+            provider_id: Some(provider_id.clone()),
+            taints: vec![unregistered(), Taint::new(NOT_READY, "", TaintEffect::NoSchedule)],
+            capacity,
+            allocatable,
+            is_ready: false,
+            volume_limits: BTreeMap::new(),
+        };
+        self.store.put(Object::Node(node));
+        let delay = self.dice.machines.span(self.scenario.cloud.ready);
+        self.queue.at(self.store.now + delay, Happening::NodeReady(name));
+    }
+
+    pub(super) fn node_ready(&mut self, name: &Name) {
+        if !self.is_alive(name) {
+            return;
+        }
+        let Some(node) = self.store.nodes.get(name) else { return };
+        let mut node = node.clone();
+        node.is_ready = true;
+        node.taints.retain(|taint| taint.key != NOT_READY);
+        self.store.put(Object::Node(node));
+    }
+
+    /// Startup taints go some seconds after a ready node has them; whoever set them up sees to it.
+    pub(super) fn node_started(&mut self, name: &Name) {
+        let Some(node) = self.store.nodes.get(name) else { return };
+        let startup = self.startup_taints(node);
+        let mut node = node.clone();
+        node.taints.retain(|taint| !startup.contains(taint));
+        self.store.put(Object::Node(node));
+    }
+
+    pub(super) fn node_silent(&mut self, name: &Name) {
+        let Some(node) = self.store.nodes.get(name) else { return };
+        let mut node = node.clone();
+        node.is_ready = false;
+        for effect in [TaintEffect::NoSchedule, TaintEffect::NoExecute] {
+            node.taints.push(Taint::new(UNREACHABLE, "", effect));
+        }
+        self.store.put(Object::Node(node));
+        self.queue.at(self.store.now + GIVEN_UP_AFTER, Happening::NodeGivenUp(name.clone()));
+    }
+
+    /// The pods are told to end, which nobody on the node hears.
+    pub(super) fn node_given_up(&mut self, name: &Name) {
+        let leaving: Vec<_> = self
+            .store
+            .pods_on(name)
+            .filter(|pod| pod.owner != kerf_engine::observed::PodOwner::DaemonSet)
+            .map(|pod| (pod.key.clone(), pod.termination_grace.unwrap_or_default()))
+            .collect();
+        for (key, grace) in leaving {
+            self.store.delete_pod(&key, None, grace);
+        }
+    }
+
+    pub(super) fn machine_gone(&mut self, provider_id: &Arc<str>) {
+        let now = self.store.now;
+        let nodes: Vec<Name> = self
+            .store
+            .nodes
+            .values()
+            .filter(|node| node.provider_id.as_ref() == Some(provider_id))
+            .map(|node| node.meta.name.clone())
+            .collect();
+        self.cloud.remove(provider_id, now);
+        for name in nodes {
+            self.queue.at(now + SILENT_AFTER, Happening::NodeSilent(name.clone()));
+        }
+    }
+
+    /// Lets a machine die without a word.
+    pub(super) fn machine_dies(&mut self, provider_id: &Arc<str>) {
+        if let Some(machine) = self.cloud.machines.get_mut(provider_id) {
+            machine.is_dead = true;
+        }
+        self.machine_gone(provider_id);
+    }
+
+    /// What follows from a change of a node.
+    pub(super) fn note_node(&mut self, key: &Key) {
+        let Key::Node(name) = key else { return };
+        let now = self.store.now;
+        let Some(node) = self.store.nodes.get(name) else {
+            let orphans: Vec<_> = self
+                .store
+                .pods_on(name)
+                .map(|pod| Happening::PodSwept(pod.key.clone(), pod.meta.uid.clone()))
+                .collect();
+            for orphan in orphans {
+                self.queue.at(now + ORPHANS_SWEPT_AFTER, orphan);
+            }
+            return;
+        };
+        let startup = self.startup_taints(node);
+        if node.is_ready && node.taints.iter().any(|taint| startup.contains(taint)) {
+            self.queue.at(now + STARTUP_TAKES, Happening::NodeStarted(name.clone()));
+        }
+    }
+
+    fn startup_taints(&self, node: &Node) -> Vec<Taint> {
+        let machine = node.provider_id.as_ref().and_then(|id| self.cloud.machines.get(id));
+        let pool = machine.and_then(|machine| self.store.pools.get(&machine.pool));
+        pool.map(|pool| pool.wish.template.spec.startup_taints.clone()).unwrap_or_default()
+    }
+}

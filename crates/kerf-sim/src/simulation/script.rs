@@ -1,0 +1,102 @@
+//! The timeline of the scenario: steps and expectations.
+
+use std::collections::BTreeSet;
+
+use kerf_engine::observed::Standing;
+use kerf_engine::time::Span;
+use kerf_model::labels::well_known::ZONE;
+
+use super::Simulation;
+use crate::happening::Happening;
+use crate::scenario::{Count, Step, Victim};
+
+impl Simulation {
+    /// Arranges everything the scenario says, again and again if it is shorter than the run.
+    pub(super) fn write_the_script(&mut self) {
+        let scenario = self.scenario.clone();
+        let mut round = Span::default();
+        while self.started_at + round < self.ends_at {
+            let start = self.started_at + round;
+            for (number, (at, _)) in scenario.timeline.iter().enumerate() {
+                self.queue.at(start + *at, Happening::Step(number));
+            }
+            for (number, (at, _)) in scenario.expectations.iter().enumerate() {
+                self.queue.at(start + *at, Happening::Expect(number));
+            }
+            round = Span::from_millis(round.millis() + scenario.length.millis().max(1));
+        }
+        self.arrange_faults();
+    }
+
+    pub(super) fn play(&mut self, number: usize) {
+        let scenario = self.scenario.clone();
+        let (_, step) = &scenario.timeline[number];
+        let now = self.store.now;
+        match step {
+            Step::Scale { workload, to } => {
+                self.story.note(now, format!("{workload} is scaled to {to}"));
+                self.workloads.scale(workload, *to);
+                self.workloads.sync(&mut self.store, &mut self.binder);
+            }
+            Step::Delete(Victim::Node) => {
+                let nodes = self.store.nodes.values().filter(|node| !node.meta.is_deleting());
+                let oldest = nodes.min_by_key(|node| (node.meta.created_at, &node.meta.name));
+                if let Some(name) = oldest.map(|node| node.meta.name.clone()) {
+                    self.story.note(now, format!("somebody deletes the node {name}"));
+                    self.checker.somebody_deletes(&name);
+                    self.store.delete_node(&name, None);
+                }
+            }
+            Step::Delete(Victim::Claim) => {
+                let claims = self.store.claims.values().filter(|claim| !claim.meta.is_deleting());
+                let oldest = claims.min_by_key(|claim| (claim.meta.created_at, &claim.meta.name));
+                if let Some(name) = oldest.map(|claim| claim.meta.name.clone()) {
+                    self.story.note(now, format!("somebody deletes the claim {name}"));
+                    self.checker.somebody_deletes(&name);
+                    self.store.delete_claim(&name, None);
+                }
+            }
+            Step::Fault(fault) => self.go_wrong(*fault),
+            Step::Note(text) => self.story.note(now, text.clone()),
+        }
+    }
+
+    pub(super) fn expect(&mut self, number: usize) {
+        let scenario = self.scenario.clone();
+        let (_, expectation) = &scenario.expectations[number];
+        let mut found: Vec<(String, Count, u64)> = Vec::new();
+        for (name, count) in &expectation.running {
+            let ready = self.workloads.get(name).map_or(0, |keeper| keeper.ready.len());
+            found.push((format!("ready pods of {name}"), *count, ready as u64));
+        }
+        let counts = [
+            ("pods without a node", expectation.pending, self.pending_count()),
+            ("nodes", expectation.nodes, self.store.nodes.len()),
+            ("claims", expectation.claims, self.store.claims.len()),
+            ("zones with nodes", expectation.zones, self.zone_count()),
+        ];
+        for (what, count, number) in counts {
+            found.extend(count.map(|count| (what.to_owned(), count, number as u64)));
+        }
+        let now = self.store.now;
+        for (what, count, number) in found {
+            if !count.admits(number) {
+                self.checker.disappointed(now, format!("expected {count} {what}, found {number}"));
+            }
+        }
+    }
+
+    /// How many pods have no node.
+    #[must_use]
+    pub fn pending_count(&self) -> usize {
+        let is_pending = |standing: &Standing| {
+            matches!(standing, Standing::Waiting | Standing::Unschedulable { .. })
+        };
+        self.store.pods.values().filter(|pod| is_pending(&pod.standing)).count()
+    }
+
+    fn zone_count(&self) -> usize {
+        let zones = self.store.nodes.values().filter_map(|node| node.labels.get(ZONE));
+        zones.collect::<BTreeSet<_>>().len()
+    }
+}

@@ -1,0 +1,93 @@
+//! What changed, kind by kind, for watches to read.
+
+use std::collections::VecDeque;
+
+use kerf_engine::event::{Event, Key, Kind, Object};
+use kerf_engine::observed::Revision;
+
+/// All kinds there are, in the order they are listed to a new watcher.
+pub(crate) const KINDS: [Kind; 9] = [
+    Kind::Namespace,
+    Kind::NodeClass,
+    Kind::Pool,
+    Kind::DaemonSet,
+    Kind::Claim,
+    Kind::Node,
+    Kind::VolumeAttachment,
+    Kind::DisruptionGuard,
+    Kind::Pod,
+];
+
+/// One kind's changes.
+#[derive(Clone, Debug, Default)]
+struct Stream {
+    /// How many changes were dropped because everybody has read them.
+    dropped: usize,
+    changes: VecDeque<Change>,
+}
+
+#[derive(Clone, Debug)]
+enum Change {
+    Seen(Object),
+    Gone(Key, Revision),
+}
+
+/// The changes of all kinds.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Journal {
+    streams: [Stream; KINDS.len()],
+}
+
+/// The place of a kind in [`KINDS`].
+pub(crate) fn index(kind: Kind) -> usize {
+    KINDS.iter().position(|known| *known == kind).unwrap_or_default()
+}
+
+impl Journal {
+    pub(super) fn seen(&mut self, object: Object) {
+        let stream = &mut self.streams[index(kind_of(&object))];
+        stream.changes.push_back(Change::Seen(object));
+    }
+
+    pub(super) fn gone(&mut self, kind: Kind, key: Key, revision: Revision) {
+        self.streams[index(kind)].changes.push_back(Change::Gone(key, revision));
+    }
+
+    /// Where the next change of a kind will stand.
+    pub(crate) fn end(&self, kind: Kind) -> usize {
+        let stream = &self.streams[index(kind)];
+        stream.dropped + stream.changes.len()
+    }
+
+    /// The changes of a kind from a place on, as events.
+    pub(crate) fn since(&self, kind: Kind, place: usize) -> impl Iterator<Item = Event> {
+        let stream = &self.streams[index(kind)];
+        let skip = place.saturating_sub(stream.dropped);
+        stream.changes.iter().skip(skip).map(|change| match change {
+            Change::Seen(object) => Event::Seen(Box::new(object.clone())),
+            Change::Gone(key, revision) => Event::Gone { key: key.clone(), revision: *revision },
+        })
+    }
+
+    /// Drops the changes before a place: everybody has read them.
+    pub(crate) fn forget_before(&mut self, kind: Kind, place: usize) {
+        let stream = &mut self.streams[index(kind)];
+        let count = place.saturating_sub(stream.dropped).min(stream.changes.len());
+        stream.changes.drain(..count);
+        stream.dropped += count;
+    }
+}
+
+fn kind_of(object: &Object) -> Kind {
+    match object {
+        Object::Pod(_) => Kind::Pod,
+        Object::Node(_) => Kind::Node,
+        Object::Claim(_) => Kind::Claim,
+        Object::Pool(_) => Kind::Pool,
+        Object::NodeClass(_) => Kind::NodeClass,
+        Object::DisruptionGuard(_) => Kind::DisruptionGuard,
+        Object::DaemonSet(_) => Kind::DaemonSet,
+        Object::Namespace(_) => Kind::Namespace,
+        Object::VolumeAttachment(_) => Kind::VolumeAttachment,
+    }
+}

@@ -1,0 +1,179 @@
+//! What was decided and what happened, to be told.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use kerf_engine::action::{Action, Deed};
+use kerf_engine::announcement::{Announcement, Tone};
+use kerf_engine::event::{Failure, Key, Outcome};
+use kerf_engine::time::Time;
+
+use crate::scenario::Fault;
+
+/// What was decided and what happened.
+#[derive(Clone, Debug, Default)]
+pub struct Story {
+    /// The last things that are worth telling, oldest first.
+    pub records: VecDeque<Record>,
+    /// How often each kind of deed was ordered, by its name.
+    pub deeds: BTreeMap<&'static str, u64>,
+    /// How often each Event was published, by its reason.
+    pub announcements: BTreeMap<&'static str, u64>,
+    /// How often calls failed, by the kind of failure.
+    pub failures: BTreeMap<&'static str, u64>,
+    /// How often something went wrong, by its word.
+    pub faults: BTreeMap<&'static str, u64>,
+    /// How many records there ever were.
+    pub told: u64,
+    /// A number that two runs only share if all their actions were the same.
+    pub fingerprint: u64,
+}
+
+/// Something worth telling.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// When.
+    pub at: Time,
+    /// What sort of thing.
+    pub sort: Sort,
+    /// What it is about.
+    pub about: Arc<str>,
+    /// In words.
+    pub text: String,
+}
+
+/// What sort of thing a record tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sort {
+    /// A step of the scenario.
+    Step,
+    /// A decision of the engine, by the name of its deed.
+    Decision(&'static str),
+    /// An Event it published, by its reason.
+    Event(&'static str),
+    /// An Event that is bad news, by its reason.
+    Warning(&'static str),
+    /// Something that went wrong in the cluster or the cloud.
+    Fault,
+}
+
+/// Records kept; a long simulation has more than anybody reads.
+const RECORDS_MAX: usize = 20_000;
+
+impl Story {
+    pub(crate) fn note(&mut self, at: Time, text: String) {
+        self.tell(Record { at, sort: Sort::Step, about: Arc::from(""), text });
+    }
+
+    pub(crate) fn fault(&mut self, at: Time, fault: Fault) {
+        *self.faults.entry(fault.word()).or_default() += 1;
+        let text = fault.word().to_owned();
+        self.tell(Record { at, sort: Sort::Fault, about: Arc::from(""), text });
+    }
+
+    pub(crate) fn announce(&mut self, at: Time, announcement: &Announcement) {
+        *self.announcements.entry(announcement.reason).or_default() += 1;
+        let sort = match announcement.tone {
+            Tone::Normal => Sort::Event(announcement.reason),
+            Tone::Warning => Sort::Warning(announcement.reason),
+        };
+        let about = Arc::from(name_of(&announcement.about));
+        self.tell(Record { at, sort, about, text: announcement.message.clone() });
+    }
+
+    pub(crate) fn order(&mut self, at: Time, action: &Action) {
+        let (name, about) = deed(&action.deed);
+        *self.deeds.entry(name).or_default() += 1;
+        self.mix(at.millis().unsigned_abs());
+        self.mix_text(name);
+        self.mix_text(&about);
+        self.mix_text(&action.reason);
+        if is_worth_telling(&action.deed) {
+            let sort = Sort::Decision(name);
+            self.tell(Record { at, sort, about: Arc::from(about), text: action.reason.clone() });
+        }
+    }
+
+    pub(crate) fn outcome(&mut self, outcome: &Outcome) {
+        if let Outcome::Failed(failure) = outcome {
+            *self.failures.entry(failure_name(failure)).or_default() += 1;
+        }
+    }
+
+    fn tell(&mut self, record: Record) {
+        self.told += 1;
+        if self.records.len() == RECORDS_MAX {
+            self.records.pop_front();
+        }
+        self.records.push_back(record);
+    }
+
+    fn mix_text(&mut self, text: &str) {
+        for byte in text.bytes() {
+            self.mix(u64::from(byte));
+        }
+    }
+
+    fn mix(&mut self, number: u64) {
+        self.fingerprint =
+            (self.fingerprint ^ number).wrapping_mul(0x0100_0000_01b3).rotate_left(5);
+    }
+}
+
+fn deed(deed: &Deed) -> (&'static str, String) {
+    match deed {
+        Deed::CreateClaim(new) => ("create claim", new.wish.name.clone()),
+        Deed::PatchClaim { name, .. } => ("patch claim", name.to_string()),
+        Deed::WriteClaimStatus { name, .. } => ("write claim status", name.to_string()),
+        Deed::DeleteClaim { name, .. } => ("delete claim", name.to_string()),
+        Deed::PatchNode { name, .. } => ("patch node", name.to_string()),
+        Deed::DeleteNode { name, .. } => ("delete node", name.to_string()),
+        Deed::EvictPod { pod, .. } => ("evict pod", pod.to_string()),
+        Deed::DeletePod { pod, .. } => ("delete pod", pod.to_string()),
+        Deed::PatchPool { name, .. } => ("patch pool", name.to_string()),
+        Deed::WritePoolStatus { name, .. } => ("write pool status", name.to_string()),
+        Deed::Launch(claim) => ("launch", claim.meta.name.to_string()),
+        Deed::Terminate { claim, .. } => ("terminate", claim.to_string()),
+        Deed::ListMachines => ("list machines", String::new()),
+        Deed::Solve(problem) => ("solve", format!("{} pods", problem.pods.len())),
+    }
+}
+
+fn is_worth_telling(deed: &Deed) -> bool {
+    matches!(
+        deed,
+        Deed::CreateClaim(_)
+            | Deed::DeleteClaim { .. }
+            | Deed::DeleteNode { .. }
+            | Deed::EvictPod { .. }
+            | Deed::DeletePod { .. }
+            | Deed::Launch(_)
+            | Deed::Terminate { .. }
+    )
+}
+
+fn failure_name(failure: &Failure) -> &'static str {
+    match failure {
+        Failure::Conflict => "conflict",
+        Failure::Refused { .. } => "refused",
+        Failure::InsufficientCapacity { .. } => "insufficient capacity",
+        Failure::NodeClassNotReady { .. } => "node class not ready",
+        Failure::LaunchRefused { .. } => "launch refused",
+        Failure::Invalid { .. } => "invalid",
+        Failure::Unavailable { .. } => "unavailable",
+    }
+}
+
+fn name_of(key: &Key) -> String {
+    match key {
+        Key::Pod(pod) => pod.name.to_string(),
+        Key::Node(name)
+        | Key::Claim(name)
+        | Key::Pool(name)
+        | Key::Namespace(name)
+        | Key::VolumeAttachment(name)
+        | Key::DisruptionGuard(_, name)
+        | Key::DaemonSet(_, name) => name.to_string(),
+        Key::NodeClass(class) => class.name.clone(),
+    }
+}
