@@ -85,6 +85,11 @@ pub(crate) fn concerned_by_memo(world: &World, memo: &Memo) -> Vec<Subject> {
             let pools = world.pools.values().filter(|pool| pool.meta.uid == *uid);
             pools.map(|pool| Subject::Pool(pool.meta.name.clone())).collect()
         }
+        Memo::Machines { .. } => {
+            let silent = |node: &&Node| node.meta.is_deleting() && !node.is_ready;
+            let nodes = world.nodes.values().filter(silent);
+            nodes.map(|node| Subject::Node(node.meta.name.clone())).collect()
+        }
         Memo::MachineGone(claim) | Memo::TerminateAsked { claim, .. } => {
             // A node without a claim goes under its own name.
             let node = world.claims.get(claim).and_then(|claim| world.node_of(claim));

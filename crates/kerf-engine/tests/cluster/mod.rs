@@ -4,9 +4,10 @@
 //! [`Cluster::wait`] lets time pass, waking the engine when it asked for it. What was stored is
 //! all that survives [`Cluster::crash`].
 
-#![allow(dead_code, clippy::unwrap_used, reason = "every test file uses a part of it")]
+#![allow(dead_code, unused_imports, clippy::unwrap_used, reason = "every test file uses a part of it")]
 
 pub(crate) mod executor;
+pub(crate) mod fleet;
 pub(crate) mod objects;
 pub(crate) mod workload;
 
@@ -22,6 +23,7 @@ use kerf_engine::time::{Span, Time};
 use kerf_engine::{Engine, Settings};
 use kerf_model::instance_type::InstanceType;
 
+pub(crate) use fleet::*;
 pub(crate) use objects::*;
 pub(crate) use workload::*;
 

@@ -46,20 +46,19 @@ fn set_deadline(work: &mut Work<'_>) {
 /// Asks for the deletion of the claim's nodes, and notes how far that has come. A node that never
 /// joined is not Kerf's to delete.
 fn is_node_left(work: &mut Work<'_>) -> bool {
-    if !work.conditions.is_true(REGISTERED) {
-        return false;
-    }
     let Some(provider_id) = &work.claim.status.provider_id else { return false };
     let world = work.world;
-    let nodes: Vec<&Node> = world.nodes_on_machine(provider_id).collect();
+    let has_joined = work.conditions.is_true(REGISTERED);
+    let nodes: Vec<&Node> = world
+        .nodes_on_machine(provider_id)
+        .filter(|node| has_joined || termination::is_guarded(node))
+        .collect();
     for node in nodes.iter().filter(|node| !node.meta.is_deleting()) {
         let deed = Deed::DeleteNode { name: node.meta.name.clone(), uid: node.meta.uid.clone() };
         work.decision.act(deed, "its claim is being deleted");
     }
-    if let [node] = nodes[..] {
-        let Work { conditions, decision, claim, now, .. } = work;
-        termination::note_progress(world, node, claim, *now, conditions, decision);
-    }
+    let Work { conditions, decision, claim, now, .. } = work;
+    termination::note_progress(world, &nodes, claim, *now, conditions, decision);
     !nodes.is_empty()
 }
 

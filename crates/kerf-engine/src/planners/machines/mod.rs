@@ -4,7 +4,7 @@ mod strangers;
 
 use std::collections::BTreeMap;
 
-use super::claims;
+use super::{claims, termination};
 use crate::action::Deed;
 use crate::decision::Decision;
 use crate::event::Outcome;
@@ -15,13 +15,13 @@ use crate::world::World;
 /// How often the cloud's machines are listed.
 const EVERY: Span = Span::from_minutes(2);
 /// And while a node that does not answer is waited for.
-const EVERY_IN_DOUBT: Span = Span::from_seconds(10);
+const EVERY_IN_DOUBT: Span = Span::from_seconds(15);
 
 /// Lists the machines when it is time, and gives up claims whose machine is gone.
 pub(super) fn plan(world: &World, now: Time) -> Decision {
     let mut decision = Decision::default();
     let listed_at = world.memory.machines.as_ref().map(|(at, _)| *at);
-    let every = if is_in_doubt(world, listed_at) { EVERY_IN_DOUBT } else { EVERY };
+    let every = if is_in_doubt(world) { EVERY_IN_DOUBT } else { EVERY };
     match listed_at.map(|at| at + every) {
         Some(due) if now < due => decision.wake(due),
         _ => decision.act(Deed::ListMachines, "claims and machines are compared"),
@@ -44,10 +44,8 @@ pub(super) fn conclude(world: &World, outcome: &Outcome, now: Time) -> Decision 
     decision
 }
 
-/// Whether a node on its way out is silent, and nobody has asked the cloud about it since.
-fn is_in_doubt(world: &World, listed_at: Option<Time>) -> bool {
-    world.nodes.values().any(|node| {
-        let since = node.meta.deleting_since;
-        !node.is_ready && since.is_some_and(|since| listed_at.is_none_or(|at| at <= since))
-    })
+/// Whether a node on its way out is silent; if its machine is gone, nothing has to be waited for.
+fn is_in_doubt(world: &World) -> bool {
+    let mut nodes = world.nodes.values();
+    nodes.any(|node| node.meta.is_deleting() && !node.is_ready && termination::is_guarded(node))
 }

@@ -87,7 +87,7 @@ fn take_away(world: &World, node: &Node, now: Time) -> Decision {
         return decision;
     }
     if is_empty(world, node, claim, now, &mut decision)
-        && is_detached(world, node, claim, now, &mut decision)
+        && is_detached(world, node, claim, &mut decision)
         && is_ended(world, node, claim, now, &mut decision)
     {
         release(node, "its pods, volumes and machine are gone", &mut decision);
@@ -118,14 +118,8 @@ fn is_empty(
 }
 
 /// A claim keeps the record; a node without one is looked at as it is.
-fn is_detached(
-    world: &World,
-    node: &Node,
-    claim: Option<&Claim>,
-    now: Time,
-    decision: &mut Decision,
-) -> bool {
-    let pending = volumes::pending(world, node, now);
+fn is_detached(world: &World, node: &Node, claim: Option<&Claim>, decision: &mut Decision) -> bool {
+    let pending = volumes::pending(world, node);
     let is_over = match claim {
         None => pending.is_empty(),
         Some(claim) => {
@@ -174,7 +168,8 @@ fn release(node: &Node, reason: &str, decision: &mut Decision) {
     decision.act(Deed::PatchNode { name, revision, patch }, reason);
 }
 
-fn is_guarded(node: &Node) -> bool {
+/// Whether nothing of a node can be forgotten: Kerf's finalizer is stored.
+pub(super) fn is_guarded(node: &Node) -> bool {
     node.finalizers.iter().any(|finalizer| finalizer == TERMINATION_FINALIZER)
 }
 

@@ -1,4 +1,4 @@
-//! How far the end of a claim's node has come, in the claim's conditions.
+//! How far the end of a claim's nodes has come, in the claim's conditions.
 
 use super::{deadline, drain, is_closed, volumes};
 use crate::condition::claim::{DRAINED, VOLUMES_DETACHED};
@@ -14,23 +14,24 @@ const DRAIN_MIN: Span = Span::from_seconds(5);
 /// Notes in a claim's conditions how far the end of its node has come.
 pub(in crate::planners) fn note_progress(
     world: &World,
-    node: &Node,
+    nodes: &[&Node],
     claim: &Claim,
     now: Time,
     conditions: &mut Draft,
     decision: &mut Decision,
 ) {
-    if !node.meta.is_deleting() || !is_closed(node) {
+    let is_begun = |node: &&Node| node.meta.is_deleting() && is_closed(node);
+    if nodes.is_empty() || !nodes.iter().all(is_begun) {
         return;
     }
-    if note_drain(world, node, now, conditions, decision) {
-        note_volumes(world, node, claim, now, conditions, decision);
+    if note_drain(world, nodes, now, conditions, decision) {
+        note_volumes(world, nodes, claim, now, conditions, decision);
     }
 }
 
 fn note_drain(
     world: &World,
-    node: &Node,
+    nodes: &[&Node],
     now: Time,
     conditions: &mut Draft,
     decision: &mut Decision,
@@ -39,7 +40,7 @@ fn note_drain(
         return true;
     }
     let since = conditions.get(DRAINED).map(|condition| condition.changed_at);
-    let waiting = drain::waiting(world, node, now);
+    let waiting: Vec<_> = nodes.iter().flat_map(|node| drain::waiting(world, node, now)).collect();
     for at in waiting.iter().filter_map(|pod| drain::given_up_at(pod)) {
         decision.wake(at);
     }
@@ -59,7 +60,7 @@ fn note_drain(
 
 fn note_volumes(
     world: &World,
-    node: &Node,
+    nodes: &[&Node],
     claim: &Claim,
     now: Time,
     conditions: &mut Draft,
@@ -69,8 +70,7 @@ fn note_volumes(
     if matches!(known, Some(Status::True | Status::False)) {
         return;
     }
-    let pending = volumes::pending(world, node, now);
-    if pending.is_empty() {
+    if nodes.iter().all(|node| volumes::pending(world, node).is_empty()) {
         conditions.set_true(VOLUMES_DETACHED);
         return;
     }
