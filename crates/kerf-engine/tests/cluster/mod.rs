@@ -4,7 +4,12 @@
 //! [`Cluster::wait`] lets time pass, waking the engine when it asked for it. What was stored is
 //! all that survives [`Cluster::crash`].
 
-#![allow(dead_code, unused_imports, clippy::unwrap_used, reason = "every test file uses a part of it")]
+#![allow(
+    dead_code,
+    unused_imports,
+    clippy::unwrap_used,
+    reason = "every test file uses a part of it"
+)]
 
 pub(crate) mod executor;
 pub(crate) mod fleet;

@@ -1,0 +1,350 @@
+//! Empty nodes go: after a while, after a second look, within budgets, and never by halves.
+
+#![allow(clippy::unwrap_used)]
+
+mod cluster;
+
+use std::collections::BTreeMap;
+
+use cluster::{Cluster, budget, meta, name_of, pod_key, quick};
+use kerf_engine::action::Deed;
+use kerf_engine::condition::claim::DISRUPTION_REASON;
+use kerf_engine::event::{Key, Object};
+use kerf_engine::observed::{DisruptionGuard, DoNotDisrupt, PodOwner};
+use kerf_engine::time::Span;
+use kerf_model::duration::NillableDuration;
+use kerf_model::labels::annotation::DO_NOT_DISRUPT;
+use kerf_model::pool::{NodePool, Sizing};
+use kerf_model::selector::LabelSelector;
+use kerf_model::taint::{Toleration, TolerationOperator, disrupted};
+use proptest::prelude::*;
+
+/// Quiet for 30 s, found within 10 s, looked at again after 15 s, carried out.
+const ENOUGH: u64 = 60;
+
+fn one_empty_node(change: impl FnOnce(&mut NodePool)) -> Cluster {
+    let mut cluster = Cluster::with_nodes(1, |pool| {
+        quick(pool);
+        change(pool);
+    });
+    cluster.empty_nodes(1);
+    cluster
+}
+
+#[test]
+fn an_empty_node_is_closed_then_told_why_then_deleted() {
+    let mut cluster = one_empty_node(|_| {});
+    cluster.seconds(ENOUGH);
+    assert!(cluster.nodes().is_empty() && cluster.claims().is_empty(), "{:?}", cluster.story());
+    let position = |fits: &dyn Fn(&Deed) -> bool| {
+        cluster.actions.iter().position(|(_, action)| fits(&action.deed)).expect("it happened")
+    };
+    let closed = position(&|deed| match deed {
+        Deed::PatchNode { patch, .. } => {
+            patch.taints.as_ref().is_some_and(|taints| taints.contains(&disrupted()))
+        }
+        _ => false,
+    });
+    let told = position(&|deed| match deed {
+        Deed::WriteClaimStatus { status, .. } => {
+            let reason = status.conditions.get(DISRUPTION_REASON);
+            reason.is_some_and(|it| it.reason == "Empty" && it.message == "Empty")
+        }
+        _ => false,
+    });
+    let deleted = position(&|deed| matches!(deed, Deed::DeleteClaim { .. }));
+    assert!(closed < deleted && told < deleted, "{closed} {told} {deleted}");
+    assert_eq!(cluster.told("DisruptionTerminating").len(), 2);
+    assert_eq!(cluster.counted("karpenter_voluntary_disruption_decisions_total", "empty"), 1);
+    assert_eq!(
+        cluster.counted("karpenter_voluntary_disruption_decisions_by_nodepool_total", "pool"),
+        1
+    );
+    assert_eq!(cluster.counted("karpenter_nodeclaims_disrupted_total", "empty"), 1);
+}
+
+#[test]
+fn the_second_look_comes_fifteen_seconds_after_the_choice() {
+    let mut cluster = one_empty_node(|_| {});
+    cluster.seconds(30);
+    let chosen = loop {
+        cluster.wait(Span::from_millis(100));
+        if let Some(round) = &cluster.engine.world().memory.emptiness {
+            break round.chosen_at;
+        }
+    };
+    cluster.seconds(20);
+    let closed = cluster
+        .actions
+        .iter()
+        .find(|(at, action)| *at >= chosen && matches!(&action.deed, Deed::PatchNode { .. }));
+    assert_eq!(closed.expect("the node was closed").0, chosen + Span::from_seconds(15));
+}
+
+#[test]
+fn a_pod_that_comes_before_the_second_look_saves_its_node() {
+    let mut cluster = one_empty_node(|_| {});
+    cluster.seconds(30);
+    while cluster.engine.world().memory.emptiness.is_none() {
+        cluster.wait(Span::from_millis(100));
+    }
+    cluster.pend("late", "1");
+    cluster.seconds(ENOUGH);
+    assert_eq!(cluster.count(|deed| matches!(deed, Deed::DeleteClaim { .. })), 0);
+    assert!(cluster.closed_nodes().is_empty());
+    let failed = "karpenter_voluntary_disruption_failed_validations_total";
+    assert_eq!(cluster.counted(failed, "empty"), 1);
+}
+
+#[test]
+fn nodes_that_nobody_may_take_away_stay() {
+    type Change = fn(&mut Cluster);
+    let stays: [(&str, Change); 7] = [
+        ("its pool never consolidates", |cluster| {
+            change_pool(cluster, |pool| pool.disruption.consolidate_after = NillableDuration::NEVER)
+        }),
+        ("its pool is static", |cluster| {
+            change_pool(cluster, |pool| pool.sizing = Sizing::Static { replicas: 1 })
+        }),
+        ("its budget allows none", |cluster| change_pool(cluster, |pool| budget(pool, "0"))),
+        ("the node says do-not-disrupt", |cluster| {
+            cluster.edit_node(|node| {
+                node.annotations.insert(DO_NOT_DISRUPT.to_owned(), "true".to_owned());
+            })
+        }),
+        ("a daemon's pod says do-not-disrupt", |cluster| {
+            daemon(cluster, |pod| pod.do_not_disrupt = DoNotDisrupt::Always)
+        }),
+        ("a budget keeps a daemon's pod", |cluster| {
+            daemon(cluster, |_| {});
+            cluster.store(Object::DisruptionGuard(guard("one", 0)));
+        }),
+        ("two budgets cover a daemon's pod", |cluster| {
+            daemon(cluster, |_| {});
+            cluster.store(Object::DisruptionGuard(guard("one", 5)));
+            cluster.store(Object::DisruptionGuard(guard("two", 5)));
+        }),
+    ];
+    for (why, change) in stays {
+        let mut cluster = one_empty_node(|_| {});
+        change(&mut cluster);
+        cluster.seconds(3 * ENOUGH);
+        assert_eq!(cluster.nodes().len(), 1, "{why}: {:?}", cluster.story());
+        assert!(cluster.closed_nodes().is_empty(), "{why}");
+    }
+}
+
+#[test]
+fn nodes_whose_pods_are_nobodys_loss_go() {
+    type Change = fn(&mut Cluster);
+    let goes: [(&str, Change); 4] = [
+        ("only a daemon's pod is left", |cluster| daemon(cluster, |_| {})),
+        ("a budget lets the daemon's pod go", |cluster| {
+            daemon(cluster, |_| {});
+            cluster.store(Object::DisruptionGuard(guard("one", 1)));
+        }),
+        ("the pod that a budget keeps stays to the end anyway", |cluster| {
+            daemon(cluster, |pod| {
+                let mut shape = (*pod.shape).clone();
+                shape.tolerations.push(Toleration {
+                    key: String::new(),
+                    operator: TolerationOperator::Exists,
+                    value: String::new(),
+                    effect: None,
+                });
+                pod.shape = shape.into();
+            });
+            cluster.store(Object::DisruptionGuard(guard("one", 0)));
+        }),
+        ("its pod costs nothing to move", |cluster| {
+            let node = cluster.node().meta.name.clone();
+            let mut pod = cluster::pod("cheap", &node);
+            pod.priority = -(1 << 25);
+            cluster.store(Object::Pod(pod));
+        }),
+    ];
+    for (why, change) in goes {
+        let mut cluster = one_empty_node(|_| {});
+        change(&mut cluster);
+        cluster.seconds(3 * ENOUGH);
+        assert!(cluster.count(|deed| matches!(deed, Deed::DeleteClaim { .. })) > 0, "{why}");
+    }
+}
+
+#[test]
+fn those_held_back_are_told_why_and_not_every_ten_seconds() {
+    let mut cluster = one_empty_node(|pool| budget(pool, "0"));
+    cluster.seconds(30 + 59);
+    assert_eq!(
+        cluster.told("DisruptionBlocked").len(),
+        1,
+        "{:?}",
+        cluster.told("DisruptionBlocked")
+    );
+    let mut cluster = one_empty_node(|_| {});
+    daemon(&mut cluster, |pod| pod.do_not_disrupt = DoNotDisrupt::Always);
+    cluster.seconds(30 + 110);
+    let told = cluster.told("DisruptionBlocked");
+    assert_eq!(told.len(), 2, "node and claim, once in two minutes: {told:?}");
+    assert!(told[0].contains("default/daemon"), "{told:?}");
+}
+
+#[test]
+fn a_protection_that_runs_out_lets_the_node_go() {
+    let mut cluster = one_empty_node(|_| {});
+    daemon(&mut cluster, |pod| pod.do_not_disrupt = DoNotDisrupt::For(Span::from_minutes(5)));
+    cluster.seconds(4 * 60);
+    assert_eq!(cluster.nodes().len(), 1);
+    cluster.seconds(2 * 60);
+    assert_eq!(cluster.count(|deed| matches!(deed, Deed::DeleteClaim { .. })), 1);
+}
+
+#[test]
+fn a_budget_of_one_takes_empty_nodes_away_one_by_one() {
+    let mut cluster = Cluster::with_nodes(3, |pool| {
+        quick(pool);
+        budget(pool, "1");
+    });
+    cluster.empty_nodes(3);
+    for _ in 0..400 {
+        cluster.wait(Span::from_millis(500));
+        assert!(cluster.closed_nodes().len() <= 1, "{:?}", cluster.story());
+        assert!(cluster.going() <= 1);
+    }
+    assert!(cluster.claims().is_empty(), "{:?}", cluster.story());
+}
+
+#[test]
+fn a_node_that_is_not_ready_uses_the_budget_up() {
+    let mut cluster = Cluster::with_nodes(2, |pool| {
+        quick(pool);
+        budget(pool, "1");
+    });
+    let sick = cluster.node_under("pod-0");
+    cluster.remove(&Key::Pod(pod_key("pod-1")));
+    cluster.edit_node_named(&sick, |node| node.is_ready = false);
+    cluster.seconds(3 * ENOUGH);
+    assert_eq!(cluster.nodes().len(), 2, "{:?}", cluster.story());
+    cluster.edit_node_named(&sick, |node| node.is_ready = true);
+    cluster.seconds(ENOUGH);
+    assert_eq!(cluster.nodes().len(), 1, "{:?}", cluster.story());
+}
+
+#[test]
+fn a_budget_that_closes_before_the_deletion_spares_the_node_and_reopens_it() {
+    let mut cluster = one_empty_node(|_| {});
+    cluster.ignores = |deed| matches!(deed, Deed::DeleteClaim { .. });
+    cluster.seconds(ENOUGH);
+    assert_eq!(cluster.closed_nodes().len(), 1, "it waits for its deletion");
+    change_pool(&mut cluster, |pool| budget(pool, "0"));
+    cluster.seconds(5);
+    assert!(cluster.closed_nodes().is_empty(), "{:?}", cluster.story());
+    // The request that was never answered is given up after two minutes; the claim is free then.
+    cluster.seconds(130);
+    let claim = cluster.claims()[0].meta.name.clone();
+    assert!(cluster.claim(&claim).status.conditions.get(DISRUPTION_REASON).is_none());
+    assert!(cluster.engine.world().memory.marked.is_empty());
+}
+
+#[test]
+fn marks_that_a_crash_left_behind_are_taken_off_where_pods_came_back() {
+    let mut cluster = one_empty_node(|_| {});
+    cluster.ignores = |deed| matches!(deed, Deed::DeleteClaim { .. });
+    cluster.seconds(ENOUGH);
+    assert_eq!(cluster.closed_nodes().len(), 1);
+    let node = cluster.node().meta.name.clone();
+    cluster.store(Object::Pod(cluster::pod("back", &node)));
+    cluster.crash();
+    cluster.ignores = |_| false;
+    cluster.seconds(ENOUGH);
+    assert!(cluster.closed_nodes().is_empty(), "{:?}", cluster.story());
+    let claim = &cluster.claims()[0];
+    assert!(claim.status.conditions.get(DISRUPTION_REASON).is_none());
+}
+
+#[test]
+fn the_end_of_quiet_is_remembered_across_a_restart() {
+    let mut cluster = one_empty_node(|_| {});
+    cluster.seconds(20);
+    cluster.crash();
+    cluster.seconds(ENOUGH - 20);
+    assert!(cluster.claims().is_empty(), "{:?}", cluster.story());
+}
+
+#[test]
+fn nothing_is_asked_of_a_cluster_that_is_content() {
+    let mut cluster = Cluster::with_nodes(1, quick);
+    cluster.seconds(ENOUGH);
+    let before = cluster.actions.len();
+    cluster.seconds(300);
+    let after: Vec<_> = cluster.actions[before..].iter().map(|(_, it)| name_of(&it.deed)).collect();
+    assert!(after.iter().all(|name| *name == "list machines"), "{after:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Crashes, pods that come and go, and nodes that fall sick at any moment: never more nodes
+    /// are away by choice than the budget allows, and no node stays closed for nothing.
+    #[test]
+    fn a_crash_between_any_two_steps_never_breaks_a_budget_nor_leaves_a_node_closed(
+        steps in prop::collection::vec((0u64..20_000, 0usize..4), 1..40),
+        allowed in 1usize..3,
+    ) {
+        const NODES: usize = 4;
+        let mut cluster = Cluster::with_nodes(NODES, |pool| {
+            quick(pool);
+            budget(pool, &allowed.to_string());
+        });
+        cluster.empty_nodes(NODES);
+        for (millis, what) in steps {
+            match what {
+                0 => cluster.crash(),
+                1 => {
+                    cluster.tell();
+                    let mut actions = cluster.decide();
+                    actions.truncate(actions.len() / 2);
+                    actions.into_iter().for_each(|action| cluster.carry_out(action));
+                    cluster.crash();
+                }
+                _ => cluster.wait(Span::from_millis(millis)),
+            }
+            prop_assert!(cluster.going() <= allowed, "{:?}", cluster.story());
+        }
+        cluster.seconds(600);
+        prop_assert!(cluster.claims().is_empty(), "{:?}", cluster.story());
+        prop_assert!(cluster.nodes().is_empty());
+    }
+}
+
+fn change_pool(cluster: &mut Cluster, change: impl FnOnce(&mut NodePool)) {
+    cluster.edit(&Key::Pool("pool".into()), |object| {
+        let Object::Pool(pool) = object else { unreachable!("a pool's key") };
+        let mut wish = (*pool.wish).clone();
+        change(&mut wish);
+        pool.wish = wish.into();
+        pool.meta.generation += 1;
+    });
+}
+
+/// A pod of a daemon set on the one node there is.
+fn daemon(cluster: &mut Cluster, change: impl FnOnce(&mut kerf_engine::observed::Pod)) {
+    let node = cluster.node().meta.name.clone();
+    let mut pod = cluster::pod("daemon", &node);
+    pod.owner = PodOwner::DaemonSet;
+    pod.started_at = Some(cluster.now);
+    change(&mut pod);
+    cluster.store(Object::Pod(pod));
+}
+
+/// A budget for every pod of the namespace.
+fn guard(name: &str, disruptions_allowed: u32) -> DisruptionGuard {
+    DisruptionGuard {
+        meta: meta(name),
+        namespace: "default".into(),
+        selector: LabelSelector { match_labels: BTreeMap::new(), match_expressions: Vec::new() },
+        disruptions_allowed,
+        is_absolute: false,
+        frees_unready: false,
+    }
+}
