@@ -40,6 +40,11 @@ pub(super) fn apply(
             pool.instance_types = overlay.apply(&pool.instance_types).into();
         }
     }
+    match usable.len() - evaluation.skipped.len() {
+        0 => {}
+        1 => notes.push("prices and capacities as 1 NodeOverlay changes them".to_owned()),
+        count => notes.push(format!("prices and capacities as {count} NodeOverlays change them")),
+    }
     let conflicts = evaluation.skipped.iter();
     notes.extend(conflicts.map(|it| skipped(&usable[it.overlay].name, &it.reason.to_string())));
     notes
