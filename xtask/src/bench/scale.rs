@@ -87,6 +87,7 @@ fn plan_row(kerf: &Path) -> Result<String> {
         plan
     };
     let mut times = Vec::new();
+    let used_before = watch::children_used();
     for _ in 0..PLAN_RUNS {
         let start = Instant::now();
         let status = plan().stderr(Stdio::null()).status().context("could not start kerf")?;
@@ -96,9 +97,11 @@ fn plan_row(kerf: &Path) -> Result<String> {
         }
     }
     times.sort();
+    let used = watch::children_used().zip(used_before).map(|(after, before)| after - before);
+    let each = used.map(|used| used / u32::try_from(PLAN_RUNS).expect("a small number"));
+    let each = each.map_or_else(|| "unknown".to_owned(), milliseconds);
     let peak = watch::peak_bytes(plan().stderr(Stdio::null()), &PLANNED)?;
-    let fastest = milliseconds(times[0]);
-    let about = format!("`kerf plan -f {PLAN_FILE}` from start to exit (fastest: {fastest})");
+    let about = format!("`kerf plan -f {PLAN_FILE}` from start to exit (processor: {each})");
     Ok(row(&about, times[PLAN_RUNS / 2], PLAN_AIM, peak, None))
 }
 

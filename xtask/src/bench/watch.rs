@@ -1,4 +1,4 @@
-//! How much memory a program takes at most, seen from outside.
+//! What a program takes, seen from outside: memory at most, time on a processor.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -10,6 +10,9 @@ use anyhow::{Context, Result, bail};
 /// How often to look. The system keeps the peak itself, so only what happens after the last look
 /// before the end is missed.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
+
+/// The unit in which Linux tells processor times, on every architecture Kerf runs on.
+const TICK: Duration = Duration::from_millis(10);
 
 /// Runs a program to its end and gives its largest resident size, where the system tells.
 /// The exit code is the caller's to know: `kerf plan` exits with 2 when it plans nodes.
@@ -34,6 +37,19 @@ pub(super) fn peak_bytes(command: &mut Command, success: &[i32]) -> Result<Optio
     }
 }
 
+/// The processor time of all programs that this one started and that have ended, where the system
+/// tells. Unlike the time on the clock it hardly depends on what else the machine does.
+pub(super) fn children_used() -> Option<Duration> {
+    children_ticks(&fs::read_to_string("/proc/self/stat").ok()?).map(|ticks| TICK * ticks)
+}
+
+/// Reads the 16th and 17th field, the second of which is a name in brackets that may hold anything.
+fn children_ticks(stat: &str) -> Option<u32> {
+    let (_, after_name) = stat.rsplit_once(')')?;
+    let mut fields = after_name.split_whitespace().skip(13).map_while(|it| it.parse::<u32>().ok());
+    fields.next()?.checked_add(fields.next()?)
+}
+
 /// Reads `VmHWM:  1234 kB`, the peak so far.
 fn high_water(status: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -43,7 +59,14 @@ fn high_water(status: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::high_water;
+    use super::{children_ticks, high_water};
+
+    #[test]
+    fn the_time_of_ended_children_is_found_behind_any_name() {
+        let stat = "7 (a ) b) S 1 7 7 0 -1 0 1 2 3 4 50 60 12 30 20 0 1 0 99";
+        assert_eq!(children_ticks(stat), Some(42));
+        assert_eq!(children_ticks("7 (short) S 1"), None);
+    }
 
     #[test]
     fn the_peak_is_read_off_the_status_of_a_process() {
