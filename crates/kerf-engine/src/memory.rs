@@ -205,6 +205,8 @@ pub enum Memo {
         /// Until when.
         until: Time,
     },
+    /// A node without a claim is gone; nobody is meant for it.
+    Unshield(Name),
     /// Something calls for a pass over waiting pods.
     Call {
         /// Who, by identity.
@@ -324,6 +326,7 @@ impl Memory {
                 let known = self.nominated_until.entry(target).or_insert(until);
                 *known = (*known).max(until);
             }
+            Memo::Unshield(target) => drop(self.nominated_until.remove(&target)),
             Memo::Call { caller, at } => self.batch.call(caller, at),
             Memo::PassBegun { at, is_solving, has_more, has_leaving_nodes } => {
                 self.batch = Batch {

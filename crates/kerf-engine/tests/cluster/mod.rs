@@ -72,7 +72,7 @@ impl Cluster {
     /// An empty cluster with one usable node class, and an engine that has seen everything.
     pub(crate) fn new() -> Self {
         let mut cluster = Self {
-            engine: engine(),
+            engine: Engine::new(settings()),
             now: START,
             objects: BTreeMap::new(),
             actions: Vec::new(),
@@ -97,8 +97,13 @@ impl Cluster {
 
     /// The process dies and another starts: only what is stored is known.
     pub(crate) fn crash(&mut self) {
+        self.restart_with(settings());
+    }
+
+    /// The process starts anew, with other settings.
+    pub(crate) fn restart_with(&mut self, settings: Settings) {
         self.news.clear();
-        self.engine = engine();
+        self.engine = Engine::new(settings);
         for object in self.objects.values() {
             self.news.push_back(Event::Seen(Box::new(object.clone())));
         }
@@ -283,7 +288,8 @@ const KINDS: [Kind; 9] = [
     Kind::VolumeAttachment,
 ];
 
-fn engine() -> Engine {
+/// The settings every story begins with.
+pub(crate) fn settings() -> Settings {
     let kind = (CLASS_GROUP.to_owned(), CLASS_KIND.to_owned());
-    Engine::new(Settings { node_class_kinds: vec![kind], ..Settings::default() })
+    Settings { node_class_kinds: vec![kind], ..Settings::default() }
 }

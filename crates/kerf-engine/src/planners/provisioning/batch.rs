@@ -81,6 +81,9 @@ pub(in crate::planners) fn notice_gone(world: &World, key: &Key, now: Time) -> D
     let mut decision = Decision::default();
     match key {
         Key::Pod(pod) => decision.memos.extend(wait_over(world, pod)),
+        Key::Node(name) if world.memory.nominated_until.contains_key(name) => {
+            decision.remember(Memo::Unshield(name.clone()));
+        }
         // Its pods need another place now, not at the next round.
         Key::Claim(name) => {
             let uid = world.claims.get(name).map(|claim| &claim.meta.uid);

@@ -48,12 +48,18 @@ pub(super) fn collect(world: &World, now: Time) -> Waiting<'_> {
         let moving = moving.filter(|pod| pod.unusable.is_none() && may_move(pod, &mut guards, now));
         waiting.pods.extend(moving);
     }
+    let wait_of = |pod: &Pod| world.memory.waits.get(&pod.key);
+    let is_new = |pod: &&Pod| wait_of(pod).is_some_and(|wait| wait.judged_at.is_none());
+    if world.memory.batch.has_more {
+        // The others had their turn a moment ago.
+        waiting.pods.retain(is_new);
+    }
     if waiting.pods.len() > PODS_PER_PASS_MAX {
         // Those not judged for longest go first, so that nobody is passed over for ever.
-        let judged_at = |pod: &Pod| world.memory.waits.get(&pod.key)?.judged_at;
+        let judged_at = |pod: &Pod| wait_of(pod)?.judged_at;
         waiting.pods.sort_by_key(|pod| (judged_at(pod), pod.meta.created_at, &pod.meta.uid));
         let rest = waiting.pods.split_off(PODS_PER_PASS_MAX);
-        waiting.has_more = rest.iter().any(|pod| judged_at(pod).is_none());
+        waiting.has_more = rest.iter().any(is_new);
     }
     waiting
 }

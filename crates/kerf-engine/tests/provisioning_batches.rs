@@ -1,0 +1,130 @@
+//! When questions are asked: pods that come together are placed together, nobody is forgotten.
+
+#![allow(clippy::unwrap_used)]
+
+mod cluster;
+
+use cluster::{Cluster, START, pod_key};
+use kerf_engine::action::Deed;
+use kerf_engine::event::{Key, Object};
+use kerf_engine::time::Span;
+
+/// Larger than every machine.
+const TOO_LARGE: &str = "64";
+
+/// Milliseconds after the start, and how many pods, of every question.
+fn questions(cluster: &Cluster) -> Vec<(u64, usize)> {
+    let asked = cluster.questions().into_iter();
+    asked.map(|(at, problem)| (at.since(START).millis(), problem.pods.len())).collect()
+}
+
+fn millis(cluster: &mut Cluster, millis: u64) {
+    cluster.wait(Span::from_millis(millis));
+}
+
+#[test]
+fn pods_that_come_within_a_second_of_each_other_are_placed_together() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    cluster.pend("a", "1");
+    millis(&mut cluster, 900);
+    cluster.pend("b", "1");
+    cluster.seconds(5);
+    assert_eq!(questions(&cluster), [(1_900, 2)]);
+}
+
+#[test]
+fn a_stream_of_pods_is_cut_after_ten_seconds() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    for number in 0..15 {
+        cluster.pend(&format!("pod-{number}"), "1");
+        millis(&mut cluster, 900);
+    }
+    cluster.seconds(5);
+    assert_eq!(questions(&cluster)[0], (10_000, 12));
+}
+
+#[test]
+fn a_pod_that_only_changes_does_not_hold_the_window_open() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    cluster.pend("a", "1");
+    millis(&mut cluster, 900);
+    cluster.edit(&Key::Pod(pod_key("a")), |object| {
+        let Object::Pod(pod) = object else { unreachable!("a pod's key") };
+        pod.priority = 7;
+    });
+    cluster.seconds(5);
+    assert_eq!(questions(&cluster), [(1_000, 1)]);
+}
+
+#[test]
+fn those_without_a_place_are_asked_about_again_every_ten_seconds() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    cluster.pend("a", TOO_LARGE);
+    cluster.seconds(25);
+    assert_eq!(questions(&cluster), [(1_000, 1), (11_000, 1), (21_000, 1)]);
+}
+
+#[test]
+fn one_question_is_asked_at_a_time_and_the_next_right_after_its_answer() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    cluster.ignores = |deed| matches!(deed, Deed::Solve(_));
+    cluster.pend("a", "1");
+    cluster.seconds(5);
+    cluster.pend("b", "1");
+    cluster.seconds(5);
+    assert_eq!(questions(&cluster), [(1_000, 1)]);
+    cluster.answer_last_question();
+    cluster.settle();
+    assert_eq!(questions(&cluster), [(1_000, 1), (10_000, 1)]);
+}
+
+#[test]
+fn an_answer_that_never_comes_is_given_up_after_five_minutes() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    cluster.ignores = |deed| matches!(deed, Deed::Solve(_));
+    cluster.pend("a", "1");
+    cluster.seconds(2);
+    cluster.ignores = |_| false;
+    cluster.seconds(298);
+    assert_eq!(questions(&cluster), [(1_000, 1)]);
+    cluster.seconds(2);
+    assert_eq!(questions(&cluster), [(1_000, 1), (301_000, 1)]);
+    assert_eq!(cluster.claims().len(), 1);
+}
+
+#[test]
+fn nobody_asks_while_nobody_waits() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    cluster.seconds(600);
+    assert_eq!(questions(&cluster), []);
+    cluster.pend("a", TOO_LARGE);
+    cluster.seconds(5);
+    cluster.remove(&Key::Pod(pod_key("a")));
+    cluster.seconds(600);
+    assert_eq!(questions(&cluster), [(601_000, 1)]);
+}
+
+#[test]
+fn a_pool_that_becomes_usable_is_used_without_waiting_for_the_next_round() {
+    let mut cluster = Cluster::new();
+    cluster.pend("a", "1");
+    cluster.seconds(12);
+    assert_eq!(questions(&cluster), []);
+    cluster.add_pool(cluster::ready_pool("pool", |_| {}));
+    cluster.seconds(2);
+    assert_eq!(questions(&cluster), [(13_000, 1)]);
+}
+
+#[test]
+fn more_pods_than_fit_one_question_are_asked_about_one_after_the_other() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    for number in 0..20_010 {
+        cluster.pend(&format!("pod-{number}"), TOO_LARGE);
+    }
+    cluster.seconds(9);
+    assert_eq!(questions(&cluster), [(1_000, 20_000), (1_000, 10)]);
+    let first: std::collections::BTreeSet<_> =
+        cluster.questions()[0].1.pods.iter().map(|pod| pod.uid.clone()).collect();
+    let second = &cluster.questions()[1].1.pods;
+    assert!(second.iter().all(|pod| !first.contains(&pod.uid)), "the same pods again");
+}

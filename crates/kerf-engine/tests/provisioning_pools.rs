@@ -1,0 +1,123 @@
+//! Where new nodes may come from.
+
+#![allow(clippy::unwrap_used)]
+
+mod cluster;
+
+use std::sync::Arc;
+
+use cluster::{Cluster, ready_pool, settings};
+use kerf_engine::Settings;
+use kerf_engine::event::{Event, Object};
+use kerf_engine::observed::Pool;
+use kerf_model::duration::GoDuration;
+use kerf_model::labels::well_known::INSTANCE_TYPE;
+use kerf_model::pool::{NodePool, Sizing};
+use kerf_model::requirement::{Operator, RequirementEntry};
+
+fn change(pool: &mut Pool, change: impl FnOnce(&mut NodePool)) {
+    let mut wish = (*pool.wish).clone();
+    change(&mut wish);
+    pool.wish = Arc::new(wish);
+}
+
+#[test]
+fn pools_that_cannot_get_nodes_get_none_and_the_pod_is_told() {
+    type Spoil = fn(&mut Pool);
+    let spoilt: [(&str, Spoil); 4] = [
+        ("its wish makes no sense", |pool| pool.faults.push("weight".to_owned())),
+        ("it is static", |pool| {
+            change(pool, |wish| wish.sizing = Sizing::Static { replicas: 3 });
+        }),
+        ("it is being deleted", |pool| pool.meta.deleting_since = Some(cluster::START)),
+        ("its node class is somebody else's", |pool| {
+            change(pool, |wish| wish.template.spec.node_class.kind = "Other".to_owned());
+        }),
+    ];
+    for (why, spoil) in spoilt {
+        let mut cluster = Cluster::new();
+        let mut pool = ready_pool("pool", |_| {});
+        spoil(&mut pool);
+        cluster.add_pool(pool);
+        cluster.seconds(1);
+        cluster.pend("web", "1");
+        cluster.seconds(15);
+        assert!(cluster.ordered_claims().is_empty(), "{why}");
+        let told = cluster.told("FailedScheduling");
+        assert_eq!(told.len(), 1, "{why}: {told:?}");
+        assert!(told[0].contains("no dynamic nodepools found"), "{why}: {told:?}");
+    }
+}
+
+#[test]
+fn a_pool_without_machines_is_passed_over() {
+    let mut cluster = Cluster::with_pool(|pool| pool.weight = 10);
+    cluster.add_pool(ready_pool("other", |_| {}));
+    cluster.offers.insert("pool".into(), Arc::new([]));
+    cluster.offer_all();
+    cluster.pend("web", "1");
+    cluster.seconds(2);
+    assert_eq!(&*cluster.ordered_claims()[0].pool.0, "other");
+}
+
+#[test]
+fn heavier_pools_come_first_then_those_later_in_the_alphabet() {
+    let mut cluster = Cluster::new();
+    for (name, weight) in [("a", 0), ("b", 0), ("c", 5), ("d", 1)] {
+        cluster.add_pool(ready_pool(name, |pool| pool.weight = weight));
+    }
+    cluster.pend("web", "1");
+    cluster.seconds(2);
+    let (_, problem) = cluster.questions()[0];
+    let order: Vec<_> = problem.pools.iter().map(|pool| pool.pool.name.as_str()).collect();
+    assert_eq!(order, ["c", "d", "b", "a"]);
+    assert_eq!(&*cluster.ordered_claims()[0].pool.0, "c");
+}
+
+#[test]
+fn a_pool_that_excludes_every_machine_is_told_so() {
+    let entry = |min_values| {
+        let types = ["m-2x", "m-4x"];
+        RequirementEntry { min_values, ..RequirementEntry::new(INSTANCE_TYPE, Operator::In, types) }
+    };
+    let none = RequirementEntry::new(INSTANCE_TYPE, Operator::In, ["x-99"]);
+    for (why, entry, told) in [
+        ("no such machine", none, 1),
+        ("too few different ones", entry(Some(3)), 1),
+        ("just enough different ones", entry(Some(2)), 0),
+    ] {
+        let mut cluster = Cluster::with_pool(|pool| pool.template.spec.requirements.push(entry));
+        cluster.pend("web", "1");
+        cluster.seconds(59);
+        assert_eq!(cluster.told("NoCompatibleInstanceTypes").len(), told, "{why}");
+        assert_eq!(cluster.ordered_claims().len(), 1 - told, "{why}");
+    }
+}
+
+#[test]
+fn the_drain_limit_is_the_pools_or_else_the_clouds() {
+    let minutes = |minutes: i64| GoDuration::from_seconds(60 * minutes);
+    for (own, of_cloud, then) in
+        [(None, None, None), (None, minutes(5), minutes(5)), (minutes(1), minutes(5), minutes(1))]
+    {
+        let mut cluster = Cluster::with_pool(|pool| pool.template.spec.termination_grace = own);
+        cluster.restart_with(Settings { termination_grace_default: of_cloud, ..settings() });
+        cluster.pend("web", "1");
+        cluster.seconds(2);
+        assert_eq!(cluster.ordered_claims()[0].wish.spec.termination_grace, then);
+    }
+}
+
+#[test]
+fn a_pool_whose_machines_come_late_is_used_when_they_come() {
+    let mut cluster = Cluster::new();
+    cluster.store(Object::Pool(ready_pool("pool", |_| {})));
+    cluster.pend("web", "1");
+    cluster.seconds(3);
+    assert!(cluster.ordered_claims().is_empty());
+    cluster
+        .news
+        .push_back(Event::Offered { pool: "pool".into(), instance_types: cluster::machines() });
+    cluster.seconds(2);
+    assert_eq!(cluster.ordered_claims().len(), 1);
+}

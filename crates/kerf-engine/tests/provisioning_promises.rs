@@ -1,0 +1,249 @@
+//! Places that are promised hold, and what is on its way counts.
+
+#![allow(clippy::unwrap_used)]
+
+mod cluster;
+
+use std::collections::BTreeMap;
+
+use cluster::{Cluster, allowed, amounts, daemon_set, meta, pod_key, ready_pool, shape};
+use kerf_engine::action::Deed;
+use kerf_engine::event::{Failure, Key, Object};
+use kerf_engine::observed::Node;
+use kerf_model::labels::well_known::INSTANCE_TYPE;
+use kerf_model::taint::{Taint, TaintEffect};
+
+fn without_launches(cluster: &mut Cluster) {
+    cluster.ignores = |deed| matches!(deed, Deed::Launch(_));
+}
+
+#[test]
+fn the_next_pod_takes_the_room_left_on_a_node_that_is_not_launched_yet() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    without_launches(&mut cluster);
+    cluster.pend("a", "3");
+    cluster.seconds(5);
+    cluster.pend("b", "1");
+    cluster.seconds(5);
+    assert_eq!(cluster.ordered_claims().len(), 1, "{:?}", cluster.story());
+    assert_eq!(cluster.target_of("a"), cluster.target_of("b"));
+    cluster.pend("c", "1");
+    cluster.seconds(5);
+    assert_eq!(cluster.ordered_claims().len(), 2, "four CPUs hold no fifth");
+}
+
+#[test]
+fn one_claim_that_is_never_launched_delays_no_other_pool() {
+    let mut cluster = Cluster::new();
+    cluster.add_pool(ready_pool("a", |pool| label(pool, "a")));
+    cluster.add_pool(ready_pool("b", |pool| label(pool, "b")));
+    cluster.ignores = |deed| match deed {
+        Deed::Launch(claim) => claim.pool() == Some("a"),
+        _ => false,
+    };
+    for pool in ["a", "b"] {
+        let mut shape = shape("1");
+        shape.placement.node_selector.insert("kind".to_owned(), pool.to_owned());
+        cluster.pend_shape(&format!("for-{pool}"), shape);
+        cluster.seconds(30);
+    }
+    cluster.bind();
+    assert!(cluster.target_of("for-a").is_some());
+    let bound: Vec<_> = cluster.pods().iter().filter_map(|pod| pod.node()).cloned().collect();
+    assert_eq!(bound.len(), 1, "{:?}", cluster.story());
+}
+
+fn label(pool: &mut kerf_model::pool::NodePool, kind: &str) {
+    pool.template.labels.insert("kind".to_owned(), kind.to_owned());
+}
+
+#[test]
+fn a_pod_that_went_while_the_answer_was_thought_about_gets_no_node() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    cluster.ignores = |deed| matches!(deed, Deed::Solve(_));
+    cluster.pend("a", "3");
+    cluster.seconds(2);
+    cluster.remove(&Key::Pod(pod_key("a")));
+    cluster.answer_last_question();
+    cluster.seconds(5);
+    assert!(cluster.ordered_claims().is_empty());
+}
+
+#[test]
+fn a_claim_asks_for_what_the_pods_that_stayed_need() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    cluster.store(daemon_set("agent", "500m"));
+    cluster.ignores = |deed| matches!(deed, Deed::Solve(_));
+    cluster.pend("a", "2");
+    cluster.pend("b", "1");
+    cluster.seconds(2);
+    cluster.remove(&Key::Pod(pod_key("a")));
+    cluster.answer_last_question();
+    cluster.settle();
+    let claims = cluster.ordered_claims();
+    assert_eq!(claims.len(), 1);
+    assert_eq!(claims[0].wish.requests.quantity("cpu").to_string(), "1500m");
+}
+
+#[test]
+fn a_pool_that_changed_while_the_answer_was_thought_about_is_asked_about_again() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    cluster.ignores = |deed| matches!(deed, Deed::Solve(_));
+    cluster.pend("a", "1");
+    cluster.seconds(2);
+    cluster.store(Object::Pool(ready_pool("pool", |pool| label(pool, "new"))));
+    cluster.answer_last_question();
+    cluster.settle();
+    assert!(cluster.ordered_claims().is_empty());
+    cluster.ignores = |_| false;
+    cluster.seconds(2);
+    assert_eq!(cluster.questions().len(), 2);
+    let claims = cluster.ordered_claims();
+    assert_eq!(claims[0].wish.labels.get("kind").map(String::as_str), Some("new"));
+}
+
+#[test]
+fn a_node_that_went_while_the_answer_was_thought_about_gets_no_pods() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    cluster.store(Object::Node(plain_node("own")));
+    cluster.ignores = |deed| matches!(deed, Deed::Solve(_));
+    cluster.pend("a", "1");
+    cluster.seconds(2);
+    assert_eq!(cluster.questions()[0].1.nodes.len(), 1);
+    cluster.remove(&Key::Node("own".into()));
+    cluster.answer_last_question();
+    cluster.settle();
+    assert_eq!(cluster.target_of("a"), None);
+    cluster.ignores = |_| false;
+    cluster.seconds(2);
+    assert_eq!(cluster.ordered_claims().len(), 1, "asked again within a second");
+}
+
+#[test]
+fn pods_of_a_claim_that_failed_are_placed_again_at_once() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    let message = "no m-2x in zone-a".to_owned();
+    cluster.launch_fails = Some(Failure::InsufficientCapacity { message });
+    cluster.pend("a", "1");
+    cluster.seconds(2);
+    cluster.launch_fails = None;
+    cluster.seconds(2);
+    assert_eq!(cluster.claims().len(), 1, "{:?}", cluster.story());
+    assert!(cluster.ordered_claims().len() >= 2);
+    let target = cluster.target_of("a").expect("it has a place");
+    assert_eq!(target, cluster.claims()[0].meta.name);
+}
+
+#[test]
+fn a_restart_makes_no_second_node_for_the_same_pods() {
+    for seconds in [1, 2, 5, 11, 15, 21, 30] {
+        let mut cluster = Cluster::with_pool(|_| {});
+        for number in 0..3 {
+            cluster.pend(&format!("pod-{number}"), "7");
+        }
+        cluster.seconds(seconds);
+        cluster.crash();
+        cluster.seconds(60);
+        assert_eq!(cluster.claims().len(), 3, "after {seconds} s: {:?}", cluster.story());
+    }
+}
+
+#[test]
+fn a_promise_ends_twenty_seconds_after_its_node_is_up() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    cluster.pend("a", "1");
+    cluster.seconds(35);
+    assert_eq!(cluster.questions().len(), 1, "the node is up since 21 s");
+    cluster.seconds(30);
+    assert!(cluster.questions().len() > 1, "{:?}", cluster.story());
+    assert_eq!(cluster.claims().len(), 1, "the place is still the best one");
+}
+
+#[test]
+fn promised_room_is_not_given_away_twice() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    cluster.store(Object::Node(plain_node("own")));
+    cluster.pend("a", "3");
+    cluster.seconds(2);
+    assert_eq!(cluster.target_of("a").as_deref(), Some("own"));
+    cluster.pend("b", "3");
+    cluster.seconds(2);
+    assert_eq!(cluster.ordered_claims().len(), 1);
+    assert_ne!(cluster.target_of("b").as_deref(), Some("own"));
+}
+
+#[test]
+fn a_node_that_was_given_a_pod_must_be_left_alone_for_twenty_seconds() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    cluster.store(Object::Node(plain_node("own")));
+    cluster.pend("a", "3");
+    cluster.seconds(1);
+    let until = cluster.engine.world().memory.nominated_until["own"];
+    assert_eq!(until.since(cluster.now).seconds(), 20);
+    cluster.remove(&Key::Node("own".into()));
+    cluster.settle();
+    assert!(!cluster.engine.world().memory.nominated_until.contains_key("own"));
+}
+
+#[test]
+fn daemons_take_their_part_of_every_new_node() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    cluster.store(daemon_set("agent", "500m"));
+    cluster.pend("a", "1800m");
+    cluster.seconds(2);
+    assert_eq!(allowed(cluster.ordered_claims()[0], INSTANCE_TYPE), ["m-4x", "m-8x"]);
+}
+
+#[test]
+fn a_node_that_has_just_joined_counts_as_its_claim_says() {
+    let mut cluster = Cluster::with_pool(|pool| {
+        label(pool, "fast");
+        let taint = Taint::new("example.com/starting", "", TaintEffect::NoSchedule);
+        pool.template.spec.startup_taints.push(taint);
+    });
+    cluster.pend("a", "3");
+    cluster.seconds(15);
+    assert!(!cluster.node().is_ready);
+    let mut shape = shape("1");
+    shape.placement.node_selector.insert("kind".to_owned(), "fast".to_owned());
+    cluster.pend_shape("b", shape);
+    cluster.seconds(2);
+    assert_eq!(cluster.ordered_claims().len(), 1, "{:?}", cluster.story());
+    assert_eq!(cluster.target_of("a"), cluster.target_of("b"));
+}
+
+#[test]
+fn two_nodes_of_one_answer_have_different_names_and_the_same_answer_the_same() {
+    let names = || {
+        let mut cluster = Cluster::with_pool(|_| {});
+        for number in 0..40 {
+            cluster.pend(&format!("pod-{number}"), "7");
+        }
+        cluster.seconds(2);
+        let claims = cluster.ordered_claims();
+        claims.iter().map(|claim| claim.wish.name.clone()).collect::<Vec<_>>()
+    };
+    let (first, again) = (names(), names());
+    assert_eq!(first, again);
+    let distinct: std::collections::BTreeSet<_> = first.iter().collect();
+    assert_eq!(distinct.len(), 40);
+    let is_letter = |letter: char| "bcdfghjklmnpqrstvwxz2456789".contains(letter);
+    assert!(first.iter().all(|name| name["pool-".len()..].chars().all(is_letter)), "{first:?}");
+}
+
+/// A node that Kerf did not make.
+fn plain_node(name: &str) -> Node {
+    Node {
+        meta: meta(name),
+        labels: BTreeMap::new(),
+        annotations: BTreeMap::new(),
+        finalizers: Vec::new(),
+        owner_claim: None,
+        provider_id: None,
+        taints: Vec::new(),
+        capacity: amounts(4),
+        allocatable: amounts(4),
+        is_ready: true,
+        volume_limits: BTreeMap::new(),
+    }
+}
