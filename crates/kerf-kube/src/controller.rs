@@ -48,6 +48,15 @@ const OFFERS_RETRY: Duration = Duration::from_secs(5);
 /// Calls under way when the process is asked to end may take so long to finish.
 const FINISH_WITHIN: Duration = Duration::from_secs(10);
 
+/// How to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Farewell {
+    /// Let calls that are under way come to their end.
+    FinishFirst,
+    /// Leave everything as it is: another may lead already.
+    AtOnce,
+}
+
 /// What a controller needs.
 pub struct Controller<C> {
     /// How to reach the API server.
@@ -67,9 +76,12 @@ pub struct Controller<C> {
 }
 
 impl<C: Cloud> Controller<C> {
-    /// Runs until `stop` ends. Watches from the start and decides once `leading` is true. Then
-    /// waits for calls that are under way.
-    pub async fn run(self, mut leading: signal::Receiver<bool>, stop: impl Future<Output = ()>) {
+    /// Runs until `stop` ends. Watches from the start and decides once `leading` is true.
+    pub async fn run(
+        self,
+        mut leading: signal::Receiver<bool>,
+        stop: impl Future<Output = Farewell>,
+    ) {
         let node_classes = self.cloud.node_classes();
         let (news_sender, mut news) = mpsc::channel(watch::NEWS_WAITING_MAX);
         let (event_sender, mut events) = mpsc::channel(EVENTS_WAITING_MAX);
@@ -89,10 +101,10 @@ impl<C: Cloud> Controller<C> {
             health: self.health,
         };
         let mut stop = std::pin::pin!(stop);
-        loop {
+        let farewell = loop {
             let wake = desk.wake_at(*leading.borrow());
             tokio::select! {
-                () = &mut stop => break,
+                farewell = &mut stop => break farewell,
                 Some(scrape) = scrapes.recv() => desk.answer(scrape),
                 _ = leading.changed() => {}
                 Some(news) = news.recv() => desk.learn(news),
@@ -111,6 +123,9 @@ impl<C: Cloud> Controller<C> {
             if *leading.borrow() {
                 desk.decide();
             }
+        };
+        if farewell == Farewell::AtOnce {
+            return;
         }
         let Desk { hands, announcer, .. } = desk;
         hands.finish(&mut events).await;

@@ -55,7 +55,7 @@ pub use cluster::{
     Assembly, Cluster, FORESEEN_PODS_MAX, Intake, SetAside, Sourced, SourcedProblem, read,
 };
 #[cfg(feature = "client")]
-pub use controller::Controller;
+pub use controller::{Controller, Farewell};
 pub use default_spread::{ControllerSelector, deduced_selector};
 #[cfg(feature = "client")]
 pub use execute::{Executor, Pace};
