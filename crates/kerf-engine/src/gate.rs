@@ -1,6 +1,7 @@
 //! What is under way and what waits for another try: one deed per subject and lane at a time.
 
 use std::collections::BTreeMap;
+use std::mem::{Discriminant, discriminant};
 
 use crate::action::{ActionId, Deed, Lane, Subject};
 use crate::time::{Span, Time};
@@ -17,12 +18,15 @@ pub(crate) struct Gate {
 struct UnderWay {
     id: ActionId,
     give_up_at: Time,
+    kind: Discriminant<Deed>,
     patience: Patience,
     has_news: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Wait {
+    /// What failed; another kind of deed need not wait for it. None where news is waited for.
+    kind: Option<Discriminant<Deed>>,
     tries: u32,
     until: Time,
 }
@@ -63,7 +67,7 @@ impl Gate {
             return Err(busy.give_up_at);
         }
         match self.waiting.get(&slot) {
-            Some(wait) if now < wait.until => Err(wait.until),
+            Some(wait) if now < wait.until && wait.holds(deed) => Err(wait.until),
             _ => Ok(()),
         }
     }
@@ -76,6 +80,7 @@ impl Gate {
         let busy = UnderWay {
             id,
             give_up_at: now + within,
+            kind: discriminant(deed),
             patience: Patience::of(deed),
             has_news: false,
         };
@@ -92,10 +97,12 @@ impl Gate {
         let wait = match answer {
             Answer::Known => None,
             Answer::NewsFollows if busy.has_news || slot.1 != Lane::Write => None,
-            Answer::NewsFollows => Some(Wait { tries: 0, until: now + NEWS_WITHIN }),
+            Answer::NewsFollows => Some(Wait { kind: None, tries: 0, until: now + NEWS_WITHIN }),
             Answer::Failed => {
-                let tries = self.waiting.get(&slot).map_or(1, |wait| wait.tries.saturating_add(1));
-                Some(Wait { tries, until: now + busy.patience.after(tries) })
+                let former = self.waiting.get(&slot).filter(|wait| wait.kind == Some(busy.kind));
+                let tries = former.map_or(1, |wait| wait.tries.saturating_add(1));
+                let until = now + busy.patience.after(tries);
+                Some(Wait { kind: Some(busy.kind), tries, until })
             }
         };
         match wait {
@@ -110,7 +117,7 @@ impl Gate {
         if let Some(busy) = self.under_way.get_mut(&slot) {
             busy.has_news = true;
         }
-        if self.waiting.get(&slot).is_some_and(|wait| wait.tries == 0) {
+        if self.waiting.get(&slot).is_some_and(|wait| wait.kind.is_none()) {
             self.waiting.remove(&slot);
         }
     }
@@ -124,6 +131,12 @@ impl Gate {
                 self.by_id.remove(&busy.id);
             }
         }
+    }
+}
+
+impl Wait {
+    fn holds(&self, deed: &Deed) -> bool {
+        self.kind.is_none_or(|kind| kind == discriminant(deed))
     }
 }
 

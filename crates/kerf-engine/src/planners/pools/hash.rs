@@ -38,7 +38,9 @@ pub(super) fn keep(work: &mut Work<'_>) {
 fn migrate(work: &mut Work<'_>) -> bool {
     let is_old = |claim: &&Claim| {
         let version = claim.annotations().get(NODE_POOL_HASH_VERSION);
-        version.is_none_or(|version| version != VERSION) && !claim.meta.is_deleting()
+        version.is_none_or(|version| version != VERSION)
+            && !claim.meta.is_deleting()
+            && work.world.is_supported(&claim.wish.spec.node_class)
     };
     let claims: Vec<&Claim> = work.world.claims_of(&work.pool.meta.name).filter(is_old).collect();
     for claim in &claims {
