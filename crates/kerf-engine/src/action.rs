@@ -11,6 +11,7 @@ use kerf_model::taint::Taint;
 use kerf_scheduler::Problem;
 
 use crate::observed::{Claim, ClaimStatus, Name, PodKey, PoolStatus, Revision};
+use crate::time::Time;
 
 /// The number of an action; never used twice by one engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,6 +22,8 @@ pub struct ActionId(pub u64);
 pub struct Action {
     /// Its number.
     pub id: ActionId,
+    /// When it was decided.
+    pub at: Time,
     /// Why, for a person to read.
     pub reason: String,
     /// What to do.

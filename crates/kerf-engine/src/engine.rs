@@ -16,7 +16,7 @@ use crate::measure::Measure;
 use crate::memory::Memo;
 use crate::planners;
 use crate::settings::Settings;
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::world::World;
 
 /// The running product.
@@ -27,6 +27,7 @@ pub struct Engine {
     agenda: Agenda,
     under_way: BTreeMap<ActionId, Action>,
     said: BTreeMap<(Key, &'static str, String), Time>,
+    forget_said_at: Time,
     orders: Orders,
     last_id: u64,
 }
@@ -44,6 +45,8 @@ pub struct Orders {
 
 /// Announcements remembered at most, so that they are not repeated; the oldest go first.
 const SAID_MAX: usize = 20_000;
+/// How often announcements that may be repeated are forgotten while there are that many.
+const FORGET_SAID_EVERY: Span = Span::from_seconds(10);
 
 impl Engine {
     /// An engine that knows nothing yet.
@@ -55,6 +58,7 @@ impl Engine {
             agenda: Agenda::default(),
             under_way: BTreeMap::new(),
             said: BTreeMap::new(),
+            forget_said_at: Time::default(),
             orders: Orders::default(),
             last_id: 0,
         }
@@ -155,7 +159,7 @@ impl Engine {
                     self.last_id += 1;
                     let id = ActionId(self.last_id);
                     self.gate.enter(id, &deed, now);
-                    let action = Action { id, reason, deed };
+                    let action = Action { id, at: now, reason, deed };
                     self.under_way.insert(id, action.clone());
                     self.orders.actions.push(action);
                 }
@@ -178,8 +182,10 @@ impl Engine {
         if self.said.get(&key).is_some_and(|until| now < *until) {
             return;
         }
-        if self.said.len() >= SAID_MAX {
+        // Walked over rarely, however much is said.
+        if self.said.len() >= SAID_MAX && now >= self.forget_said_at {
             self.said.retain(|_, until| now < *until);
+            self.forget_said_at = now + FORGET_SAID_EVERY;
         }
         if self.said.len() < SAID_MAX {
             self.said.insert(key, now + announcement.silence);

@@ -208,12 +208,16 @@ impl World {
     /// Takes in that an object is gone, unless something newer is known. Returns whether it was
     /// news.
     pub(crate) fn forget(&mut self, key: &Key, revision: Revision) -> bool {
-        let Some(known) = self.revision_of(key) else { return false };
-        if known > revision {
+        let known = self.revision_of(key);
+        if known.is_some_and(|known| known > revision) {
+            return false;
+        }
+        // Noted even if it was never seen: news of its life may still be on the way.
+        self.tombstones.add(key.clone(), revision);
+        if known.is_none() {
             return false;
         }
         self.unindex(key);
-        self.tombstones.add(key.clone(), revision);
         match key {
             Key::Pod(pod) => drop(self.pods.remove(pod)),
             Key::Node(name) => drop(self.nodes.remove(name)),

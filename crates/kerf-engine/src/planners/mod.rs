@@ -61,7 +61,7 @@ pub(crate) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: T
         }
         Subject::Pod(key) => termination::conclude(world, &key, action, outcome, now),
         Subject::Provisioning => provisioning::conclude(world, action, outcome, now),
-        Subject::Machines => machines::conclude(world, outcome, now),
+        Subject::Machines => machines::conclude(world, action, outcome),
         Subject::Node(_) | Subject::Pool(_) | Subject::Disruption => Decision::default(),
     }
 }

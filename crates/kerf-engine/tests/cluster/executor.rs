@@ -56,7 +56,12 @@ impl Cluster {
             }
             Deed::Launch(claim) => self.launch(claim),
             Deed::Terminate { claim, provider_id } => self.terminate(claim, provider_id.as_ref()),
-            Deed::ListMachines => Outcome::Machines(self.machines.values().cloned().collect()),
+            Deed::ListMachines => {
+                let ended = self.machines.iter().filter(|(_, machine)| machine.is_ending);
+                let ended: Vec<String> = ended.map(|(uid, _)| uid.clone()).collect();
+                ended.iter().for_each(|uid| self.vanish(uid));
+                Outcome::Machines(self.machines.values().cloned().collect())
+            }
             Deed::Solve(problem) => Outcome::Solved(Box::new(kerf_scheduler::solve(problem))),
         })
     }
@@ -205,11 +210,20 @@ impl Cluster {
         let uid = uid.clone();
         self.booting.remove(&uid);
         if machine.is_ending {
-            self.machines.remove(&uid);
+            self.vanish(&uid);
             return Outcome::NotFound;
         }
         machine.is_ending = true;
         Outcome::Done
+    }
+
+    /// A machine is gone; the cloud's controller asks for the deletion of its node.
+    fn vanish(&mut self, uid: &str) {
+        let Some(machine) = self.machines.remove(uid) else { return };
+        let nodes = self.nodes().into_iter();
+        let nodes = nodes.filter(|node| node.provider_id.as_ref() == Some(&machine.provider_id));
+        let keys: Vec<Key> = nodes.map(|node| Key::Node(node.meta.name.clone())).collect();
+        keys.iter().for_each(|key| delete(self, key));
     }
 
     /// When the next thing happens by itself.

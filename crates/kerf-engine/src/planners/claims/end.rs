@@ -19,6 +19,9 @@ pub(in crate::planners) enum Cause {
     GarbageCollected,
 }
 
+/// Stored times are cut to whole seconds.
+const SECOND: Span = Span::from_seconds(1);
+
 /// The cause that holds now, if one does.
 pub(super) fn cause(world: &World, claim: &Claim, now: Time) -> Option<Cause> {
     refused(world, claim)
@@ -40,7 +43,7 @@ pub(super) fn wake(work: &mut Work<'_>) {
 pub(in crate::planners) fn is_garbage(world: &World, claim: &Claim) -> bool {
     let Some((listed_at, machines)) = &world.memory.machines else { return false };
     let registered = claim.status.conditions.get(REGISTERED);
-    let joined_before = registered.is_some_and(|condition| condition.changed_at < *listed_at);
+    let joined_before = registered.is_some_and(|own| own.changed_at + SECOND <= *listed_at);
     let is_listed = claim.status.provider_id.as_ref().is_none_or(|id| machines.contains_key(id));
     claim.status.conditions.is_true(REGISTERED)
         && joined_before

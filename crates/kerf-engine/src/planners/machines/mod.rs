@@ -5,7 +5,7 @@ mod strangers;
 use std::collections::BTreeMap;
 
 use super::{claims, termination};
-use crate::action::Deed;
+use crate::action::{Action, Deed};
 use crate::decision::Decision;
 use crate::event::Outcome;
 use crate::memory::Memo;
@@ -34,13 +34,13 @@ pub(super) fn plan(world: &World, now: Time) -> Decision {
     decision
 }
 
-/// What to make of a list of machines.
-pub(super) fn conclude(world: &World, outcome: &Outcome, now: Time) -> Decision {
+/// What to make of a list of machines. It is as old as the question: what came since is not in it.
+pub(super) fn conclude(world: &World, action: &Action, outcome: &Outcome) -> Decision {
     let Outcome::Machines(machines) = outcome else { return Decision::default() };
     let mut decision = strangers::judge(world, machines);
     let machines: BTreeMap<_, _> =
         machines.iter().map(|machine| (machine.provider_id.clone(), machine.clone())).collect();
-    decision.remember(Memo::Machines { at: now, machines });
+    decision.remember(Memo::Machines { at: action.at, machines });
     decision
 }
 

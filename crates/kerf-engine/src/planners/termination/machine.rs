@@ -11,6 +11,9 @@ use crate::world::World;
 /// How often the cloud is asked until the machine is gone.
 const EVERY: Span = Span::from_seconds(5);
 
+/// Stored times are cut to whole seconds.
+const SECOND: Span = Span::from_seconds(1);
+
 /// Asks for the end of a claim's machine, again and again. Returns whether it is gone.
 pub(in crate::planners) fn end_machine(
     world: &World,
@@ -37,6 +40,6 @@ pub(in crate::planners) fn end_machine(
 pub(super) fn is_unlisted(world: &World, node: &Node) -> bool {
     let Some((listed_at, machines)) = &world.memory.machines else { return false };
     let Some(provider_id) = &node.provider_id else { return false };
-    let asked_before = node.meta.deleting_since.is_some_and(|since| since < *listed_at);
+    let asked_before = node.meta.deleting_since.is_some_and(|since| since + SECOND <= *listed_at);
     asked_before && !machines.contains_key(provider_id)
 }
