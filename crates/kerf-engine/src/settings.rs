@@ -18,6 +18,8 @@ pub struct Settings {
     pub node_class_kinds: Vec<(String, String)>,
     /// The drain limit of claims whose pool sets none, where the cloud wants one.
     pub termination_grace_default: Option<kerf_model::duration::GoDuration>,
+    /// A machine whose node has not joined by then, counted from the claim's creation, will not.
+    pub registration_within: Span,
 }
 
 impl Default for Settings {
@@ -28,6 +30,7 @@ impl Default for Settings {
             scheduler: SchedulerSettings::default(),
             node_class_kinds: Vec::new(),
             termination_grace_default: None,
+            registration_within: Span::from_minutes(15),
         }
     }
 }

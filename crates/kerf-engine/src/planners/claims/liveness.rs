@@ -7,8 +7,6 @@ use crate::world::World;
 
 /// A machine that has not been launched by then will not be.
 const LAUNCH_WITHIN: Span = Span::from_minutes(5);
-/// A machine whose node has not joined by then will not.
-const REGISTRATION_WITHIN: Span = Span::from_minutes(15);
 
 /// The step a claim is at, while it has a time limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +24,7 @@ pub(super) fn limit(world: &World, claim: &Claim) -> Option<(Step, Time)> {
     let is_launched =
         conditions.is_true(LAUNCHED) || world.memory.launched.contains_key(&claim.meta.uid);
     Some(if is_launched {
-        (Step::Registration, claim.meta.created_at + REGISTRATION_WITHIN)
+        (Step::Registration, claim.meta.created_at + world.settings.registration_within)
     } else {
         (Step::Launch, claim.meta.created_at + LAUNCH_WITHIN)
     })
