@@ -25,8 +25,13 @@ struct Verdict<'a> {
     now: Time,
     /// Names given to new claims.
     names: BTreeSet<Name>,
+    nominations_told: usize,
     decision: Decision,
 }
+
+/// Pods told of their places in one pass at most. The public rate is 5 a second and 10 at once;
+/// within the 20 seconds a promise lasts that makes 110.
+const NOMINATION_NEWS_MAX: usize = 110;
 
 /// Gives pods their places: nominations for nodes there are, claims for nodes there shall be. What
 /// no longer holds is left out, and its pods are looked at again soon.
@@ -37,7 +42,7 @@ pub(super) fn carry_out(
     now: Time,
 ) -> Decision {
     let (names, decision) = (BTreeSet::new(), Decision::default());
-    let mut verdict = Verdict { world, problem, now, names, decision };
+    let mut verdict = Verdict { world, problem, now, names, nominations_told: 0, decision };
     verdict.decision.remember(Memo::PassEnded);
     for placement in &solution.existing {
         let pods = verdict.still_waiting(&placement.pods);
@@ -164,9 +169,12 @@ impl<'a> Verdict<'a> {
             self.decision.remember(Memo::Nominate { pod: pod.key.clone(), nomination });
             self.decision.remember(Memo::Unplaced { pod: pod.key.clone(), reason: None });
             judge(pod, true, now, world, &mut self.decision);
-            let message = format!("Pod should schedule on: {place}");
-            let about = Key::Pod(pod.key.clone());
-            self.decision.announce(Announcement::normal(about, "Nominated", message));
+            if self.nominations_told < NOMINATION_NEWS_MAX {
+                self.nominations_told += 1;
+                let message = format!("Pod should schedule on: {place}");
+                let about = Key::Pod(pod.key.clone());
+                self.decision.announce(Announcement::normal(about, "Nominated", message));
+            }
         }
     }
 
