@@ -6,11 +6,14 @@ mod cluster;
 
 use std::collections::BTreeMap;
 
-use cluster::{Cluster, allowed, amounts, daemon_set, meta, pod_key, ready_pool, shape};
+use cluster::{Cluster, allowed, amounts, daemon_set, machines, meta, pod_key, ready_pool, shape};
 use kerf_engine::action::Deed;
 use kerf_engine::event::{Failure, Key, Object};
 use kerf_engine::observed::Node;
-use kerf_model::labels::well_known::INSTANCE_TYPE;
+use kerf_model::instance_type::Reservation;
+use kerf_model::labels::well_known::{CAPACITY_TYPE, INSTANCE_TYPE, ON_DEMAND, RESERVED};
+use kerf_model::price::Price;
+use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_model::taint::{Taint, TaintEffect};
 
 fn without_launches(cluster: &mut Cluster) {
@@ -230,6 +233,35 @@ fn two_nodes_of_one_answer_have_different_names_and_the_same_answer_the_same() {
     let is_letter = |letter: char| "bcdfghjklmnpqrstvwxz2456789".contains(letter);
     assert!(first.iter().all(|name| name["pool-".len()..].chars().all(is_letter)), "{first:?}");
 }
+
+#[test]
+fn reserved_capacity_that_is_spoken_for_is_not_given_away_twice() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    let mut types = machines().to_vec();
+    let large = types.last_mut().unwrap();
+    large.requirements[2].values.push(RESERVED.to_owned());
+    let mut reserved = large.offerings[0].clone();
+    let entry = |key: &str, value: &str| RequirementEntry::new(key, Operator::In, [value]);
+    reserved.requirements[1] = entry(CAPACITY_TYPE, RESERVED);
+    reserved.requirements.push(entry(RESERVATION, "cr-1"));
+    large.requirements.push(entry(RESERVATION, "cr-1"));
+    reserved.reservation = Some(Reservation { id: "cr-1".to_owned(), remaining: 1 });
+    reserved.price = Price::from_micros_per_hour(1);
+    large.offerings.insert(0, reserved);
+    cluster.offers.insert("pool".into(), types.into());
+    cluster.offer_all();
+    without_launches(&mut cluster);
+    for pod in ["a", "b"] {
+        cluster.pend(pod, "7");
+        cluster.seconds(5);
+    }
+    let claims = cluster.ordered_claims();
+    let ways: Vec<_> = claims.iter().map(|claim| allowed(claim, CAPACITY_TYPE)).collect();
+    assert_eq!(ways, [[RESERVED], [ON_DEMAND]]);
+}
+
+/// The key under which this test's cloud names reservations.
+const RESERVATION: &str = "example.com/reservation";
 
 /// A node that Kerf did not make.
 fn plain_node(name: &str) -> Node {

@@ -6,7 +6,7 @@ use kerf_model::claim::NodeClaim;
 use kerf_model::instance_type::InstanceType;
 use kerf_model::labels::LabelRules;
 use kerf_model::labels::annotation::{MIN_VALUES_RELAXED, NODE_POOL_HASH, NODE_POOL_HASH_VERSION};
-use kerf_model::labels::well_known::{CAPACITY_TYPE, HOSTNAME, NODE_POOL};
+use kerf_model::labels::well_known::{CAPACITY_TYPE, HOSTNAME, NODE_POOL, RESERVED};
 use kerf_model::node_spec::NodeSpec;
 use kerf_model::requirement::{Choice, Operator, RequirementEntry};
 use kerf_model::requirements::Requirements;
@@ -69,14 +69,20 @@ fn requirements(node: &NewNode, machines: &[InstanceType]) -> Vec<RequirementEnt
     entries
 }
 
-/// The capacity types the chosen machines can be bought by.
+/// The capacity types the chosen machines can be bought by. Reserved capacity is only for claims
+/// that the solver bound to a reservation: any other would take what was promised to those.
 fn capacity_types<'a>(node: &NewNode, chosen: &[&'a InstanceType]) -> BTreeSet<&'a str> {
     let mut types = BTreeSet::new();
+    let is_bound = |entry: &RequirementEntry| {
+        entry.key == CAPACITY_TYPE && entry.operator == Operator::In && entry.values == [RESERVED]
+    };
+    let is_bound = node.requirements.iter().any(is_bound);
     for offering in chosen.iter().flat_map(|machine| &machine.offerings) {
         let admitted = |entry: &RequirementEntry| {
             entry.values.iter().any(|value| admits(&node.requirements, &entry.key, value))
         };
-        if offering.available && offering.requirements.iter().all(admitted) {
+        let may_use = offering.available && (is_bound || offering.reservation.is_none());
+        if may_use && offering.requirements.iter().all(admitted) {
             let way = offering.requirements.iter().find(|entry| entry.key == CAPACITY_TYPE);
             types.extend(way.into_iter().flat_map(|entry| &entry.values).map(String::as_str));
         }

@@ -15,6 +15,7 @@ mod nomination;
 mod pass;
 mod pool_choice;
 mod problem;
+mod reservation;
 mod usage;
 mod verdict;
 mod waiting;

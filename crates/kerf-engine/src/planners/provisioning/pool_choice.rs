@@ -8,6 +8,7 @@ use kerf_model::requirements::Requirements;
 use kerf_model::vocabulary::Vocabulary;
 use kerf_scheduler::{MinValuesPolicy, Pool as PoolInWords};
 
+use super::reservation;
 use crate::announcement::Announcement;
 use crate::condition::READY;
 use crate::event::Key;
@@ -29,6 +30,7 @@ const INCOMPATIBLE_SILENCE: Span = Span::from_minutes(1);
 /// the public behaviour.
 pub(super) fn choose(world: &World) -> PoolChoice {
     let mut choice = PoolChoice::default();
+    let held = reservation::held(world);
     let mut open: Vec<&Pool> = world.pools.values().filter(|pool| is_open(world, pool)).collect();
     open.sort_by(|left, right| {
         let key = |pool: &Pool| (pool.wish.weight, pool.meta.name.clone());
@@ -46,7 +48,7 @@ pub(super) fn choose(world: &World) -> PoolChoice {
             choice.announcements.push(news.silent_for(INCOMPATIBLE_SILENCE));
             continue;
         }
-        let (pool, instance_types) = (pool.wish.clone(), machines.clone());
+        let (pool, instance_types) = (pool.wish.clone(), reservation::without(machines, &held));
         choice.pools.push(PoolInWords { pool, instance_types });
     }
     choice
