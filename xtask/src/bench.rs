@@ -1,6 +1,7 @@
 //! Benchmarks: instructions against those on record, figures at scale, and the peer beside Kerf.
 
 mod callgrind;
+mod e2e;
 mod executable;
 mod instructions;
 mod page;
@@ -11,12 +12,14 @@ mod watch;
 
 use anyhow::Result;
 
-/// `peer [ARGS]` compares with the peer, `scale` measures large problems; anything else is for the
+/// `peer [ARGS]` compares with the peer, `scale` measures large problems, `e2e` a thousand pods on a
+/// real control plane; anything else is for the
 /// instruction counts.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     match args.split_first() {
         Some((first, rest)) if first == "peer" => peer::run_peer(rest),
         Some((first, _)) if first == "scale" => scale::run(),
+        Some((first, _)) if first == "e2e" => e2e::run(),
         _ => instructions::run(args),
     }
 }

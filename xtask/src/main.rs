@@ -45,7 +45,7 @@ const TASKS: [Task; 7] = [
     },
     Task {
         name: "bench",
-        about: "Count instructions [NAME…] [--record] (needs valgrind); `bench scale`, `bench peer`",
+        about: "Count instructions [NAME…] [--record] (needs valgrind); `bench scale|peer|e2e`",
         run: bench::run,
     },
     Task {

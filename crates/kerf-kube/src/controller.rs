@@ -6,20 +6,18 @@
 //!  /metrics ─asks──► └───────────────┘ ◄────── outcomes ──────┘
 //! ```
 
-use std::collections::HashMap;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kerf_engine::action::{Action, Lane};
-use kerf_engine::event::{Event, Object, Outcome};
-use kerf_engine::observed::{Name, Pool};
+use kerf_engine::action::{Action, Deed, Lane};
+use kerf_engine::event::{Event, Key, Object, Outcome};
 use kerf_engine::time::Time;
 use kerf_engine::{Engine, Orders, Settings};
 use kube::Client;
 use tokio::sync::{Semaphore, mpsc, watch as signal};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 use tracing::{debug, info, warn};
 
 use crate::announce::Announcer;
@@ -28,6 +26,7 @@ use crate::execute::{Executor, Pace};
 use crate::health::Health;
 use crate::metrics::{Metrics, Scrape};
 use crate::observe::{News, Observer};
+use crate::offers::Offers;
 use crate::watch;
 use crate::words::words;
 
@@ -41,10 +40,6 @@ const THOUGHTS_AT_ONCE: usize = 1;
 const EVENTS_WAITING_MAX: usize = 1_024;
 /// Events taken in before deciding again, so that a flood of news does not put decisions off.
 const EVENTS_PER_DECISION_MAX: usize = 512;
-/// What pools are offered is asked anew so often.
-const OFFERS_REFRESH: Duration = Duration::from_secs(300);
-/// A failed question for offers is asked again after so long.
-const OFFERS_RETRY: Duration = Duration::from_secs(5);
 /// Calls under way when the process is asked to end may take so long to finish.
 const FINISH_WITHIN: Duration = Duration::from_secs(10);
 
@@ -95,7 +90,7 @@ impl<C: Cloud> Controller<C> {
                 Executor::new(self.client, self.cloud.clone(), self.pace),
                 event_sender.clone(),
             ),
-            offers: Offers { cloud: self.cloud, events: event_sender, asked: HashMap::new() },
+            offers: Offers::new(self.cloud, event_sender),
             announcer,
             metrics: self.metrics,
             health: self.health,
@@ -166,10 +161,14 @@ impl<C: Cloud> Desk<C> {
         if let Event::Finished { outcome: Outcome::Stored(object), .. } = &mut event {
             self.observer.complete(object);
         }
-        if let Event::Seen(object) = &event
-            && let Object::Pool(pool) = &**object
-        {
-            self.offers.ask(pool);
+        match &event {
+            Event::Seen(object) => {
+                if let Object::Pool(pool) = &**object {
+                    self.offers.ask(pool);
+                }
+            }
+            Event::Gone { key: Key::Pool(pool), .. } => self.offers.forget(pool),
+            _ => {}
         }
         let listed = matches!(event, Event::Listed(_));
         self.engine.handle(event, now());
@@ -183,7 +182,11 @@ impl<C: Cloud> Desk<C> {
         let now = now();
         let Orders { actions, announcements, measures } = self.engine.decide(now);
         for action in actions {
-            info!(reason = %action.reason, "{}", words(&action));
+            if is_bookkeeping(&action.deed) {
+                debug!(reason = %action.reason, "{}", words(&action));
+            } else {
+                info!(reason = %action.reason, "{}", words(&action));
+            }
             self.hands.carry_out(action);
         }
         for announcement in &announcements {
@@ -241,12 +244,22 @@ impl<C: Cloud> Hands<C> {
         let (executor, events) = (self.executor.clone(), self.events.clone());
         self.under_way.spawn(async move {
             let _turn = turns.acquire_owned().await;
+            let since = Instant::now();
             let outcome = executor.carry_out(&action.deed).await;
+            let milliseconds = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
             match &outcome {
+                Outcome::Solved(solution) => info!(
+                    milliseconds,
+                    nodes = solution.new_nodes.len(),
+                    unplaced = solution.unplaced.len(),
+                    "found places"
+                ),
                 Outcome::Failed(failure) => {
                     warn!(?failure, reason = %action.reason, "not done: {}", words(&action));
                 }
-                outcome => debug!(outcome = kind(outcome), "done: {}", words(&action)),
+                outcome => {
+                    debug!(outcome = kind(outcome), milliseconds, "done: {}", words(&action))
+                }
             }
             // The engine's task may be gone already; then nobody waits for the outcome.
             let _ = events.send(Event::Finished { action: action.id, outcome }).await;
@@ -270,44 +283,17 @@ impl<C: Cloud> Hands<C> {
     }
 }
 
-/// What pools are offered, asked for anew when a pool changes and from time to time.
-struct Offers<C> {
-    cloud: Arc<C>,
-    events: mpsc::Sender<Event>,
-    asked: HashMap<Name, (Arc<str>, i64, tokio::task::AbortHandle)>,
-}
-
-impl<C: Cloud> Offers<C> {
-    fn ask(&mut self, pool: &Pool) {
-        let (uid, generation) = (pool.meta.uid.clone(), pool.meta.generation);
-        if let Some((known_uid, known_generation, task)) = self.asked.get(&pool.meta.name) {
-            if *known_uid == uid && *known_generation == generation {
-                return;
-            }
-            task.abort();
-        }
-        let (cloud, events, pool) = (self.cloud.clone(), self.events.clone(), pool.clone());
-        let name = pool.meta.name.clone();
-        let task = tokio::spawn(async move {
-            loop {
-                let pause = match cloud.instance_types(&pool).await {
-                    Ok(instance_types) => {
-                        let pool = pool.meta.name.clone();
-                        if events.send(Event::Offered { pool, instance_types }).await.is_err() {
-                            return;
-                        }
-                        OFFERS_REFRESH
-                    }
-                    Err(failure) => {
-                        warn!(pool = %pool.meta.name, ?failure, "the cloud names no machines");
-                        OFFERS_RETRY
-                    }
-                };
-                sleep(pause).await;
-            }
-        });
-        self.asked.insert(name, (uid, generation, task.abort_handle()));
-    }
+/// Whether a deed only notes what is known; the log tells of it when asked for details.
+fn is_bookkeeping(deed: &Deed) -> bool {
+    matches!(
+        deed,
+        Deed::PatchClaim { .. }
+            | Deed::WriteClaimStatus { .. }
+            | Deed::PatchNode { .. }
+            | Deed::PatchPool { .. }
+            | Deed::WritePoolStatus { .. }
+            | Deed::ListMachines
+    )
 }
 
 fn now() -> Time {

@@ -35,6 +35,8 @@ mod metrics;
 mod node;
 #[cfg(feature = "client")]
 mod observe;
+#[cfg(feature = "client")]
+mod offers;
 mod pod;
 mod provisionable;
 mod reader;

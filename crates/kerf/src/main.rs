@@ -19,6 +19,8 @@ struct Cli {
 enum Command {
     /// Show the nodes that manifests need and what they cost, without a cluster
     Plan(commands::plan::Plan),
+    /// Watch a cluster, give pending pods nodes, and take nodes away that nobody needs
+    Controller(Box<commands::controller::Controller>),
     /// Judge manifests as the API server would, without one
     Lint(commands::lint::Lint),
     /// Turn Provisioners and AWSNodeTemplates into NodePools and EC2NodeClasses
@@ -49,6 +51,7 @@ fn parsed() -> Cli {
 fn main() -> ExitCode {
     let result = match parsed().command {
         Command::Plan(plan) => plan.run(),
+        Command::Controller(controller) => controller.run(),
         Command::Lint(lint) => lint.run(),
         Command::Convert(convert) => convert.run(),
         Command::Crds(crds) => crds.run(),

@@ -8,6 +8,7 @@ pub(crate) mod claim;
 mod daemon_sets;
 mod disruption_guard;
 mod interner;
+mod listing;
 pub(crate) mod meta;
 mod news;
 pub(crate) mod node;

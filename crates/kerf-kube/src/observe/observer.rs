@@ -1,6 +1,6 @@
 //! News in, events out.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1 as core;
@@ -9,13 +9,14 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kerf_api::Problem;
 use kerf_engine::World;
 use kerf_engine::event::{Event, Key, Kind, Object};
-use kerf_engine::observed::{Name, Namespace, PodKey, Revision, VolumeAttachment};
+use kerf_engine::observed::{Name, Namespace, PodKey, VolumeAttachment};
 use kerf_model::labels::LabelRules;
 use kube::api::ApiResource;
 use tracing::warn;
 
 use super::daemon_sets::DaemonSets;
 use super::interner::Interner;
+use super::listing::{Listings, Source};
 use super::meta::{meta, name_of, revision};
 use super::news::{Change, News};
 use super::pod::{self, Reading};
@@ -33,53 +34,22 @@ pub struct Observer {
     /// Pods without a node whose volumes decide where they may stand.
     storage_pods: BTreeMap<PodKey, core::Pod>,
     volume_limits: HashMap<Name, BTreeMap<String, u32>>,
-    listings: HashMap<Source, Listing>,
-    awaited: BTreeSet<Source>,
-    told: HashSet<Kind>,
-    /// The newest version of anything that was told.
-    newest: Revision,
-}
-
-/// A watch.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Source {
-    Kind(Kind),
-    /// A kind of node class, by group and kind.
-    NodeClass(String, String),
-    CsiNode,
-    VolumeClaim,
-    Volume,
-    StorageClass,
-}
-
-/// A list that is being told.
-#[derive(Debug)]
-struct Listing {
-    /// The newest version known when it began: what is older and not told is gone.
-    since: Revision,
-    told: HashSet<Key>,
+    listings: Listings,
 }
 
 /// What a change to one object comes to.
-type Read = Result<Vec<Object>, (String, Vec<Problem>)>;
+type Read = Result<Vec<Object>, Unreadable>;
+
+/// An object that cannot be understood.
+struct Unreadable {
+    object: String,
+    problems: Vec<Problem>,
+}
 
 impl Observer {
     /// An observer of a cluster with these rules for labels and these kinds of node classes.
     #[must_use]
     pub fn new(rules: LabelRules, node_classes: &[ApiResource]) -> Self {
-        let kinds = [
-            Kind::Pod,
-            Kind::Node,
-            Kind::Claim,
-            Kind::Pool,
-            Kind::DisruptionGuard,
-            Kind::DaemonSet,
-            Kind::Namespace,
-            Kind::VolumeAttachment,
-        ];
-        let stored = [Source::CsiNode, Source::VolumeClaim, Source::Volume, Source::StorageClass];
-        let classes = node_classes.iter().map(Source::of_class);
-        let awaited = kinds.into_iter().map(Source::Kind).chain(stored).chain(classes).collect();
         Self {
             rules,
             shapes: Interner::default(),
@@ -87,10 +57,7 @@ impl Observer {
             storage: Storage::default(),
             storage_pods: BTreeMap::new(),
             volume_limits: HashMap::new(),
-            listings: HashMap::new(),
-            awaited,
-            told: HashSet::new(),
-            newest: Revision::default(),
+            listings: Listings::new(node_classes),
         }
     }
 
@@ -167,35 +134,32 @@ impl Observer {
                         let (namespace, name) = namespaced(&claim.metadata);
                         storage.remove_claim(&namespace, &name);
                     }
-                    Change::Relisting | Change::Listed => {}
+                    Change::Relisting => storage.clear_claims(),
+                    Change::Listed => {}
                 })
             }
             News::Volume(change) => {
                 self.stored(Source::Volume, change, world, |storage, change| match change {
                     Change::Is(volume) => storage.add_volume(*volume),
                     Change::Was(volume) => storage.remove_volume(&name_of(&volume.metadata)),
-                    Change::Relisting | Change::Listed => {}
+                    Change::Relisting => storage.clear_volumes(),
+                    Change::Listed => {}
                 })
             }
             News::StorageClass(change) => {
                 self.stored(Source::StorageClass, change, world, |storage, change| match change {
                     Change::Is(class) => storage.add_class(*class),
                     Change::Was(class) => storage.remove_class(&name_of(&class.metadata)),
-                    Change::Relisting | Change::Listed => {}
+                    Change::Relisting => storage.clear_classes(),
+                    Change::Listed => {}
                 })
             }
         }
     }
 
-    /// Notes a version that was learnt by writing.
-    pub fn note_revision(&mut self, revision: Revision) {
-        self.newest = self.newest.max(revision);
-    }
-
     /// Completes an object that was learnt by writing with what the API keeps elsewhere.
     pub fn complete(&mut self, object: &mut Object) {
         if let Object::Node(node) = object {
-            self.note_revision(node.meta.revision);
             let limits = self.volume_limits.get(&node.meta.name);
             node.volume_limits = limits.cloned().unwrap_or_default();
         }
@@ -265,7 +229,7 @@ impl Observer {
     fn csi_node(&mut self, change: Change<storage::CSINode>, world: &World) -> Vec<Event> {
         let (name, limits) = match &change {
             Change::Relisting => return Vec::new(),
-            Change::Listed => return self.list(Source::CsiNode),
+            Change::Listed => return self.listings.end(&Source::CsiNode, world),
             Change::Is(csi) => (name_of(&csi.metadata), node::limits(csi)),
             Change::Was(csi) => (name_of(&csi.metadata), BTreeMap::new()),
         };
@@ -287,28 +251,22 @@ impl Observer {
         &mut self,
         source: Source,
         change: Change<K>,
-        _world: &World,
+        world: &World,
         apply: impl FnOnce(&mut Storage, Change<K>),
     ) -> Vec<Event> {
         let listed = matches!(change, Change::Listed);
+        if matches!(change, Change::Relisting) {
+            self.listings.begin(source.clone());
+        }
         apply(&mut self.storage, change);
+        let whole = if listed { self.listings.end(&source, world) } else { Vec::new() };
         let mut events = Vec::new();
-        if listed {
-            events = self.list(source);
-        }
-        if self.knows_storage() {
+        if self.listings.knows_storage() {
             let pods: Vec<core::Pod> = self.storage_pods.values().cloned().collect();
-            let objects = pods.into_iter().flat_map(|pod| self.read_pod(pod));
-            let mut again: Vec<Event> = objects.map(seen).collect();
-            again.append(&mut events);
-            return again;
+            events.extend(pods.into_iter().flat_map(|pod| self.read_pod(pod)).map(seen));
         }
+        events.extend(whole);
         events
-    }
-
-    fn knows_storage(&self) -> bool {
-        let needed = [Source::VolumeClaim, Source::Volume, Source::StorageClass];
-        !needed.iter().any(|source| self.awaited.contains(source))
     }
 
     /// A change to a kind the engine knows.
@@ -322,135 +280,38 @@ impl Observer {
     ) -> Vec<Event> {
         match change {
             Change::Relisting => {
-                let listing = Listing { since: self.newest, told: HashSet::new() };
-                self.listings.insert(source, listing);
+                self.listings.begin(source);
                 Vec::new()
             }
+            Change::Listed => self.listings.end(&source, world),
             Change::Is(object) => {
-                self.note_revision(revision(object.meta().resource_version.as_deref()));
-                if let Some(listing) = self.listings.get_mut(&source) {
-                    listing.told.insert(key(&object));
-                }
+                let version = object.meta().resource_version.as_deref();
+                self.listings.note_revision(revision(version));
+                self.listings.tell(&source, || key(&object));
                 match read(self, *object) {
                     Ok(objects) => objects.into_iter().map(seen).collect(),
-                    Err((object, problems)) => {
-                        for problem in problems {
-                            warn!(%object, %problem, "set aside an object that cannot be read");
-                        }
+                    Err(unreadable) => {
+                        unreadable.report();
                         Vec::new()
                     }
                 }
             }
             Change::Was(object) => {
                 let revision = revision(object.meta().resource_version.as_deref());
-                self.note_revision(revision);
+                self.listings.note_revision(revision);
                 vec![Event::Gone { key: key(&object), revision }]
             }
-            Change::Listed => {
-                let mut events = Vec::new();
-                if let Some(listing) = self.listings.remove(&source) {
-                    let gone = lost(world, &source, &listing);
-                    events.extend(
-                        gone.into_iter().map(|key| Event::Gone { key, revision: listing.since }),
-                    );
-                }
-                events.extend(self.list(source));
-                events
-            }
         }
-    }
-
-    /// Notes that a watch has told everything once, and tells the engine which kinds are whole.
-    fn list(&mut self, source: Source) -> Vec<Event> {
-        self.awaited.remove(&source);
-        let awaits = |this: &Self, kind: Kind| {
-            let parts: &[Source] = match kind {
-                Kind::Pod => &[Source::VolumeClaim, Source::Volume, Source::StorageClass],
-                Kind::Node => &[Source::CsiNode],
-                _ => &[],
-            };
-            let class = kind == Kind::NodeClass
-                && this.awaited.iter().any(|it| matches!(it, Source::NodeClass(..)));
-            class
-                || this.awaited.contains(&Source::Kind(kind))
-                || parts.iter().any(|part| this.awaited.contains(part))
-        };
-        let kinds = [
-            Kind::Pod,
-            Kind::Node,
-            Kind::Claim,
-            Kind::Pool,
-            Kind::NodeClass,
-            Kind::DisruptionGuard,
-            Kind::DaemonSet,
-            Kind::Namespace,
-            Kind::VolumeAttachment,
-        ];
-        let whole: Vec<Kind> = kinds
-            .into_iter()
-            .filter(|kind| !self.told.contains(kind) && !awaits(self, *kind))
-            .collect();
-        self.told.extend(&whole);
-        whole.into_iter().map(Event::Listed).collect()
     }
 }
 
-impl Source {
-    fn of_class(kind: &ApiResource) -> Self {
-        Self::NodeClass(kind.group.clone(), kind.kind.clone())
+impl Unreadable {
+    /// Nobody but the log can be told: the object is not part of the world.
+    fn report(self) {
+        for problem in self.problems {
+            warn!(object = self.object, %problem, "set aside an object that cannot be read");
+        }
     }
-}
-
-/// The objects the engine knows that a whole list did not name. What was written after the list
-/// began is newer than it.
-fn lost(world: &World, source: &Source, listing: &Listing) -> Vec<Key> {
-    let keys: Vec<(Key, Revision)> = match source {
-        Source::Kind(Kind::Pod) => known(&world.pods, |it| (Key::Pod(it.key.clone()), &it.meta)),
-        Source::Kind(Kind::Node) => {
-            known(&world.nodes, |it| (Key::Node(it.meta.name.clone()), &it.meta))
-        }
-        Source::Kind(Kind::Claim) => {
-            known(&world.claims, |it| (Key::Claim(it.meta.name.clone()), &it.meta))
-        }
-        Source::Kind(Kind::Pool) => {
-            known(&world.pools, |it| (Key::Pool(it.meta.name.clone()), &it.meta))
-        }
-        Source::Kind(Kind::DisruptionGuard) => known(&world.guards, |it| {
-            (Key::DisruptionGuard(it.namespace.clone(), it.meta.name.clone()), &it.meta)
-        }),
-        Source::Kind(Kind::DaemonSet) => known(&world.daemon_sets, |it| {
-            (Key::DaemonSet(it.namespace.clone(), it.meta.name.clone()), &it.meta)
-        }),
-        Source::Kind(Kind::Namespace) => {
-            known(&world.namespaces, |it| (Key::Namespace(it.meta.name.clone()), &it.meta))
-        }
-        Source::Kind(Kind::VolumeAttachment) => {
-            known(&world.attachments, |it| (Key::VolumeAttachment(it.meta.name.clone()), &it.meta))
-        }
-        Source::NodeClass(group, kind) => {
-            let of_kind = world
-                .node_classes
-                .iter()
-                .filter(|(key, _)| key.group == *group && key.kind == *kind);
-            of_kind.map(|(key, it)| (Key::NodeClass(key.clone()), it.meta.revision)).collect()
-        }
-        _ => Vec::new(),
-    };
-    let is_lost = |(key, revision): &(Key, Revision)| {
-        *revision <= listing.since && !listing.told.contains(key)
-    };
-    keys.into_iter().filter(is_lost).map(|(key, _)| key).collect()
-}
-
-fn known<K, V>(
-    objects: &BTreeMap<K, V>,
-    name: impl Fn(&V) -> (Key, &kerf_engine::observed::Meta),
-) -> Vec<(Key, Revision)> {
-    let entry = |object| {
-        let (key, meta) = name(object);
-        (key, meta.revision)
-    };
-    objects.values().map(entry).collect()
 }
 
 fn one<T>(
@@ -459,8 +320,10 @@ fn one<T>(
     metadata: &ObjectMeta,
     read: Result<T, Vec<Problem>>,
 ) -> Read {
-    read.map(|read| vec![object(read)])
-        .map_err(|problems| (format!("{kind} {}", name_of(metadata)), problems))
+    read.map(|read| vec![object(read)]).map_err(|problems| Unreadable {
+        object: format!("{kind} {}", name_of(metadata)),
+        problems,
+    })
 }
 
 fn seen(object: Object) -> Event {

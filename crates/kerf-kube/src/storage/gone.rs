@@ -18,6 +18,21 @@ impl Storage {
         self.classes.remove(name);
     }
 
+    /// Forgets every claim: all will be told anew.
+    pub fn clear_claims(&mut self) {
+        self.claims.clear();
+    }
+
+    /// Forgets every volume: all will be told anew.
+    pub fn clear_volumes(&mut self) {
+        self.volumes.clear();
+    }
+
+    /// Forgets every storage class: all will be told anew.
+    pub fn clear_classes(&mut self) {
+        self.classes.clear();
+    }
+
     /// The claim a volume belongs to, as `namespace/name`, if the volume is known and claimed.
     #[must_use]
     pub fn claim_of_volume(&self, volume: &str) -> Option<String> {

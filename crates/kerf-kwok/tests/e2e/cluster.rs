@@ -15,7 +15,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::controller::{ACCOUNT, Running};
 
 /// Most things take a few seconds; the machine may be compiling at the same time.
-pub(crate) const SOON: Duration = Duration::from_secs(60);
+pub(crate) const SOON: Duration = Duration::from_secs(120);
 
 static CONTROL_PLANE: Shared = Shared::new(|| {
     let account = User::new(ACCOUNT)
@@ -53,6 +53,16 @@ impl Cluster {
         let namespace = format!("--namespace={}", self.name);
         let arguments: Vec<&str> = arguments.iter().copied().chain([&*namespace]).collect();
         self.control_plane.kubectl(&arguments).unwrap()
+    }
+
+    /// A client with every right.
+    pub(crate) fn client(&self) -> Client {
+        self.client.clone()
+    }
+
+    /// Waits for something asynchronous.
+    pub(crate) fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+        self.runtime.block_on(future)
     }
 
     /// Applies objects.

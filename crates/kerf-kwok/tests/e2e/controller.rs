@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, OnceLock};
 
 use kerf_engine::Settings;
+use kerf_engine::time::Span;
 use kerf_kube::{Candidate, Controller, Health, Metrics, Pace, Scrape};
 use kerf_kwok::Kwok;
 use kerf_testbed::ControlPlane;
@@ -16,6 +17,9 @@ const NAMESPACE: &str = "karpenter";
 const LEASE: &str = "karpenter-leader-election";
 const CALLS_PER_SECOND: NonZeroU32 = NonZeroU32::new(200).unwrap();
 const CALLS_AT_ONCE: NonZeroU32 = NonZeroU32::new(300).unwrap();
+
+/// A quarter of an hour in public. Simulated machines join within a second or two.
+const REGISTRATION_WITHIN: Span = Span::from_seconds(30);
 
 static RUNNING: OnceLock<Running> = OnceLock::new();
 
@@ -43,7 +47,10 @@ impl Running {
             let controller = Controller {
                 client: client.clone(),
                 cloud: Arc::new(Kwok::new(client.clone(), kerf_catalog::kwok())),
-                settings: Settings::default(),
+                settings: Settings {
+                    registration_within: REGISTRATION_WITHIN,
+                    ..Settings::default()
+                },
                 pace: Pace::new(CALLS_PER_SECOND, CALLS_AT_ONCE),
                 health: shared_health,
                 metrics: Metrics::default(),

@@ -7,4 +7,10 @@ mod cluster;
 mod controller;
 mod manifest;
 
+mod joining;
+mod leading;
+mod leaving;
+mod placement;
+mod refusal;
 mod scaling;
+mod telling;

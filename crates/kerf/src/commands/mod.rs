@@ -1,6 +1,7 @@
 //! One module per command.
 
 pub(crate) mod bench_solve;
+pub(crate) mod controller;
 pub(crate) mod convert;
 pub(crate) mod crds;
 pub(crate) mod lint;

@@ -1,0 +1,177 @@
+//! What has been told completely, and what went while nobody was watching.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use kerf_engine::World;
+use kerf_engine::event::{Event, Key, Kind};
+use kerf_engine::observed::{Meta, Revision};
+use kube::api::ApiResource;
+
+/// Every kind the engine waits for.
+const KINDS: [Kind; 9] = [
+    Kind::Pod,
+    Kind::Node,
+    Kind::Claim,
+    Kind::Pool,
+    Kind::NodeClass,
+    Kind::DisruptionGuard,
+    Kind::DaemonSet,
+    Kind::Namespace,
+    Kind::VolumeAttachment,
+];
+
+/// The lists that are being told and those that have been.
+#[derive(Debug)]
+pub(super) struct Listings {
+    open: HashMap<Source, Listing>,
+    awaited: BTreeSet<Source>,
+    told: HashSet<Kind>,
+    /// The newest version of anything that was told.
+    newest: Revision,
+}
+
+/// A watch.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Source {
+    /// One of a kind the engine knows.
+    Kind(Kind),
+    /// A kind of node class, by group and kind.
+    NodeClass(String, String),
+    CsiNode,
+    VolumeClaim,
+    Volume,
+    StorageClass,
+}
+
+/// A list that is being told.
+#[derive(Debug)]
+struct Listing {
+    /// The newest version known when it began: what is older and not told is gone.
+    since: Revision,
+    told: HashSet<Key>,
+}
+
+impl Source {
+    /// The watch of a kind of node class.
+    pub(super) fn of_class(kind: &ApiResource) -> Self {
+        Self::NodeClass(kind.group.clone(), kind.kind.clone())
+    }
+
+    /// The kinds that are not whole without what this watch tells.
+    fn parts_of(&self) -> Kind {
+        match self {
+            Self::Kind(kind) => *kind,
+            Self::NodeClass(..) => Kind::NodeClass,
+            Self::CsiNode => Kind::Node,
+            Self::VolumeClaim | Self::Volume | Self::StorageClass => Kind::Pod,
+        }
+    }
+}
+
+impl Listings {
+    /// Nothing has been told yet, and these kinds of node classes will be.
+    pub(super) fn new(node_classes: &[ApiResource]) -> Self {
+        let kinds = KINDS.into_iter().filter(|kind| *kind != Kind::NodeClass).map(Source::Kind);
+        let parts = [Source::CsiNode, Source::VolumeClaim, Source::Volume, Source::StorageClass];
+        let classes = node_classes.iter().map(Source::of_class);
+        Self {
+            open: HashMap::new(),
+            awaited: kinds.chain(parts).chain(classes).collect(),
+            told: HashSet::new(),
+            newest: Revision::default(),
+        }
+    }
+
+    /// Notes a version that exists.
+    pub(super) fn note_revision(&mut self, revision: Revision) {
+        self.newest = self.newest.max(revision);
+    }
+
+    /// All objects of a watch are about to be told anew.
+    pub(super) fn begin(&mut self, source: Source) {
+        let listing = Listing { since: self.newest, told: HashSet::new() };
+        self.open.insert(source, listing);
+    }
+
+    /// An object was told.
+    pub(super) fn tell(&mut self, source: &Source, key: impl FnOnce() -> Key) {
+        if let Some(listing) = self.open.get_mut(source) {
+            listing.told.insert(key());
+        }
+    }
+
+    /// All objects of a watch have been told: those that are gone, and which kinds are whole now.
+    pub(super) fn end(&mut self, source: &Source, world: &World) -> Vec<Event> {
+        let mut events = Vec::new();
+        if let Some(listing) = self.open.remove(source) {
+            let gone = |key| Event::Gone { key, revision: listing.since };
+            events.extend(lost(world, source, &listing).into_iter().map(gone));
+        }
+        self.awaited.remove(source);
+        for kind in KINDS {
+            let whole = !self.awaited.iter().any(|source| source.parts_of() == kind);
+            if whole && self.told.insert(kind) {
+                events.push(Event::Listed(kind));
+            }
+        }
+        events
+    }
+
+    /// Whether everything about storage has been told, and nothing of it is being told anew.
+    pub(super) fn knows_storage(&self) -> bool {
+        let mut parts = [Source::VolumeClaim, Source::Volume, Source::StorageClass].into_iter();
+        !parts.any(|source| self.awaited.contains(&source) || self.open.contains_key(&source))
+    }
+}
+
+/// The objects the engine knows that a whole list did not name. What was written after the list
+/// began is newer than it.
+fn lost(world: &World, source: &Source, listing: &Listing) -> Vec<Key> {
+    let keys: Vec<(Key, Revision)> = match source {
+        Source::Kind(Kind::Pod) => known(&world.pods, |it| (Key::Pod(it.key.clone()), &it.meta)),
+        Source::Kind(Kind::Node) => {
+            known(&world.nodes, |it| (Key::Node(it.meta.name.clone()), &it.meta))
+        }
+        Source::Kind(Kind::Claim) => {
+            known(&world.claims, |it| (Key::Claim(it.meta.name.clone()), &it.meta))
+        }
+        Source::Kind(Kind::Pool) => {
+            known(&world.pools, |it| (Key::Pool(it.meta.name.clone()), &it.meta))
+        }
+        Source::Kind(Kind::DisruptionGuard) => known(&world.guards, |it| {
+            (Key::DisruptionGuard(it.namespace.clone(), it.meta.name.clone()), &it.meta)
+        }),
+        Source::Kind(Kind::DaemonSet) => known(&world.daemon_sets, |it| {
+            (Key::DaemonSet(it.namespace.clone(), it.meta.name.clone()), &it.meta)
+        }),
+        Source::Kind(Kind::Namespace) => {
+            known(&world.namespaces, |it| (Key::Namespace(it.meta.name.clone()), &it.meta))
+        }
+        Source::Kind(Kind::VolumeAttachment) => {
+            known(&world.attachments, |it| (Key::VolumeAttachment(it.meta.name.clone()), &it.meta))
+        }
+        Source::NodeClass(group, kind) => {
+            let of_kind = world
+                .node_classes
+                .iter()
+                .filter(|(key, _)| key.group == *group && key.kind == *kind);
+            of_kind.map(|(key, it)| (Key::NodeClass(key.clone()), it.meta.revision)).collect()
+        }
+        _ => Vec::new(),
+    };
+    let is_lost = |(key, revision): &(Key, Revision)| {
+        *revision <= listing.since && !listing.told.contains(key)
+    };
+    keys.into_iter().filter(is_lost).map(|(key, _)| key).collect()
+}
+
+fn known<K, V>(
+    objects: &BTreeMap<K, V>,
+    name: impl Fn(&V) -> (Key, &Meta),
+) -> Vec<(Key, Revision)> {
+    let entry = |object| {
+        let (key, meta) = name(object);
+        (key, meta.revision)
+    };
+    objects.values().map(entry).collect()
+}

@@ -1,0 +1,84 @@
+//! The kerf program under measurement.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use kerf_testbed::wait_until;
+use serde_json::Value;
+
+/// A fresh start on an empty cluster takes well under a second.
+const READY_AT_MOST: Duration = Duration::from_secs(60);
+
+/// A running controller; ended when dropped.
+pub(crate) struct Kerf {
+    child: RefCell<Child>,
+    log: PathBuf,
+}
+
+impl Kerf {
+    /// Starts the program with its defaults and waits until it is ready.
+    pub(crate) fn start(program: &Path, kubeconfig: &Path) -> Self {
+        let (metrics, probes) = (free_port(), free_port());
+        let log = std::env::temp_dir().join(format!("kerf-bench-{}.log", std::process::id()));
+        let child = Command::new(program)
+            .args(["controller", "--cloud=kwok", "--leader-election-namespace=karpenter"])
+            .arg(format!("--metrics-port={metrics}"))
+            .arg(format!("--health-probe-port={probes}"))
+            .env("KUBECONFIG", kubeconfig)
+            .stdout(File::create(&log).unwrap())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .unwrap();
+        let this = Self { child: RefCell::new(child), log };
+        assert!(wait_until(READY_AT_MOST, || is_ready(probes)), "kerf was not ready in time");
+        this
+    }
+
+    /// The most memory it held at once.
+    pub(crate) fn peak_memory_bytes(&self) -> u64 {
+        let path = format!("/proc/{}/status", self.child.borrow().id());
+        let status = std::fs::read_to_string(path).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        let kib: u64 = line.trim().trim_end_matches(" kB").parse().unwrap();
+        kib * 1024
+    }
+
+    /// How long it thought about places, by its own log.
+    pub(crate) fn solve_seconds(&self) -> f64 {
+        let mut total = 0.0;
+        for line in BufReader::new(File::open(&self.log).unwrap()).lines() {
+            let line: Value = serde_json::from_str(&line.unwrap()).unwrap_or_default();
+            if line["message"].as_str().is_some_and(|it| it.starts_with("found places")) {
+                total += line["milliseconds"].as_f64().unwrap_or_default() / 1_000.0;
+            }
+        }
+        total
+    }
+}
+
+impl Drop for Kerf {
+    fn drop(&mut self) {
+        let mut child = self.child.borrow_mut();
+        let _ = child.kill();
+        let _ = child.wait();
+        let _ = std::fs::remove_file(&self.log);
+    }
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
+}
+
+fn is_ready(port: u16) -> bool {
+    let Ok(mut stream) = TcpStream::connect((Ipv4Addr::LOCALHOST, port)) else { return false };
+    let request = "GET /readyz HTTP/1.1\r\nHost: kerf\r\nConnection: close\r\n\r\n";
+    let mut answer = String::new();
+    stream.write_all(request.as_bytes()).is_ok()
+        && stream.read_to_string(&mut answer).is_ok()
+        && answer.starts_with("HTTP/1.1 200")
+}

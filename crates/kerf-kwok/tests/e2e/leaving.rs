@@ -1,0 +1,149 @@
+//! Nodes go: drained in order, respecting whoever may not leave, and leave nothing behind.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::cluster::{Cluster, names};
+use crate::manifest::{deployment, merge, pod, pool};
+
+/// Long enough for a drain that ought to wait to give itself away.
+const A_WHILE: Duration = Duration::from_secs(8);
+
+fn never_allows(cluster: &Cluster, app: &str) -> Value {
+    json!({
+        "apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
+        "metadata": { "name": "never", "namespace": cluster.name },
+        "spec": { "maxUnavailable": 0, "selector": { "matchLabels": { "app": app } } },
+    })
+}
+
+fn annotated(mut pod: Value, key: &str, value: &str) -> Value {
+    merge(&mut pod, json!({ "metadata": { "annotations": { key: value } } }));
+    pod
+}
+
+fn delete(cluster: &Cluster, kind: &str) {
+    let of_pool = format!("--selector=karpenter.sh/nodepool={}", cluster.name);
+    cluster.kubectl(&["delete", kind, &of_pool, "--wait=false"]);
+}
+
+fn is_swept(cluster: &Cluster) -> bool {
+    cluster.nodes().is_empty() && cluster.claims().is_empty()
+}
+
+#[test]
+fn deleting_a_node_drains_ordinary_pods_before_critical_ones_and_takes_its_claim_along() {
+    let cluster = Cluster::of("tiers");
+    let critical = json!({ "priorityClassName": "system-cluster-critical" });
+    cluster.apply(&[
+        never_allows(&cluster, "ordinary"),
+        pool(cluster.name, json!({})),
+        pod(cluster.name, "ordinary", json!({})),
+        pod(cluster.name, "critical", critical),
+    ]);
+    cluster.wait("both pods are ready", || cluster.ready_pods() == 2);
+    // One node or two: what matters is that the ordinary pod's node holds the critical one back.
+    if cluster.nodes().len() == 1 {
+        delete(&cluster, "node");
+        cluster.stays("the critical pod waits for the ordinary one", A_WHILE, || {
+            cluster.pods().len() == 2
+        });
+        let node = names(&cluster.nodes()).pop().unwrap();
+        let news = || cluster.events("default", &node, "FailedDraining");
+        cluster.wait("the node says why it stays", || !news().is_empty());
+    } else {
+        panic!("two pods of one processor each belong on one node: {:?}", names(&cluster.nodes()));
+    }
+    cluster.kubectl(&["delete", "poddisruptionbudget", "never"]);
+    cluster
+        .wait("pods, node and claim are gone", || cluster.pods().is_empty() && is_swept(&cluster));
+}
+
+#[test]
+fn deleting_a_claim_moves_its_pods_to_another_node() {
+    let cluster = Cluster::of("moving");
+    cluster.apply(&[pool(cluster.name, json!({})), deployment(cluster.name, "web", 2, json!({}))]);
+    cluster.wait("the pods are ready", || cluster.ready_pods() == 2);
+    let former = names(&cluster.claims());
+    delete(&cluster, "nodeclaim");
+    cluster.wait("the former claim and its node are gone", || {
+        let (claims, nodes) = (names(&cluster.claims()), names(&cluster.nodes()));
+        former.iter().all(|claim| {
+            !claims.contains(claim) && !nodes.iter().any(|node| node.contains(claim.as_str()))
+        })
+    });
+    cluster.wait("the pods are ready elsewhere", || cluster.ready_pods() == 2);
+}
+
+#[test]
+fn a_pod_that_must_not_be_disrupted_holds_its_node_until_it_may() {
+    let cluster = Cluster::of("protected");
+    let guarded = pod(cluster.name, "guarded", json!({}));
+    cluster.apply(&[
+        pool(cluster.name, json!({})),
+        annotated(guarded, "karpenter.sh/do-not-disrupt", "true"),
+    ]);
+    cluster.wait("the pod is ready", || cluster.ready_pods() == 1);
+    delete(&cluster, "nodeclaim");
+    cluster.stays("the pod keeps its node", A_WHILE, || cluster.ready_pods() == 1);
+    cluster.kubectl(&["annotate", "pod", "guarded", "karpenter.sh/do-not-disrupt-"]);
+    cluster
+        .wait("pod, node and claim are gone", || cluster.pods().is_empty() && is_swept(&cluster));
+}
+
+#[test]
+fn a_budget_that_never_allows_holds_a_node_until_it_is_gone() {
+    let cluster = Cluster::of("budget");
+    cluster.apply(&[
+        never_allows(&cluster, "held"),
+        pool(cluster.name, json!({})),
+        pod(cluster.name, "held", json!({})),
+    ]);
+    cluster.wait("the pod is ready", || cluster.ready_pods() == 1);
+    delete(&cluster, "nodeclaim");
+    cluster.stays("the pod keeps its node", A_WHILE, || cluster.ready_pods() == 1);
+    cluster.kubectl(&["delete", "poddisruptionbudget", "never"]);
+    cluster
+        .wait("pod, node and claim are gone", || cluster.pods().is_empty() && is_swept(&cluster));
+}
+
+#[test]
+fn the_termination_grace_period_ends_every_drain() {
+    let cluster = Cluster::of("grace");
+    let grace = json!({ "template": { "spec": { "terminationGracePeriod": "10s" } } });
+    let stubborn = pod(cluster.name, "stubborn", json!({}));
+    cluster.apply(&[
+        never_allows(&cluster, "stubborn"),
+        pool(cluster.name, grace),
+        annotated(stubborn, "karpenter.sh/do-not-disrupt", "true"),
+    ]);
+    cluster.wait("the pod is ready", || cluster.ready_pods() == 1);
+    delete(&cluster, "nodeclaim");
+    cluster.stays("the pod has its grace", Duration::from_secs(5), || cluster.ready_pods() == 1);
+    cluster.wait("pod, node and claim are gone all the same", || {
+        cluster.pods().is_empty() && is_swept(&cluster)
+    });
+    let told = cluster.events(cluster.name, "stubborn", "Disrupted");
+    assert!(!told.is_empty(), "the pod was told that it had to go");
+}
+
+#[test]
+fn a_node_that_is_too_old_is_replaced() {
+    let cluster = Cluster::of("expiry");
+    let expiry = json!({ "template": { "spec": { "expireAfter": "20s" } } });
+    cluster.apply(&[pool(cluster.name, expiry), deployment(cluster.name, "web", 1, json!({}))]);
+    cluster.wait("the pod is ready", || cluster.ready_pods() == 1);
+    let former = names(&cluster.claims());
+    cluster.wait("the claim is gone", || {
+        names(&cluster.claims()).iter().all(|claim| !former.contains(claim))
+    });
+    cluster.wait("the pod is ready on another node", || cluster.ready_pods() == 1);
+    let metrics = cluster.controller.metrics();
+    let counted = metrics.lines().any(|line| {
+        line.starts_with("karpenter_nodeclaims_disrupted_total")
+            && line.contains(r#"nodepool="expiry""#)
+            && line.contains(r#"reason="expired""#)
+    });
+    assert!(counted, "{metrics}");
+}

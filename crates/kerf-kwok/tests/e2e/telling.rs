@@ -1,0 +1,32 @@
+//! What the controller tells: metrics under their public names, Events, readiness.
+
+use serde_json::json;
+
+use crate::cluster::Cluster;
+use crate::manifest::{pod, pool};
+
+#[test]
+fn metrics_and_events_carry_their_public_names() {
+    let cluster = Cluster::of("telling");
+    cluster.apply(&[pool(cluster.name, json!({})), pod(cluster.name, "only", json!({}))]);
+    cluster.wait("the pod is ready", || cluster.ready_pods() == 1);
+    assert_eq!(cluster.controller.health.readiness(), Ok(()));
+    let expected = [
+        r#"karpenter_nodeclaims_created_total{"#,
+        r#"karpenter_nodes_allocatable{resource_type="cpu""#,
+        r#"karpenter_nodepools_usage{resource_type="cpu",nodepool="telling"}"#,
+        r#"karpenter_nodepools_cost_total{nodepool="telling"}"#,
+        r#"karpenter_pods_state{name="only",namespace="telling""#,
+        r#"karpenter_cluster_state_synced 1"#,
+        r#"operator_nodeclaim_status_condition_count{"#,
+        "karpenter_build_info{",
+        "process_resident_memory_bytes",
+    ];
+    cluster.wait("every metric is there", || {
+        let page = cluster.controller.metrics();
+        expected.iter().all(|part| page.contains(part))
+    });
+    cluster.wait("the pod is told its place", || {
+        !cluster.events(cluster.name, "only", "Nominated").is_empty()
+    });
+}

@@ -1,0 +1,165 @@
+//! `kerf controller`: the running product. Settings in, one process wired; no decisions.
+
+mod feature_gates;
+mod flags;
+mod identity;
+mod log;
+mod value;
+
+use std::cell::Cell;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use kerf_engine::Settings;
+use kerf_engine::time::Span;
+use kerf_kube::{
+    Candidate, Cloud, Controller as Running, Farewell, Health, Lost, Metrics, Pace,
+    SchedulerConfig, serve_health, serve_metrics,
+};
+use kerf_kwok::Kwok;
+use kube::{Client, Config};
+use tokio::sync::{mpsc, watch};
+use tracing::{error, info, warn};
+
+use flags::CloudName;
+pub(crate) use flags::Controller;
+
+/// Requests for metrics that may wait; a scraper asks every few seconds.
+const SCRAPES_WAITING_MAX: usize = 4;
+/// Threads for calls and watches. Solving has threads of its own.
+const WORKER_THREADS: usize = 2;
+
+impl Controller {
+    /// Runs until it is asked to end or loses the lead.
+    pub(crate) fn run(self) -> Result<ExitCode> {
+        log::start(&self.log)?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(WORKER_THREADS)
+            .enable_all()
+            .build()
+            .context("the threads cannot be started")?;
+        runtime.block_on(self.serve())
+    }
+
+    async fn serve(self) -> Result<ExitCode> {
+        self.warn_of_what_is_to_come();
+        let config = Config::infer().await.context("no way to reach an API server was found")?;
+        let namespace = self.lease_namespace(&config);
+        // Leading has a client of its own, so that a flood of calls cannot cost the lead.
+        let lease_client = Client::try_from(config.clone())?;
+        let client = Client::try_from(config)?;
+        match self.cloud {
+            CloudName::Kwok => {
+                let kwok = Kwok::new(client.clone(), self.kwok_types()?);
+                self.lead(client, lease_client, &namespace, kwok).await
+            }
+        }
+    }
+
+    async fn lead<C: Cloud>(
+        self,
+        client: Client,
+        lease_client: Client,
+        namespace: &str,
+        cloud: C,
+    ) -> Result<ExitCode> {
+        let (scrape_sender, scrapes) = mpsc::channel(SCRAPES_WAITING_MAX);
+        let health = Health::default();
+        let metrics_port = self.metrics_port;
+        serve_metrics(metrics_port, scrape_sender)
+            .await
+            .with_context(|| format!("--metrics-port {metrics_port} cannot be served"))?;
+        let probe_port = self.health_probe_port;
+        serve_health(probe_port, health.clone())
+            .await
+            .with_context(|| format!("--health-probe-port {probe_port} cannot be served"))?;
+        let controller = Running {
+            client,
+            cloud: Arc::new(cloud),
+            settings: self.settings(),
+            pace: Pace::new(self.kube_client_qps, self.kube_client_burst),
+            health,
+            metrics: Metrics::default(),
+            scrapes,
+        };
+        let (lead, leading) = watch::channel(self.disable_leader_election);
+        let identity = identity::of_this_process();
+        let mut candidate =
+            Candidate::new(lease_client, namespace, &self.leader_election_name, identity);
+        let lost: Cell<Option<Lost>> = Cell::new(None);
+        let leadership = async {
+            if self.disable_leader_election {
+                return std::future::pending().await;
+            }
+            candidate.acquire().await;
+            let _ = lead.send(true);
+            lost.set(Some(candidate.hold().await));
+        };
+        let stop = async {
+            tokio::select! {
+                () = asked_to_end() => Farewell::FinishFirst,
+                () = leadership => Farewell::AtOnce,
+            }
+        };
+        controller.run(leading, stop).await;
+        if let Some(lost) = lost.into_inner() {
+            error!(%lost, "leader election lost");
+            return Ok(ExitCode::FAILURE);
+        }
+        candidate.release().await;
+        info!("ended");
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn settings(&self) -> Settings {
+        let mut settings = Settings {
+            batch_max: Span::from(self.batch_max_duration),
+            batch_idle: Span::from(self.batch_idle_duration),
+            ..Settings::default()
+        };
+        settings.scheduler.preferences = self.preference_policy.into();
+        settings.scheduler.min_values = self.min_values_policy.into();
+        settings
+    }
+
+    fn kwok_types(&self) -> Result<Vec<kerf_model::instance_type::InstanceType>> {
+        let Some(path) = &self.instance_types_file_path else { return Ok(kerf_catalog::kwok()) };
+        let named = || format!("--instance-types-file-path {}", path.display());
+        let text = std::fs::read_to_string(path).with_context(named)?;
+        kerf_catalog::from_json(&text).with_context(named)
+    }
+
+    /// The namespace of the Lease: the one given, or the one this process lives in.
+    fn lease_namespace(&self, config: &Config) -> String {
+        let given = Some(&self.leader_election_namespace).filter(|given| !given.is_empty());
+        let own = || std::env::var("SYSTEM_NAMESPACE").ok().filter(|own| !own.is_empty());
+        given.cloned().or_else(own).unwrap_or_else(|| config.default_namespace.clone())
+    }
+
+    /// What is accepted for the sake of existing manifests and has no effect yet.
+    fn warn_of_what_is_to_come(&self) {
+        let gates = self.feature_gates.without_effect();
+        if !gates.is_empty() {
+            warn!(gates = gates.join(","), "feature gates that have no effect yet are on");
+        }
+        if self.scheduler_config != SchedulerConfig::default() {
+            warn!("--scheduler-config is understood but has no effect yet");
+        }
+        if !self.ignore_dra_requests {
+            warn!("--ignore-dra-requests=false has no effect yet: such requests are ignored");
+        }
+    }
+}
+
+/// Waits for the signals that ask a process to end.
+async fn asked_to_end() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = terminate.recv() => info!("asked to end"),
+        _ = tokio::signal::ctrl_c() => info!("interrupted"),
+    }
+}
