@@ -1,6 +1,8 @@
 //! Kubernetes Events: what people read with `kubectl describe`.
 
-use k8s_openapi::api::core::v1::{Event, EventSource, Namespace, Node, ObjectReference, Pod};
+use std::num::NonZeroU32;
+
+use k8s_openapi::api::core::v1::{Event, EventSource, Node, ObjectReference, Pod};
 use kerf_api::node_claim::NodeClaim;
 use kerf_api::node_pool::NodePool;
 use kerf_engine::World;
@@ -11,6 +13,7 @@ use kerf_engine::time::Time;
 use kube::api::{Api, ObjectMeta, PostParams};
 use kube::{Client, Resource};
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use tracing::debug;
 
 use crate::execute::Pace;
@@ -23,33 +26,49 @@ const CLUSTER_NAMESPACE: &str = "default";
 /// Events that may wait to be written; beyond that they are dropped, for they are news, not state.
 const WAITING_MAX: usize = 1_000;
 
-/// Writes Events, one after the other, no faster than its pace.
+/// Events written at once.
+const AT_ONCE: usize = 8;
+/// Events a second in the long run, and after a pause. They must not cost the decisions their turn.
+const PER_SECOND: NonZeroU32 = NonZeroU32::new(50).expect("it is not nought");
+const BURST: NonZeroU32 = NonZeroU32::new(500).expect("it is not nought");
+
+/// Writes Events, a few at a time, no faster than its pace.
 #[derive(Clone, Debug)]
 pub(crate) struct Announcer(mpsc::Sender<Event>);
 
 impl Announcer {
     /// Starts the writer; it ends when the last announcer is gone and all is written.
-    pub(crate) fn start(client: Client, pace: Pace) -> (Self, tokio::task::JoinHandle<()>) {
+    pub(crate) fn start(client: Client) -> (Self, tokio::task::JoinHandle<()>) {
         let (sender, mut waiting) = mpsc::channel::<Event>(WAITING_MAX);
+        let pace = Pace::new(PER_SECOND, BURST);
         let task = tokio::spawn(async move {
+            let mut under_way = JoinSet::new();
             while let Some(event) = waiting.recv().await {
                 pace.turn().await;
-                let namespace = event.metadata.namespace.clone().unwrap_or_default();
-                let api = Api::<Event>::namespaced(client.clone(), &namespace);
-                if let Err(error) = api.create(&PostParams::default(), &event).await {
-                    debug!(%error, "an Event was not written");
+                if under_way.len() >= AT_ONCE {
+                    under_way.join_next().await;
                 }
+                under_way.spawn(write(client.clone(), event));
             }
+            under_way.join_all().await;
         });
         (Self(sender), task)
     }
 
-    /// Passes an announcement on, if its object is known.
+    /// Passes an announcement on. Objects that are gone by now are named without their identity.
     pub(crate) fn announce(&self, announcement: &Announcement, world: &World, now: Time) {
         if let Some(about) = reference(&announcement.about, world) {
             // A full queue means a flood; what it drops is said again after its silence.
             let _ = self.0.try_send(event(announcement, about, now));
         }
+    }
+}
+
+async fn write(client: Client, event: Event) {
+    let namespace = event.metadata.namespace.clone().unwrap_or_default();
+    let api = Api::<Event>::namespaced(client, &namespace);
+    if let Err(error) = api.create(&PostParams::default(), &event).await {
+        debug!(%error, "an Event was not written");
     }
 }
 
@@ -91,27 +110,28 @@ fn cut(message: &str) -> String {
 fn reference(key: &Key, world: &World) -> Option<ObjectReference> {
     match key {
         Key::Pod(key) => {
-            let pod = world.pods.get(key)?;
-            Some(of::<Pod>(&pod.meta, Some(key.namespace.to_string())))
+            let meta = world.pods.get(key).map(|pod| &pod.meta);
+            let mut reference = of::<Pod>(&key.name, meta);
+            reference.namespace = Some(key.namespace.to_string());
+            Some(reference)
         }
-        Key::Node(name) => Some(of::<Node>(&world.nodes.get(name)?.meta, None)),
-        Key::Claim(name) => Some(of::<NodeClaim>(&world.claims.get(name)?.meta, None)),
-        Key::Pool(name) => Some(of::<NodePool>(&world.pools.get(name)?.meta, None)),
-        Key::Namespace(name) => Some(of::<Namespace>(&world.namespaces.get(name)?.meta, None)),
-        Key::NodeClass(_)
+        Key::Node(name) => Some(of::<Node>(name, world.nodes.get(name).map(|it| &it.meta))),
+        Key::Claim(name) => Some(of::<NodeClaim>(name, world.claims.get(name).map(|it| &it.meta))),
+        Key::Pool(name) => Some(of::<NodePool>(name, world.pools.get(name).map(|it| &it.meta))),
+        Key::Namespace(_)
+        | Key::NodeClass(_)
         | Key::DisruptionGuard(..)
         | Key::DaemonSet(..)
         | Key::VolumeAttachment(_) => None,
     }
 }
 
-fn of<K: Resource<DynamicType = ()>>(meta: &Meta, namespace: Option<String>) -> ObjectReference {
+fn of<K: Resource<DynamicType = ()>>(name: &str, meta: Option<&Meta>) -> ObjectReference {
     ObjectReference {
         api_version: Some(K::api_version(&()).into_owned()),
         kind: Some(K::kind(&()).into_owned()),
-        name: Some(meta.name.to_string()),
-        namespace,
-        uid: Some(meta.uid.to_string()),
+        name: Some(name.to_owned()),
+        uid: meta.map(|meta| meta.uid.to_string()),
         ..ObjectReference::default()
     }
 }

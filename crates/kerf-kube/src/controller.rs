@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kerf_engine::action::{Action, Deed, Lane};
-use kerf_engine::event::{Event, Key, Object, Outcome};
+use kerf_engine::event::{Event, Failure, Key, Object, Outcome};
 use kerf_engine::time::Time;
 use kerf_engine::{Engine, Orders, Settings};
 use kube::Client;
@@ -81,7 +81,7 @@ impl<C: Cloud> Controller<C> {
         let (news_sender, mut news) = mpsc::channel(watch::NEWS_WAITING_MAX);
         let (event_sender, mut events) = mpsc::channel(EVENTS_WAITING_MAX);
         let _watches = watch::start(&self.client, node_classes.clone(), &news_sender, &self.health);
-        let (announcer, announcing) = Announcer::start(self.client.clone(), self.pace.clone());
+        let (announcer, announcing) = Announcer::start(self.client.clone());
         let mut scrapes = self.scrapes;
         let mut desk = Desk {
             engine: Engine::new(with_cloud(self.settings, self.cloud.as_ref())),
@@ -254,6 +254,8 @@ impl<C: Cloud> Hands<C> {
                     unplaced = solution.unplaced.len(),
                     "found places"
                 ),
+                // The news that made it one is on its way.
+                Outcome::Failed(Failure::Conflict) => debug!("too late: {}", words(&action)),
                 Outcome::Failed(failure) => {
                     warn!(?failure, reason = %action.reason, "not done: {}", words(&action));
                 }

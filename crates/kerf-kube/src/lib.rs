@@ -22,6 +22,8 @@ mod announce;
 mod cloud;
 mod cluster;
 #[cfg(feature = "client")]
+mod connection;
+#[cfg(feature = "client")]
 mod controller;
 mod default_spread;
 #[cfg(feature = "client")]
@@ -56,6 +58,8 @@ pub use cloud::{Cloud, Ending};
 pub use cluster::{
     Assembly, Cluster, FORESEEN_PODS_MAX, Intake, SetAside, Sourced, SourcedProblem, read,
 };
+#[cfg(feature = "client")]
+pub use connection::connect;
 #[cfg(feature = "client")]
 pub use controller::{Controller, Farewell};
 pub use default_spread::{ControllerSelector, deduced_selector};

@@ -12,14 +12,19 @@ mod pods;
 mod pools;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use kerf_engine::action::Deed;
 use kerf_engine::event::{Failure, Machine, Outcome};
 use kube::Client;
+use tokio::time::timeout;
 
 use crate::cloud::{Cloud, Ending};
 
 pub use pace::Pace;
+
+/// A call without an answer for so long is given up; what it did shows in the objects.
+const CALL_WITHIN: Duration = Duration::from_secs(30);
 
 /// Carries out actions.
 #[derive(Clone)]
@@ -62,7 +67,12 @@ impl<C: Cloud> Executor<C> {
             }
             deed => {
                 self.pace.turn().await;
-                self.write(deed).await.unwrap_or_else(failure::outcome)
+                match timeout(CALL_WITHIN, self.write(deed)).await {
+                    Ok(result) => result.unwrap_or_else(failure::outcome),
+                    Err(_) => Outcome::Failed(Failure::Unavailable {
+                        message: format!("no answer within {} s", CALL_WITHIN.as_secs()),
+                    }),
+                }
             }
         }
     }

@@ -1,11 +1,11 @@
 //! A cluster as one test sees it: its own namespace, pool and class on the shared control plane.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use k8s_openapi::api::core::v1::{Event, Node, Pod};
 use kerf_api::node_claim::NodeClaim;
 use kerf_api::node_pool::NodePool;
-use kerf_testbed::{ControlPlane, Options, Shared, User, wait_until};
+use kerf_testbed::{ControlPlane, Options, Shared, User};
 use kube::api::{Api, ListParams};
 use kube::{Client, ResourceExt};
 use serde_json::Value;
@@ -16,6 +16,9 @@ use crate::controller::{ACCOUNT, Running};
 
 /// Most things take a few seconds; the machine may be compiling at the same time.
 pub(crate) const SOON: Duration = Duration::from_secs(120);
+
+/// Each look is a list call; more often would slow down what is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 static CONTROL_PLANE: Shared = Shared::new(|| {
     let account = User::new(ACCOUNT)
@@ -73,15 +76,21 @@ impl Cluster {
 
     /// Waits for something, looking again and again; fails with the state of things.
     pub(crate) fn wait(&self, what: &str, condition: impl Fn() -> bool) {
-        if !wait_until(SOON, condition) {
-            panic!("not within {SOON:?}: {what}\n{}", self.state());
+        let deadline = Instant::now() + SOON;
+        while !condition() {
+            if Instant::now() > deadline {
+                panic!("not within {SOON:?}: {what}\n{}", self.state());
+            }
+            std::thread::sleep(LOOK_EVERY);
         }
     }
 
     /// Makes sure something stays so for a while.
     pub(crate) fn stays(&self, what: &str, span: Duration, condition: impl Fn() -> bool) {
-        if wait_until(span, || !condition()) {
-            panic!("ended before {span:?}: {what}\n{}", self.state());
+        let deadline = Instant::now() + span;
+        while Instant::now() < deadline {
+            assert!(condition(), "ended before {span:?}: {what}\n{}", self.state());
+            std::thread::sleep(LOOK_EVERY);
         }
     }
 
@@ -173,6 +182,6 @@ fn prepare(control_plane: &ControlPlane) {
     let wait = ["wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"];
     control_plane.kubectl(&wait).unwrap();
     let class = r#"{"apiVersion": "karpenter.kwok.sh/v1alpha1", "kind": "KWOKNodeClass",
-        "metadata": {"name": "default"}}"#;
+        "metadata": {"name": "default"}, "spec": {}}"#;
     control_plane.apply(class).unwrap();
 }

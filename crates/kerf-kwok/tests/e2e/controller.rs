@@ -5,9 +5,11 @@ use std::sync::{Arc, OnceLock};
 
 use kerf_engine::Settings;
 use kerf_engine::time::Span;
-use kerf_kube::{Candidate, Controller, Health, Metrics, Pace, Scrape};
+use kerf_kube::{Candidate, Controller, Health, Metrics, Pace, Scrape, connect};
 use kerf_kwok::Kwok;
 use kerf_testbed::ControlPlane;
+use kube::Config;
+use kube::config::{KubeConfigOptions, Kubeconfig};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{mpsc, watch};
 
@@ -43,7 +45,10 @@ impl Running {
         let health = Health::default();
         let shared_health = health.clone();
         runtime.spawn(async move {
-            let client = control_plane.client_of(ACCOUNT).await.unwrap();
+            let kubeconfig = Kubeconfig::read_from(control_plane.kubeconfig_of(ACCOUNT).unwrap());
+            let options = KubeConfigOptions::default();
+            let config = Config::from_custom_kubeconfig(kubeconfig.unwrap(), &options).await;
+            let client = connect(config.unwrap()).unwrap();
             let controller = Controller {
                 client: client.clone(),
                 cloud: Arc::new(Kwok::new(client.clone(), kerf_catalog::kwok())),

@@ -15,7 +15,7 @@ use kerf_engine::Settings;
 use kerf_engine::time::Span;
 use kerf_kube::{
     Candidate, Cloud, Controller as Running, Farewell, Health, Lost, Metrics, Pace,
-    SchedulerConfig, serve_health, serve_metrics,
+    SchedulerConfig, connect, serve_health, serve_metrics,
 };
 use kerf_kwok::Kwok;
 use kube::{Client, Config};
@@ -47,8 +47,8 @@ impl Controller {
         let config = Config::infer().await.context("no way to reach an API server was found")?;
         let namespace = self.lease_namespace(&config);
         // Leading has a client of its own, so that a flood of calls cannot cost the lead.
-        let lease_client = Client::try_from(config.clone())?;
-        let client = Client::try_from(config)?;
+        let lease_client = connect(config.clone())?;
+        let client = connect(config)?;
         match self.cloud {
             CloudName::Kwok => {
                 let kwok = Kwok::new(client.clone(), self.kwok_types()?);
