@@ -20,8 +20,10 @@ mod expiring;
 mod lookup;
 mod memory;
 mod owner;
+mod plan;
 mod queue_search;
 mod rehearsal;
+
 mod scope;
 mod settings;
 mod static_map;
@@ -36,6 +38,7 @@ pub use memory::{MemorySize, Router};
 pub use owner::Owner;
 pub use queue_search::{Discovery, QueueQuestion};
 pub use rehearsal::{Faults, Rehearsal, RehearsalReport};
+
 pub use scope::{Cluster, Scope};
 pub use settings::{Forwarding, NameTemplate, Settings, SettingsError};
 pub use static_map::{Route, StaticMap};

@@ -1,0 +1,95 @@
+//! What an event announces.
+
+use std::fmt;
+
+/// What an event announces, among the kinds that a cluster may want.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A spot instance will be taken in two minutes.
+    SpotInterruption,
+    /// A spot instance is at elevated risk.
+    Rebalance,
+    /// An instance is on its way down.
+    StateChange(State),
+    /// An instance in an interruptible capacity reservation will be taken.
+    CapacityReservationInterruption,
+    /// Maintenance of instances is scheduled.
+    Health,
+    /// An Auto Scaling group is about to terminate an instance.
+    AsgTerminate,
+    /// An Auto Scaling group has launched an instance.
+    AsgLaunch,
+    /// Traffic is being moved away from a zone, or back.
+    ZonalShift,
+}
+
+/// The states of an instance that are forwarded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum State {
+    /// Being stopped.
+    Stopping,
+    /// Stopped.
+    Stopped,
+    /// Being terminated.
+    ShuttingDown,
+    /// Gone.
+    Terminated,
+}
+
+impl State {
+    /// The state as EC2 writes it, if it is one that leads downwards.
+    pub fn from_text(text: &str) -> Option<Self> {
+        match text {
+            "stopping" => Some(Self::Stopping),
+            "stopped" => Some(Self::Stopped),
+            "shutting-down" => Some(Self::ShuttingDown),
+            "terminated" => Some(Self::Terminated),
+            _ => None,
+        }
+    }
+}
+
+impl Kind {
+    /// The word for this kind in the `kinds` of a route, in logs and in metrics.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::SpotInterruption => "spot",
+            Self::Rebalance => "rebalance",
+            Self::StateChange(_) => "state-change",
+            Self::CapacityReservationInterruption => "capacity-reservation",
+            Self::Health => "health",
+            Self::AsgTerminate | Self::AsgLaunch => "asg",
+            Self::ZonalShift => "zonal-shift",
+        }
+    }
+
+    /// Every word that [`Kind::word`] can give.
+    pub const WORDS: [&'static str; 7] = [
+        "spot",
+        "rebalance",
+        "state-change",
+        "capacity-reservation",
+        "health",
+        "asg",
+        "zonal-shift",
+    ];
+
+    /// Who announces it: the `source` of the EventBridge event, also for a direct notification.
+    pub const fn source(self) -> &'static str {
+        match self {
+            Self::Health => "aws.health",
+            Self::AsgTerminate | Self::AsgLaunch => "aws.autoscaling",
+            Self::ZonalShift => "aws.arc-zonal-shift",
+            Self::SpotInterruption
+            | Self::Rebalance
+            | Self::StateChange(_)
+            | Self::CapacityReservationInterruption => "aws.ec2",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}

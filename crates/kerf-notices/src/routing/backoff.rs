@@ -1,0 +1,75 @@
+//! What went wrong with a call, and how long to wait before the next.
+
+/// Why a call to AWS did not give an answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Trouble {
+    /// Too many requests; the same call will work later.
+    #[error("throttled")]
+    Throttled,
+    /// A permission is missing; the text names the action and the resource.
+    #[error("not allowed: {0}")]
+    Denied(String),
+    /// A time-out, a lost connection or an error of the service; may work later.
+    #[error("{0}")]
+    Unavailable(String),
+    /// The request was refused and would be again.
+    #[error("refused: {0}")]
+    Refused(String),
+    /// The queue that a message was sent to does not exist.
+    #[error("the queue does not exist")]
+    NoQueue,
+}
+
+/// First wait after a throttled call; each further one may be twice as long.
+const FIRST_WAIT_MS: u64 = 100;
+
+/// No single wait is longer: an interruption notice is worth two minutes at most.
+const LONGEST_WAIT_MS: u64 = 5_000;
+
+/// Exponential back-off with jitter: between half and the whole of `100 ms · 2^attempt`.
+/// `dice` is any number; it only spreads callers apart.
+pub(super) fn wait_ms(attempt: u32, dice: u64) -> u64 {
+    let whole = FIRST_WAIT_MS.saturating_mul(1 << attempt.min(10)).min(LONGEST_WAIT_MS);
+    whole / 2 + dice % (whole / 2 + 1)
+}
+
+/// A stream of numbers from a seed (SplitMix64), so that waits differ and yet can be replayed.
+#[derive(Clone, Debug)]
+pub(super) struct Dice(pub(super) u64);
+
+impl Dice {
+    pub(super) fn roll(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+
+    /// True `per_mille` times out of a thousand.
+    pub(super) fn chance(&mut self, per_mille: u64) -> bool {
+        self.roll() % 1_000 < per_mille
+    }
+
+    /// A number below `bound`, which must not be zero.
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
+        self.roll() % bound
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Dice, wait_ms};
+
+    #[test]
+    fn waits_double_up_to_a_limit_and_never_vanish() {
+        let mut dice = Dice(7);
+        for attempt in 0..40 {
+            let whole = (100u64 << attempt.min(10)).min(5_000);
+            for _ in 0..100 {
+                let wait = wait_ms(attempt, dice.roll());
+                assert!((whole / 2..=whole).contains(&wait), "{attempt}: {wait}");
+            }
+        }
+    }
+}

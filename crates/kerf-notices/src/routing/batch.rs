@@ -1,0 +1,341 @@
+//! A batch of messages on its way from bodies to verdicts.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::backoff::{Dice, Trouble};
+use super::delivery::{Deliveries, EntryId, EntryOutcome, Outgoing, SendBatch};
+use super::lookup::{Lookup, Lookups, TaggedInstance};
+use super::memory::Ownership;
+use super::queue_search::{Destination, Discovery, QueueQuestion, QueueSearches};
+use super::verdict::{Failure, Report, Verdict};
+use super::{Router, Scope};
+use crate::message::{self, Event, Reading, Record};
+
+/// How long a batch may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// What is not done by then has failed.
+    pub deadline_ms: u64,
+    /// Any number; it spreads the waits of several routers apart.
+    pub seed: u64,
+}
+
+/// What to do next. The caller carries it out, tells the batch, and asks again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Find these things out, at once and together.
+    Ask(Ask),
+    /// Send these, together.
+    Send(Vec<SendBatch>),
+    /// Wait until this moment.
+    WaitUntil(u64),
+    /// Every record has its verdict.
+    Done,
+}
+
+/// Things to find out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ask {
+    /// Whose instances are.
+    pub lookups: Vec<Lookup>,
+    /// Where queues of clusters are.
+    pub queues: Vec<QueueQuestion>,
+    /// Which clusters there are.
+    pub discoveries: Vec<Discovery>,
+}
+
+impl Ask {
+    fn is_empty(&self) -> bool {
+        self.lookups.is_empty() && self.queues.is_empty() && self.discoveries.is_empty()
+    }
+}
+
+/// Messages being routed together.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    pub(super) items: Vec<Item>,
+    pub(super) lookups: Lookups,
+    pub(super) searches: QueueSearches,
+    pub(super) deliveries: Deliveries,
+    pub(super) tally: Report,
+    denied: BTreeSet<String>,
+    deadline_ms: u64,
+    /// Waiting for throttled services ends here: at half of the time there was.
+    patient_until_ms: u64,
+    dice: Dice,
+}
+
+/// One record on its way.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    pub(super) message_id: String,
+    pub(super) body: String,
+    pub(super) event: Option<ItemEvent>,
+    pub(super) progress: Progress,
+}
+
+/// The event of a record, and what is known of its instances so far.
+#[derive(Clone, Debug)]
+pub(super) struct ItemEvent {
+    pub(super) event: Event<'static>,
+    /// The event's id, shared with its deliveries.
+    pub(super) id: Option<Arc<str>>,
+    pub(super) scope: Arc<Scope>,
+    pub(super) foreign: bool,
+    /// In the order of the instances; shorter while some are being asked for.
+    pub(super) owners: SmallVec<[Ownership; 1]>,
+    /// Whether the cache was asked for all instances, so that hits are counted once.
+    pub(super) counted: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Progress {
+    /// Something is not known yet.
+    Open,
+    /// Its deliveries decide. The reason is what it ends with if none of them reaches a cluster.
+    Sending(Range<usize>, Option<super::Unrouted>),
+    Done(Verdict),
+}
+
+impl Batch {
+    /// Reads the records. Nothing has been asked or sent yet.
+    pub fn open(router: &mut Router, records: Vec<Record>, limits: Limits, now_ms: u64) -> Self {
+        let items = records.into_iter().map(|record| Item::read(router, record)).collect();
+        let time_ms = limits.deadline_ms.saturating_sub(now_ms);
+        Self {
+            items,
+            lookups: Lookups::default(),
+            searches: QueueSearches::default(),
+            deliveries: Deliveries::default(),
+            tally: Report::default(),
+            denied: BTreeSet::new(),
+            deadline_ms: limits.deadline_ms,
+            patient_until_ms: now_ms.saturating_add(time_ms / 2),
+            dice: Dice(limits.seed),
+        }
+    }
+
+    /// What to do next. Questions come first, all of them together; while some of them have to
+    /// wait, what is known already is sent.
+    pub fn step(&mut self, router: &mut Router, now_ms: u64) -> Step {
+        if now_ms >= self.deadline_ms {
+            self.give_up();
+            return Step::Done;
+        }
+        self.advance(router, now_ms);
+        let lookups = self.lookups.due(now_ms);
+        let (queues, discoveries) = self.searches.due(now_ms);
+        let ask = Ask { lookups, queues, discoveries };
+        if !ask.is_empty() {
+            self.tally.lookup_calls += ask.lookups.len() as u64;
+            self.tally.queue_calls += (ask.queues.len() + ask.discoveries.len()) as u64;
+            return Step::Ask(ask);
+        }
+        let sends = self.deliveries.due(router.settings.batch_bytes_max, now_ms);
+        if !sends.is_empty() {
+            self.tally.send_calls += sends.len() as u64;
+            return Step::Send(sends);
+        }
+        let waits = [self.lookups.next_ms(), self.searches.next_ms(), self.deliveries.next_ms()];
+        match waits.into_iter().flatten().min() {
+            Some(moment_ms) => Step::WaitUntil(moment_ms.min(self.deadline_ms)),
+            None => Step::Done,
+        }
+    }
+
+    /// Moves every record on that can move.
+    fn advance(&mut self, router: &mut Router, now_ms: u64) {
+        for (id, cluster) in self.deliveries.refreshing() {
+            match self.searches.destination(router, &cluster, now_ms) {
+                None => {}
+                Some(Destination::Routes(routes)) => {
+                    let url = routes.first().map(|route| Arc::clone(&route.url));
+                    self.deliveries.refreshed(id, Ok(url));
+                }
+                Some(Destination::NoQueue) => self.deliveries.refreshed(id, Ok(None)),
+                Some(Destination::Failed(trouble)) => {
+                    self.deliveries.refreshed(id, Err(&trouble));
+                }
+            }
+        }
+        for index in 0..self.items.len() {
+            if matches!(self.items[index].progress, Progress::Open) {
+                self.plan_item(router, index, now_ms);
+            }
+        }
+    }
+
+    /// The message behind an entry of a [`SendBatch`]. `None` for an id that was never given.
+    pub fn outgoing(&self, id: EntryId) -> Option<Outgoing<'_>> {
+        let entry = self.deliveries.entry(id)?;
+        let item = self.items.get(entry.item)?;
+        let event = item.event.as_ref()?;
+        let body = entry.split.as_deref().unwrap_or_else(|| item.text());
+        let source = event.event.kind.source();
+        Some(Outgoing { body, event_id: event.id.as_deref(), source })
+    }
+
+    /// Takes in the answer to a lookup.
+    pub fn learn_owners(
+        &mut self,
+        router: &mut Router,
+        lookup: Lookup,
+        answer: Result<Vec<TaggedInstance>, Trouble>,
+        now_ms: u64,
+    ) {
+        match answer {
+            Ok(instances) => self.lookups.answered(router, lookup, instances, now_ms),
+            Err(trouble) => {
+                self.note(&trouble);
+                let times = (now_ms, self.patient_until_ms);
+                self.lookups.failed(lookup, &trouble, &mut self.dice, times);
+            }
+        }
+    }
+
+    /// Takes in where a queue is; `None`: not there.
+    pub fn learn_queue(
+        &mut self,
+        router: &mut Router,
+        question: QueueQuestion,
+        answer: Result<Option<String>, Trouble>,
+        now_ms: u64,
+    ) {
+        match answer {
+            Ok(url) => self.searches.answered(router, &question, url.as_deref(), now_ms),
+            Err(trouble) => {
+                self.note(&trouble);
+                let times = (now_ms, self.patient_until_ms);
+                self.searches.failed(question, &trouble, &mut self.dice, times);
+            }
+        }
+    }
+
+    /// Takes in which clusters there are, as names and URLs.
+    pub fn learn_clusters(
+        &mut self,
+        router: &mut Router,
+        how: Discovery,
+        answer: Result<Vec<(String, String)>, Trouble>,
+        now_ms: u64,
+    ) {
+        match answer {
+            Ok(clusters) => self.searches.discovered(router, how, clusters, now_ms),
+            Err(trouble) => {
+                self.note(&trouble);
+                let times = (now_ms, self.patient_until_ms);
+                self.searches.discovery_failed(router, how, &trouble, &mut self.dice, times);
+            }
+        }
+    }
+
+    /// Takes in what a queue said about the messages of one call. A message that the answer leaves
+    /// out was not stored as far as anybody knows.
+    pub fn learn_sent(
+        &mut self,
+        router: &mut Router,
+        sent: &SendBatch,
+        answer: Result<Vec<(EntryId, EntryOutcome)>, Trouble>,
+        now_ms: u64,
+    ) {
+        let outcomes = match answer {
+            Ok(outcomes) => outcomes,
+            Err(trouble) => {
+                self.note(&trouble);
+                return sent
+                    .entries
+                    .iter()
+                    .for_each(|id| self.refused(router, *id, &trouble, now_ms));
+            }
+        };
+        for id in &sent.entries {
+            let outcome = outcomes.iter().find(|(known, _)| known == id).map(|(_, said)| said);
+            let trouble = match outcome {
+                Some(EntryOutcome::Accepted) => {
+                    self.deliveries.accepted(router, *id, now_ms);
+                    continue;
+                }
+                Some(EntryOutcome::Failed { sender_fault: true, why }) => {
+                    Trouble::Refused(why.clone())
+                }
+                Some(EntryOutcome::Failed { why, .. }) => Trouble::Unavailable(why.clone()),
+                None => Trouble::Unavailable("the answer does not mention the message".to_owned()),
+            };
+            self.refused(router, *id, &trouble, now_ms);
+        }
+    }
+
+    fn refused(&mut self, router: &mut Router, id: EntryId, trouble: &Trouble, now_ms: u64) {
+        let times = (now_ms, self.patient_until_ms);
+        let ask_again = self.deliveries.refused(router, id, trouble, &mut self.dice, times);
+        if let Some(cluster) = ask_again {
+            self.searches.forget(&cluster);
+        }
+    }
+
+    fn note(&mut self, trouble: &Trouble) {
+        if let Trouble::Denied(what) = trouble {
+            self.denied.insert(what.clone());
+        }
+    }
+
+    fn give_up(&mut self) {
+        self.deliveries.expire();
+        for item in &mut self.items {
+            if matches!(item.progress, Progress::Open) {
+                item.progress = Progress::Done(Verdict::Failed(Failure::OutOfTime));
+            }
+        }
+    }
+
+    /// The verdicts. Whatever is still under way has failed.
+    pub fn finish(mut self) -> Report {
+        self.give_up();
+        let mut report = std::mem::take(&mut self.tally);
+        report.send_failures = self.deliveries.failures;
+        report.denied = std::mem::take(&mut self.denied).into_iter().collect();
+        let items = std::mem::take(&mut self.items);
+        report.outcomes = items.into_iter().map(|item| item.outcome(&self.deliveries)).collect();
+        report
+    }
+}
+
+impl Item {
+    fn read(router: &mut Router, record: Record) -> Self {
+        let Record { id: message_id, body } = record;
+        let settings = &router.settings;
+        let (event, progress) = match message::read(&body) {
+            Reading::Drop(why) => (None, Progress::Done(Verdict::Dropped(why))),
+            Reading::Unreadable(why) if settings.poison_to_dlq => {
+                (None, Progress::Done(Verdict::Failed(Failure::Poison(why))))
+            }
+            Reading::Unreadable(why) => (None, Progress::Done(Verdict::Poison(why))),
+            Reading::Event(event) => {
+                let allowed = settings.forwarding.allows(event.kind);
+                let scope = router.scopes.of(event.account.as_deref(), event.region.as_deref());
+                let foreign = router.scopes.is_foreign(&scope);
+                // Parts that only the scope needed are not worth copying.
+                let id = event.id.as_deref().map(Arc::from);
+                let event = Event { id: None, account: None, region: None, ..event }.into_owned();
+                let owners = SmallVec::new();
+                let event = ItemEvent { event, id, scope, foreign, owners, counted: false };
+                let progress = match allowed {
+                    true => Progress::Open,
+                    false => Progress::Done(Verdict::Dropped(message::Drop::NotForwarded)),
+                };
+                (Some(event), progress)
+            }
+        };
+        Self { message_id, body, event, progress }
+    }
+
+    /// The event's own text, out of any wrapping.
+    pub(super) fn text(&self) -> &str {
+        let unwrapped = self.event.as_ref().and_then(|event| event.event.unwrapped.as_deref());
+        unwrapped.unwrap_or(&self.body)
+    }
+}

@@ -1,0 +1,255 @@
+//! What the router remembers between batches.
+
+use std::collections::BTreeSet;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use rustc_hash::FxHasher;
+
+use super::expiring::Expiring;
+use super::owner::Owner;
+use super::queue_search::Discovery;
+use super::scope::{Cluster, Scope, ScopeBook};
+use super::settings::Settings;
+use super::static_map::Route;
+use crate::message::InstanceId;
+
+/// How much is remembered, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemorySize {
+    /// Instances whose owner is remembered. An entry takes about 100 bytes.
+    pub instances: usize,
+    /// How long: an owner never changes, so two hours outlast the death of an instance.
+    pub instance_ttl_ms: u64,
+    /// How long an instance without an owner is not asked for again: tags may follow the launch.
+    pub unknown_ttl_ms: u64,
+    /// How long the URL of a queue is believed.
+    pub queue_ttl_ms: u64,
+    /// How long the absence of a queue is believed.
+    pub no_queue_ttl_ms: u64,
+    /// Deliveries that are not repeated. 100,000 in ten minutes are 166 events per second.
+    pub deliveries: usize,
+    /// How long a delivery is not repeated.
+    pub delivery_ttl_ms: u64,
+}
+
+impl Default for MemorySize {
+    fn default() -> Self {
+        Self {
+            instances: 100_000,
+            instance_ttl_ms: 7_200_000,
+            unknown_ttl_ms: 30_000,
+            queue_ttl_ms: 600_000,
+            no_queue_ttl_ms: 60_000,
+            deliveries: 100_000,
+            delivery_ttl_ms: 600_000,
+        }
+    }
+}
+
+/// Clusters, and also distinct owners, that are remembered. Ten times an account's quota of
+/// clusters per region (100).
+const CLUSTERS_MAX: usize = 1_000;
+
+/// What outlives a batch: settings, owners of instances, queues of clusters, recent deliveries.
+#[derive(Clone, Debug)]
+pub struct Router {
+    pub(super) settings: Settings,
+    pub(super) scopes: ScopeBook,
+    owned: Expiring<InstanceKey, Arc<Owner>>,
+    unknown: Expiring<InstanceKey, ()>,
+    owners: BTreeSet<Arc<Owner>>,
+    queues: Expiring<Cluster, Arc<[Route]>>,
+    no_queue: Expiring<Cluster, ()>,
+    found: [Option<Found>; 2],
+    delivered: Expiring<Arc<DeliveryKey>, ()>,
+}
+
+/// The clusters one way of searching gave, and how long that is believed.
+#[derive(Clone, Debug)]
+struct Found {
+    clusters: Vec<Arc<str>>,
+    until_ms: u64,
+}
+
+pub(super) type InstanceKey = (Arc<Scope>, InstanceId);
+
+/// What is known of an instance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Ownership {
+    Owned(Arc<Owner>),
+    Nobody,
+}
+
+/// What makes two deliveries the same: the event, its page, the instances it was cut down to, and
+/// the queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct DeliveryKey {
+    /// Taken once, as a key is looked up several times.
+    digest: u64,
+    pub(super) event_id: Arc<str>,
+    page: u32,
+    only: Box<[InstanceId]>,
+    queue: Arc<str>,
+}
+
+impl DeliveryKey {
+    pub(super) fn new(
+        event_id: Arc<str>,
+        page: u32,
+        only: Box<[InstanceId]>,
+        queue: Arc<str>,
+    ) -> Self {
+        let mut hasher = FxHasher::default();
+        (&event_id, page, &only, &queue).hash(&mut hasher);
+        Self { digest: hasher.finish(), event_id, page, only, queue }
+    }
+
+    /// The same delivery to another queue.
+    pub(super) fn to(&self, queue: Arc<str>) -> Self {
+        Self::new(Arc::clone(&self.event_id), self.page, self.only.clone(), queue)
+    }
+}
+
+impl Hash for DeliveryKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.digest);
+    }
+}
+
+impl Router {
+    /// A router that remembers nothing yet.
+    pub fn new(settings: Settings) -> Self {
+        let size = settings.memory;
+        Self {
+            scopes: ScopeBook::new(settings.home.clone()),
+            owned: Expiring::new(size.instances, size.instance_ttl_ms),
+            unknown: Expiring::new(size.instances, size.unknown_ttl_ms),
+            owners: BTreeSet::new(),
+            queues: Expiring::new(CLUSTERS_MAX, size.queue_ttl_ms),
+            no_queue: Expiring::new(CLUSTERS_MAX, size.no_queue_ttl_ms),
+            found: [None, None],
+            delivered: Expiring::new(size.deliveries, size.delivery_ttl_ms),
+            settings,
+        }
+    }
+
+    /// The settings it was made with.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// How many owners are remembered.
+    pub fn remembered_instances(&self) -> usize {
+        self.owned.len()
+    }
+
+    pub(super) fn ownership(&self, key: &InstanceKey, now_ms: u64) -> Option<Ownership> {
+        if let Some(owner) = self.owned.get(key, now_ms) {
+            return Some(Ownership::Owned(Arc::clone(owner)));
+        }
+        self.unknown.get(key, now_ms).map(|()| Ownership::Nobody)
+    }
+
+    pub(super) fn learn_owner(
+        &mut self,
+        key: InstanceKey,
+        owner: Option<Owner>,
+        now_ms: u64,
+    ) -> Ownership {
+        let Some(owner) = owner else {
+            self.unknown.insert(key, (), now_ms);
+            return Ownership::Nobody;
+        };
+        let owner = self.shared(owner);
+        self.owned.insert(key, Arc::clone(&owner), now_ms);
+        Ownership::Owned(owner)
+    }
+
+    /// One value for equal owners: a hundred thousand instances belong to a few clusters.
+    fn shared(&mut self, owner: Owner) -> Arc<Owner> {
+        if let Some(known) = self.owners.get(&owner) {
+            return Arc::clone(known);
+        }
+        if self.owners.len() >= CLUSTERS_MAX {
+            self.owners.clear();
+        }
+        let owner = Arc::new(owner);
+        self.owners.insert(Arc::clone(&owner));
+        owner
+    }
+
+    /// The routes of a cluster: `Some(None)` means that it is known to have none.
+    pub(super) fn routes(&self, cluster: &Cluster, now_ms: u64) -> Option<Option<Arc<[Route]>>> {
+        if let Some(routes) = self.settings.static_map.clusters.get(&cluster.name) {
+            return Some(Some(Arc::clone(routes)));
+        }
+        if let Some(routes) = self.queues.get(cluster, now_ms) {
+            return Some(Some(Arc::clone(routes)));
+        }
+        self.no_queue.get(cluster, now_ms).map(|()| None)
+    }
+
+    /// Remembers the queue of a cluster, or that it has none.
+    pub(super) fn learn_queue(
+        &mut self,
+        cluster: &Cluster,
+        url: Option<&str>,
+        now_ms: u64,
+    ) -> Option<Arc<[Route]>> {
+        match url {
+            Some(url) => {
+                let routes: Arc<[Route]> = [Route::plain(url)].into();
+                self.queues.insert(cluster.clone(), Arc::clone(&routes), now_ms);
+                self.no_queue.remove(cluster);
+                Some(routes)
+            }
+            None => {
+                self.no_queue.insert(cluster.clone(), (), now_ms);
+                self.queues.remove(cluster);
+                None
+            }
+        }
+    }
+
+    /// Forgets where a cluster's queue was. False: an operator says where it is, so asking again
+    /// would give the same answer.
+    pub(super) fn forget_queue(&mut self, cluster: &Cluster) -> bool {
+        self.queues.remove(cluster);
+        !self.settings.static_map.clusters.contains_key(&cluster.name)
+    }
+
+    /// The clusters a search gave, if that is recent enough.
+    pub(super) fn discovered(&self, how: Discovery, now_ms: u64) -> Option<&[Arc<str>]> {
+        let found = self.found[how as usize].as_ref()?;
+        (now_ms < found.until_ms).then_some(found.clusters.as_slice())
+    }
+
+    /// Remembers what a search gave.
+    pub(super) fn learn_clusters(
+        &mut self,
+        how: Discovery,
+        clusters: Vec<(String, String)>,
+        now_ms: u64,
+    ) {
+        let mut names = Vec::new();
+        for (name, url) in clusters.into_iter().take(CLUSTERS_MAX) {
+            let cluster = Cluster { name: name.into(), foreign: false };
+            // A table outranks a tag: what it says stays until it expires by itself.
+            if how == Discovery::Table || self.routes(&cluster, now_ms).flatten().is_none() {
+                self.learn_queue(&cluster, Some(&url), now_ms);
+            }
+            names.push(cluster.name);
+        }
+        let until_ms = now_ms.saturating_add(self.settings.memory.queue_ttl_ms);
+        self.found[how as usize] = Some(Found { clusters: names, until_ms });
+    }
+
+    pub(super) fn was_delivered(&self, key: &Arc<DeliveryKey>, now_ms: u64) -> bool {
+        self.delivered.get(key, now_ms).is_some()
+    }
+
+    pub(super) fn note_delivery(&mut self, key: Arc<DeliveryKey>, now_ms: u64) {
+        self.delivered.insert(key, (), now_ms);
+    }
+}

@@ -1,0 +1,273 @@
+//! Finding the queue of a cluster, and the clusters there are.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::backoff::{Dice, Trouble, wait_ms};
+use super::static_map::Route;
+use super::{Cluster, Router};
+
+/// Calls that fail for another reason than throttling are tried again this often.
+const RETRIES_MAX: u32 = 3;
+
+/// Where the queue of a cluster may be written down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QueueQuestion {
+    /// Ask the table for this cluster.
+    Table {
+        /// The key.
+        cluster: Cluster,
+    },
+    /// Ask whether a queue has this name.
+    Named {
+        /// Whose queue it would be.
+        cluster: Cluster,
+        /// The name.
+        name: String,
+    },
+}
+
+impl QueueQuestion {
+    fn cluster(&self) -> &Cluster {
+        match self {
+            Self::Table { cluster } | Self::Named { cluster, .. } => cluster,
+        }
+    }
+}
+
+/// A way to learn which clusters there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Discovery {
+    /// Every row of the table.
+    Table,
+    /// Queues with the tag `kerf.sh/cluster`.
+    Tags,
+}
+
+/// Where a cluster's messages go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Destination {
+    Routes(Arc<[Route]>),
+    NoQueue,
+    Failed(Trouble),
+}
+
+/// The searches of one batch.
+#[derive(Clone, Debug, Default)]
+pub(super) struct QueueSearches {
+    known: FxHashMap<Cluster, Destination>,
+    open: FxHashMap<Cluster, VecDeque<QueueQuestion>>,
+    waiting: Vec<Waiting<QueueQuestion>>,
+    discoveries: [DiscoveryState; 2],
+    waiting_discoveries: Vec<Waiting<Discovery>>,
+    attempts: FxHashMap<Cluster, u32>,
+}
+
+#[derive(Clone, Debug)]
+struct Waiting<T> {
+    what: T,
+    not_before_ms: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+enum DiscoveryState {
+    #[default]
+    Unasked,
+    Asked(u32),
+    Settled,
+    Failed(Trouble),
+}
+
+impl QueueSearches {
+    /// Where a cluster's messages go, if that is known by now; starts a search if not.
+    pub(super) fn destination(
+        &mut self,
+        router: &Router,
+        cluster: &Cluster,
+        now_ms: u64,
+    ) -> Option<Destination> {
+        if let Some(known) = self.known.get(cluster) {
+            return Some(known.clone());
+        }
+        if self.open.contains_key(cluster) {
+            return None;
+        }
+        if let Some(routes) = router.routes(cluster, now_ms) {
+            let destination = routes.map_or(Destination::NoQueue, Destination::Routes);
+            self.known.insert(cluster.clone(), destination.clone());
+            return Some(destination);
+        }
+        let mut questions = VecDeque::new();
+        if router.settings.has_table {
+            questions.push_back(QueueQuestion::Table { cluster: cluster.clone() });
+        }
+        if !cluster.foreign {
+            let names = router.settings.template.names(&cluster.name).into_iter();
+            questions
+                .extend(names.map(|name| QueueQuestion::Named { cluster: cluster.clone(), name }));
+        }
+        let Some(first) = questions.pop_front() else {
+            self.known.insert(cluster.clone(), Destination::NoQueue);
+            return Some(Destination::NoQueue);
+        };
+        self.waiting.push(Waiting { what: first, not_before_ms: 0 });
+        self.open.insert(cluster.clone(), questions);
+        None
+    }
+
+    /// Forgets a destination that turned out wrong, so that it is searched for again.
+    pub(super) fn forget(&mut self, cluster: &Cluster) {
+        self.known.remove(cluster);
+    }
+
+    pub(super) fn due(&mut self, now_ms: u64) -> (Vec<QueueQuestion>, Vec<Discovery>) {
+        (take_due(&mut self.waiting, now_ms), take_due(&mut self.waiting_discoveries, now_ms))
+    }
+
+    pub(super) fn next_ms(&self) -> Option<u64> {
+        let questions = self.waiting.iter().map(|waiting| waiting.not_before_ms);
+        let discoveries = self.waiting_discoveries.iter().map(|waiting| waiting.not_before_ms);
+        questions.chain(discoveries).min()
+    }
+
+    /// Takes in where a queue is, or that it is not there.
+    pub(super) fn answered(
+        &mut self,
+        router: &mut Router,
+        question: &QueueQuestion,
+        url: Option<&str>,
+        now_ms: u64,
+    ) {
+        let cluster = question.cluster();
+        if url.is_none()
+            && let Some(next) = self.open.get_mut(cluster).and_then(VecDeque::pop_front)
+        {
+            self.waiting.push(Waiting { what: next, not_before_ms: 0 });
+            return;
+        }
+        let routes = router.learn_queue(cluster, url, now_ms);
+        let destination = routes.map_or(Destination::NoQueue, Destination::Routes);
+        self.settle(cluster, destination);
+    }
+
+    /// Decides what follows a question that gave no answer: again later, or failure.
+    pub(super) fn failed(
+        &mut self,
+        question: QueueQuestion,
+        trouble: &Trouble,
+        dice: &mut Dice,
+        times: (u64, u64),
+    ) {
+        let cluster = question.cluster().clone();
+        let attempts = self.attempts.entry(cluster.clone()).or_default();
+        match again_at_ms(trouble, *attempts, dice, times) {
+            Some(not_before_ms) => {
+                *attempts += 1;
+                self.waiting.push(Waiting { what: question, not_before_ms });
+            }
+            None => self.settle(&cluster, Destination::Failed(trouble.clone())),
+        }
+    }
+
+    fn settle(&mut self, cluster: &Cluster, destination: Destination) {
+        self.open.remove(cluster);
+        self.known.insert(cluster.clone(), destination);
+    }
+
+    /// Every cluster there is, if that is known by now; starts a search if not.
+    pub(super) fn every_cluster(
+        &mut self,
+        router: &Router,
+        now_ms: u64,
+    ) -> Option<Result<Vec<Arc<str>>, Trouble>> {
+        let settings = &router.settings;
+        let mut clusters: Vec<_> = settings.static_map.clusters.keys().cloned().collect();
+        let mut complete = true;
+        let ways =
+            [(Discovery::Table, settings.has_table), (Discovery::Tags, settings.discover_by_tag)];
+        for (how, _) in ways.into_iter().filter(|(_, allowed)| *allowed) {
+            if let DiscoveryState::Failed(trouble) = &self.discoveries[how as usize] {
+                return Some(Err(trouble.clone()));
+            }
+            match router.discovered(how, now_ms) {
+                Some(names) => clusters.extend(names.iter().cloned()),
+                None => {
+                    complete = false;
+                    self.begin(how);
+                }
+            }
+        }
+        clusters.sort_unstable();
+        clusters.dedup();
+        complete.then_some(Ok(clusters))
+    }
+
+    fn begin(&mut self, how: Discovery) {
+        let state = &mut self.discoveries[how as usize];
+        if matches!(state, DiscoveryState::Unasked | DiscoveryState::Settled) {
+            *state = DiscoveryState::Asked(0);
+            self.waiting_discoveries.push(Waiting { what: how, not_before_ms: 0 });
+        }
+    }
+
+    /// Takes in the clusters that a search gave.
+    pub(super) fn discovered(
+        &mut self,
+        router: &mut Router,
+        how: Discovery,
+        clusters: Vec<(String, String)>,
+        now_ms: u64,
+    ) {
+        router.learn_clusters(how, clusters, now_ms);
+        self.discoveries[how as usize] = DiscoveryState::Settled;
+    }
+
+    /// Decides what follows a search that gave no answer. Without the permission to search, events
+    /// for everybody still reach the clusters that are known otherwise.
+    pub(super) fn discovery_failed(
+        &mut self,
+        router: &mut Router,
+        how: Discovery,
+        trouble: &Trouble,
+        dice: &mut Dice,
+        times: (u64, u64),
+    ) {
+        if matches!(trouble, Trouble::Denied(_)) {
+            return self.discovered(router, how, Vec::new(), times.0);
+        }
+        let state = &mut self.discoveries[how as usize];
+        let attempts = if let DiscoveryState::Asked(attempts) = state { *attempts } else { 0 };
+        match again_at_ms(trouble, attempts, dice, times) {
+            Some(not_before_ms) => {
+                *state = DiscoveryState::Asked(attempts + 1);
+                self.waiting_discoveries.push(Waiting { what: how, not_before_ms });
+            }
+            None => *state = DiscoveryState::Failed(trouble.clone()),
+        }
+    }
+}
+
+fn take_due<T>(waiting: &mut Vec<Waiting<T>>, now_ms: u64) -> Vec<T> {
+    let (due, later): (Vec<_>, Vec<_>) =
+        waiting.drain(..).partition(|waiting| waiting.not_before_ms <= now_ms);
+    *waiting = later;
+    due.into_iter().map(|waiting| waiting.what).collect()
+}
+
+/// When to try again, if at all.
+pub(super) fn again_at_ms(
+    trouble: &Trouble,
+    attempts: u32,
+    dice: &mut Dice,
+    (now_ms, patient_until_ms): (u64, u64),
+) -> Option<u64> {
+    let worthwhile = match trouble {
+        Trouble::Throttled => true,
+        Trouble::Unavailable(_) => attempts < RETRIES_MAX,
+        Trouble::Denied(_) | Trouble::Refused(_) | Trouble::NoQueue => false,
+    };
+    let moment = now_ms.saturating_add(wait_ms(attempts, dice.roll()));
+    (worthwhile && moment < patient_until_ms).then_some(moment)
+}

@@ -1,0 +1,77 @@
+//! The whole router over many events, with faults, under virtual time.
+
+use kerf_notices::routing::{Faults, Rehearsal, RehearsalReport};
+use proptest::prelude::*;
+
+const FIVE_PERCENT: Faults = Faults {
+    calls_per_mille: 50,
+    entries_per_mille: 50,
+    duplicates_per_mille: 50,
+    garbage_per_mille: 10,
+};
+
+fn nothing_is_wrong(report: &RehearsalReport) {
+    assert_eq!((report.lost, report.misdelivered, report.repeated), (0, 0, 0), "{report:#?}");
+}
+
+#[test]
+fn a_hundred_thousand_events_with_five_percent_faults_arrive_once_each() {
+    let rehearsal =
+        Rehearsal { clusters: 20, events: 100_000, batch: 100, faults: FIVE_PERCENT, seed: 1 };
+    let report = rehearsal.run();
+    nothing_is_wrong(&report);
+    assert!(report.faults > 1_000, "faults were injected: {}", report.faults);
+    assert!(report.redelivered > 0, "some batches needed a second delivery");
+    println!("{report:#?}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_report() {
+    let rehearsal =
+        Rehearsal { clusters: 7, events: 3_000, batch: 50, faults: FIVE_PERCENT, seed: 9 };
+    assert_eq!(rehearsal.run(), rehearsal.run());
+}
+
+#[test]
+fn a_cold_cache_costs_at_most_six_lookups_a_thousand_events_and_a_warm_one_at_most_one() {
+    // Four events for each instance, a thousand together: mostly distinct instances at first.
+    let cold =
+        Rehearsal { clusters: 10, events: 1_000, batch: 1_000, faults: Faults::default(), seed: 3 };
+    let calls = cold.run().lookup_calls;
+    assert!(calls <= 6, "{calls} lookups for 1,000 events from a cold start");
+    let warm = Rehearsal { events: 40_000, ..cold };
+    let calls = warm.run().lookup_calls;
+    let cold_calls = 10_000 / 200 + 1;
+    assert!(calls <= cold_calls + 40, "{calls} lookups for 40,000 events of 10,000 instances");
+}
+
+#[test]
+fn each_event_goes_to_its_cluster_and_not_to_all() {
+    let report =
+        Rehearsal { clusters: 50, events: 20_000, batch: 100, faults: Faults::default(), seed: 4 }
+            .run();
+    nothing_is_wrong(&report);
+    assert_eq!(report.fan_out_deliveries, 1_000_000);
+    assert!(report.deliveries < 22_000, "{}", report.deliveries);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn no_faults_lose_or_double_anything(
+        clusters in 1usize..40,
+        events in 1usize..600,
+        batch in 1usize..300,
+        calls_per_mille in 0u64..300,
+        entries_per_mille in 0u64..300,
+        duplicates_per_mille in 0u64..500,
+        garbage_per_mille in 0u64..200,
+        seed: u64,
+    ) {
+        let faults =
+            Faults { calls_per_mille, entries_per_mille, duplicates_per_mille, garbage_per_mille };
+        let report = Rehearsal { clusters, events, batch, faults, seed }.run();
+        prop_assert_eq!((report.lost, report.misdelivered, report.repeated), (0, 0, 0));
+    }
+}
