@@ -6,14 +6,16 @@ mod cluster;
 
 use std::sync::Arc;
 
-use cluster::{Cluster, ready_pool, settings};
+use cluster::{Cluster, allowed, ready_pool, settings};
 use kerf_engine::Settings;
 use kerf_engine::event::{Event, Object};
 use kerf_engine::observed::Pool;
 use kerf_model::duration::GoDuration;
+use kerf_model::labels::annotation::MIN_VALUES_RELAXED;
 use kerf_model::labels::well_known::INSTANCE_TYPE;
 use kerf_model::pool::{NodePool, Sizing};
 use kerf_model::requirement::{Operator, RequirementEntry};
+use kerf_scheduler::MinValuesPolicy;
 
 fn change(pool: &mut Pool, change: impl FnOnce(&mut NodePool)) {
     let mut wish = (*pool.wish).clone();
@@ -92,6 +94,26 @@ fn a_pool_that_excludes_every_machine_is_told_so() {
         assert_eq!(cluster.told("NoCompatibleInstanceTypes").len(), told, "{why}");
         assert_eq!(cluster.ordered_claims().len(), 1 - told, "{why}");
     }
+}
+
+#[test]
+fn min_values_that_cannot_be_kept_are_lowered_where_that_is_allowed() {
+    let mut cluster = Cluster::with_pool(|pool| {
+        let entry = RequirementEntry::new(INSTANCE_TYPE, Operator::Exists, []);
+        let entry = RequirementEntry { min_values: Some(3), ..entry };
+        pool.template.spec.requirements.push(entry);
+    });
+    let mut relaxed = settings();
+    relaxed.scheduler.min_values = MinValuesPolicy::BestEffort;
+    cluster.restart_with(relaxed);
+    cluster.pend("web", "3");
+    cluster.seconds(2);
+    let claim = cluster.ordered_claims()[0];
+    assert_eq!(allowed(claim, INSTANCE_TYPE), ["m-4x", "m-8x"]);
+    let entries = &claim.wish.spec.requirements;
+    let entry = entries.iter().find(|entry| entry.key == INSTANCE_TYPE).unwrap();
+    assert_eq!(entry.min_values, Some(2));
+    assert_eq!(claim.wish.annotations[MIN_VALUES_RELAXED], "true");
 }
 
 #[test]

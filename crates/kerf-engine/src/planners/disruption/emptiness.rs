@@ -18,6 +18,9 @@ use crate::world::World;
 /// A node must still be empty so long after it was chosen.
 const SECOND_LOOK_AFTER: Span = Span::from_seconds(15);
 
+/// How soon to ask again whether pods have been placed.
+const RECHECK_AFTER: Span = Span::from_seconds(1);
+
 /// Nodes announced as held back in one search at most; the others wait for the next.
 const HELD_BACK_NEWS_MAX: usize = 100;
 
@@ -69,6 +72,12 @@ pub(super) fn look_again(
     if now < due {
         return decision.wake(due);
     }
+    // Pods that are being placed may need these very nodes; they have a moment to say so.
+    let batch = &world.memory.batch;
+    let places_pods = batch.is_solving || batch.opened_at.is_some();
+    if places_pods && now < due + world.settings.batch_max {
+        return decision.wake(now + RECHECK_AFTER);
+    }
     let mut judge = Judge::new(world, now);
     let mut budgets = Budgets::of(world, now);
     let mut kept: Vec<Candidate<'_>> = Vec::new();
@@ -96,8 +105,10 @@ pub(super) fn is_still_empty<'a>(world: &'a World, name: &Name) -> Option<Candid
 }
 
 fn empty_candidate<'a>(world: &'a World, claim: &'a Claim) -> Option<Candidate<'a>> {
-    // The condition is asked first: most nodes of a busy cluster do not have it.
-    if !claim.status.conditions.is_true(CONSOLIDATABLE) || world.is_leaving(claim) {
+    // What excludes most nodes of a busy cluster is asked first.
+    let node = claim.status.node_name.as_ref()?;
+    let is_busy = || world.pods_on(node).any(|pod| pod.is_reschedulable() && !costs_nothing(pod));
+    if !claim.status.conditions.is_true(CONSOLIDATABLE) || is_busy() || world.is_leaving(claim) {
         return None;
     }
     let candidate = Candidate::of(world, claim)?;
@@ -113,11 +124,11 @@ fn wants_removal(candidate: &Candidate<'_>) -> bool {
 
 /// Whether moving what runs there costs nothing.
 fn is_empty(world: &World, candidate: &Candidate<'_>) -> bool {
-    candidate.reschedulable_pods(world).all(moves_for_nothing)
+    candidate.reschedulable_pods(world).all(costs_nothing)
 }
 
 /// Whether a pod's eviction cost, 1 + deletion cost / 2²⁷ + priority / 2²⁵, is not above zero.
-fn moves_for_nothing(pod: &Pod) -> bool {
+fn costs_nothing(pod: &Pod) -> bool {
     let cost_times_2_27 = (1 << 27) + i64::from(pod.deletion_cost) + 4 * i64::from(pod.priority);
     cost_times_2_27 <= 0
 }

@@ -1,6 +1,6 @@
 //! Marks of removals that nobody carries out any more, as a crash leaves them behind.
 
-use kerf_model::taint::{DISRUPTED_KEY, disrupted};
+use kerf_model::taint::DISRUPTED_KEY;
 
 use crate::action::{Deed, NodePatch};
 use crate::condition::Draft;
@@ -13,12 +13,14 @@ use crate::world::World;
 /// Takes the marks off every claim and node that stays. Returns whether there were any.
 pub(super) fn advance(world: &World, now: Time, decision: &mut Decision) -> bool {
     let before = decision.deeds.len();
-    for claim in world.claims.values() {
-        if world.is_leaving(claim) || !world.is_supported(&claim.wish.spec.node_class) {
-            continue;
+    // The marks are asked first: hardly anything carries them.
+    for claim in world.claims.values().filter(|claim| has_reason(claim)) {
+        if stays(world, claim) {
+            clear_claim(claim, now, decision);
         }
-        clear_claim(claim, now, decision);
-        if let Some(node) = world.node_of(claim).filter(|node| !node.meta.is_deleting()) {
+    }
+    for node in world.nodes.values().filter(|node| is_closed(node) && !node.meta.is_deleting()) {
+        if world.claim_of(node).is_some_and(|claim| stays(world, claim)) {
             reopen_node(node, decision);
         }
     }
@@ -27,7 +29,7 @@ pub(super) fn advance(world: &World, now: Time, decision: &mut Decision) -> bool
 
 /// Lets pods come to a node again.
 pub(super) fn reopen_node(node: &Node, decision: &mut Decision) {
-    if !node.taints.iter().any(|taint| taint.same_mark(&disrupted())) {
+    if !is_closed(node) {
         return;
     }
     let others = node.taints.iter().filter(|taint| taint.key != DISRUPTED_KEY);
@@ -38,7 +40,7 @@ pub(super) fn reopen_node(node: &Node, decision: &mut Decision) {
 
 /// Takes the reason off a claim that stays.
 pub(super) fn clear_claim(claim: &Claim, now: Time, decision: &mut Decision) {
-    if claim.status.conditions.get(DISRUPTION_REASON).is_none() {
+    if !has_reason(claim) {
         return;
     }
     let mut conditions = Draft::of(&claim.status.conditions, &DEPENDENTS, &claim.meta, now);
@@ -48,4 +50,16 @@ pub(super) fn clear_claim(claim: &Claim, now: Time, decision: &mut Decision) {
     let (name, revision) = (claim.meta.name.clone(), claim.meta.revision);
     let deed = Deed::WriteClaimStatus { name, revision, status: Box::new(status) };
     decision.act(deed, "nobody takes the claim away");
+}
+
+fn stays(world: &World, claim: &Claim) -> bool {
+    !world.is_leaving(claim) && world.is_supported(&claim.wish.spec.node_class)
+}
+
+fn has_reason(claim: &Claim) -> bool {
+    claim.status.conditions.get(DISRUPTION_REASON).is_some()
+}
+
+fn is_closed(node: &Node) -> bool {
+    node.taints.iter().any(|taint| taint.key == DISRUPTED_KEY)
 }
