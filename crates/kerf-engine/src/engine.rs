@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::action::{Action, ActionId, Subject};
+use crate::action::{Action, ActionId, Deed, Subject};
 use crate::agenda::Agenda;
 use crate::announcement::Announcement;
 use crate::decision::Decision;
@@ -25,11 +25,19 @@ pub struct Engine {
     world: World,
     gate: Gate,
     agenda: Agenda,
-    under_way: BTreeMap<ActionId, Action>,
+    under_way: BTreeMap<ActionId, UnderWay>,
     said: BTreeMap<(Key, &'static str, String), Time>,
     forget_said_at: Time,
     orders: Orders,
     last_id: u64,
+}
+
+/// An action that has not been answered.
+#[derive(Clone, Debug)]
+struct UnderWay {
+    action: Action,
+    /// Who asked for it and looks again when it ends, if that is not what it is about.
+    asker: Option<Subject>,
 }
 
 /// What the engine wants.
@@ -85,7 +93,7 @@ impl Engine {
                 let notice = planners::notice_gone(&self.world, &key, now);
                 if self.world.forget(&key, revision) {
                     self.note_news(&key);
-                    self.take_in(notice, now);
+                    self.take_in(notice, None, now);
                     self.look_at(concerned);
                 }
             }
@@ -98,7 +106,7 @@ impl Engine {
             }
             Event::Offered { pool, instance_types } => {
                 let notice = planners::notice_offered(&self.world, &pool, now);
-                self.take_in(notice, now);
+                self.take_in(notice, None, now);
                 self.look_at(vec![Subject::Pool(pool.clone()), Subject::Provisioning]);
                 self.world.offers.insert(pool, instance_types);
             }
@@ -114,9 +122,9 @@ impl Engine {
         {
             let decision = planners::plan(&self.world, &subject, now);
             if let Some(time) = decision.wake_at {
-                self.agenda.at(time, subject);
+                self.agenda.at(time, subject.clone());
             }
-            self.take_in(decision, now);
+            self.take_in(decision, Some(&subject), now);
         }
         std::mem::take(&mut self.orders)
     }
@@ -127,7 +135,7 @@ impl Engine {
         let notice = planners::notice(&self.world, &object, now);
         if self.world.observe(object) {
             self.note_news(&key);
-            self.take_in(notice, now);
+            self.take_in(notice, None, now);
             concerned.extend(interest::concerned(&self.world, &key));
             self.look_at(concerned);
         }
@@ -135,17 +143,20 @@ impl Engine {
 
     fn finish(&mut self, id: ActionId, outcome: &Outcome, now: Time) {
         // An action nobody waits for any more was given up; its effect shows in the objects.
-        let Some(action) = self.under_way.remove(&id) else { return };
+        let Some(UnderWay { action, asker }) = self.under_way.remove(&id) else { return };
         self.gate.leave(id, answer_of(outcome), now);
         if let Outcome::Stored(object) = outcome {
             self.see((**object).clone(), now);
         }
         let conclusion = planners::conclude(&self.world, &action, outcome, now);
-        self.take_in(conclusion, now);
+        self.take_in(conclusion, None, now);
         self.agenda.now(action.deed.subject());
+        if let Some(asker) = asker {
+            self.agenda.now(asker);
+        }
     }
 
-    fn take_in(&mut self, decision: Decision, now: Time) {
+    fn take_in(&mut self, decision: Decision, asker: Option<&Subject>, now: Time) {
         for memo in decision.memos {
             self.look_at(interest::concerned_by_memo(&self.world, &memo));
             if let Memo::ForgetClaim(claim) = &memo {
@@ -154,22 +165,37 @@ impl Engine {
             self.world.memory.apply(memo);
         }
         for (deed, reason) in decision.deeds {
-            match self.gate.opens(&deed, now) {
-                Ok(()) => {
-                    self.last_id += 1;
-                    let id = ActionId(self.last_id);
-                    self.gate.enter(id, &deed, now);
-                    let action = Action { id, at: now, reason, deed };
-                    self.under_way.insert(id, action.clone());
-                    self.orders.actions.push(action);
-                }
-                Err(later) => self.agenda.at(later, deed.subject()),
-            }
+            self.order(deed, reason, asker, now);
         }
         for announcement in decision.announcements {
             self.say(announcement, now);
         }
         self.orders.measures.extend(decision.measures);
+    }
+
+    /// Lets a deed through if it may start; if not, or if it is never answered, it is looked at
+    /// again.
+    fn order(&mut self, deed: Deed, reason: String, asker: Option<&Subject>, now: Time) {
+        let subject = deed.subject();
+        // A pod that has to leave looks after itself.
+        let knows_itself =
+            |asker: &&Subject| **asker == subject || matches!(subject, Subject::Pod(_));
+        let asker = asker.filter(|asker| !knows_itself(asker)).cloned();
+        let again_at = match self.gate.opens(&deed, now) {
+            Ok(()) => {
+                self.last_id += 1;
+                let id = ActionId(self.last_id);
+                let give_up_at = self.gate.enter(id, &deed, now);
+                let action = Action { id, at: now, reason, deed };
+                self.orders.actions.push(action.clone());
+                self.under_way.insert(id, UnderWay { action, asker: asker.clone() });
+                give_up_at
+            }
+            Err(later) => later,
+        };
+        for subject in [Some(subject), asker].into_iter().flatten() {
+            self.agenda.at(again_at, subject);
+        }
     }
 
     fn say(&mut self, announcement: Announcement, now: Time) {

@@ -72,14 +72,15 @@ impl Gate {
         }
     }
 
-    /// Notes that a deed starts.
-    pub(crate) fn enter(&mut self, id: ActionId, deed: &Deed, now: Time) {
+    /// Notes that a deed starts. Returns when it is given up if nobody answers.
+    pub(crate) fn enter(&mut self, id: ActionId, deed: &Deed, now: Time) -> Time {
         let lane = deed.lane();
         let within = if lane == Lane::Think { THOUGHT_WITHIN } else { ANSWER_WITHIN };
         let slot = (deed.subject(), lane);
+        let give_up_at = now + within;
         let busy = UnderWay {
             id,
-            give_up_at: now + within,
+            give_up_at,
             kind: discriminant(deed),
             patience: Patience::of(deed),
             has_news: false,
@@ -88,6 +89,7 @@ impl Gate {
             self.by_id.remove(&given_up.id);
         }
         self.by_id.insert(id, slot);
+        give_up_at
     }
 
     /// Notes that a deed ended, unless it had been given up.

@@ -7,9 +7,11 @@ mod cluster;
 
 use cluster::{Cluster, claim, pod, pool};
 use kerf_engine::action::{Action, Deed};
-use kerf_engine::event::{Event, Key, Object};
+use kerf_engine::event::{Event, Failure, Key, Object, Outcome};
 use kerf_engine::time::{Span, Time};
 use proptest::prelude::*;
+
+const DISRUPTED: &str = "karpenter_nodeclaims_disrupted_total";
 
 /// What dies with the process: the call before it did anything, or only its answer.
 #[derive(Clone, Copy, Debug)]
@@ -129,7 +131,7 @@ fn a_claim_whose_machine_vanished_is_collected_unless_its_node_is_ready() {
     cluster.edit_node(|node| node.is_ready = false);
     cluster.seconds(180);
     assert_nothing_is_left(&cluster, "vanished");
-    let collected = cluster.counted("karpenter_nodeclaims_disrupted_total", "garbage_collected");
+    let collected = cluster.counted(DISRUPTED, "garbage_collected");
     assert_eq!(collected, 1);
 }
 
@@ -185,7 +187,7 @@ impl Wires {
             7..10 if !self.calls.is_empty() => {
                 let place = dice.roll(self.calls.len());
                 let call = self.calls.swap_remove(place);
-                cluster.carry_out(call);
+                self.make(call, cluster, dice);
             }
             10 if !self.told.is_empty() => {
                 let late = self.told[dice.roll(self.told.len())].clone();
@@ -198,6 +200,20 @@ impl Wires {
         }
         self.calls.extend(cluster.decide());
         self.collect(cluster);
+    }
+
+    /// Most calls succeed; some fail, and of some nobody knows whether they did.
+    fn make(&mut self, call: Action, cluster: &mut Cluster, dice: &mut Dice) {
+        let fate = dice.roll(10);
+        if fate > 1 {
+            return cluster.carry_out(call);
+        }
+        if fate == 1 {
+            cluster.effect(&call.deed);
+        }
+        let failure = Failure::Unavailable { message: "time-out".to_owned() };
+        let outcome = Outcome::Failed(failure);
+        self.answers.push(Event::Finished { action: call.id, outcome });
     }
 
     /// The process dies: calls are made or not, answers reach nobody.
@@ -231,6 +247,7 @@ proptest! {
         wires.collect(&mut cluster);
         for step in 0..steps {
             if step == delete_at {
+                cluster.store(Object::Pod(pod("a", "node-one")));
                 cluster.delete(&Key::Claim("one".into()));
                 wires.collect(&mut cluster);
             }
@@ -246,7 +263,9 @@ proptest! {
         cluster.news = late.chain(std::mem::take(&mut cluster.news)).collect();
         cluster.seconds(1_200);
         prop_assert!(cluster.made.values().all(|made| *made <= 1), "launched twice");
-        if delete_at < steps {
+        // Who cannot launch for five minutes is given up by itself.
+        if delete_at < steps || cluster.find_claim("one").is_none() {
+            prop_assert!(delete_at < steps || cluster.counted(DISRUPTED, "launch_timeout") > 0);
             assert_nothing_is_left(&cluster, "in the end");
         } else {
             let claim = cluster.claim("one");

@@ -27,6 +27,9 @@ impl Cluster {
         if (self.ignores)(deed) {
             return None;
         }
+        if let Some(failure) = (self.refuses)(deed) {
+            return Some(Outcome::Failed(failure));
+        }
         Some(match deed {
             Deed::CreateClaim(wish) => self.create(wish),
             Deed::PatchClaim { name, revision, patch } => self.patch_claim(name, *revision, patch),

@@ -58,6 +58,8 @@ pub(crate) struct Cluster {
     pub(crate) immortal: BTreeSet<String>,
     /// Which deeds answer nothing at all: neither effect nor outcome.
     pub(crate) ignores: fn(&Deed) -> bool,
+    /// Which deeds fail without any effect.
+    pub(crate) refuses: fn(&Deed) -> Option<Failure>,
     /// What each pool's nodes can be made of.
     pub(crate) offers: BTreeMap<Name, Arc<[InstanceType]>>,
     pub(crate) news: VecDeque<Event>,
@@ -85,6 +87,7 @@ impl Cluster {
             unevictable: BTreeSet::new(),
             immortal: BTreeSet::new(),
             ignores: |_| false,
+            refuses: |_| None,
             offers: BTreeMap::new(),
             news: VecDeque::new(),
             booting: BTreeMap::new(),

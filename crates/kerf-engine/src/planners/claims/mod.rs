@@ -25,6 +25,7 @@ mod pod_events;
 mod quiet;
 mod registration;
 mod tally;
+mod transitions;
 mod work;
 
 pub(super) use conclusion::conclude;

@@ -2,10 +2,9 @@
 
 use kerf_model::labels::well_known::{NODE_POOL, TERMINATION_FINALIZER};
 
-use super::{health, tally};
+use super::{health, tally, transitions};
 use crate::action::Deed;
 use crate::announcement::Announcement;
-use crate::condition::Conditions;
 use crate::condition::claim::{DRAINED, REGISTERED};
 use crate::decision::Decision;
 use crate::event::{Key, Object};
@@ -70,7 +69,7 @@ fn claim_advances(world: &World, former: &Claim, claim: &Claim) -> Decision {
         decision.measures.push(tally::node_drained(claim));
     }
     let about = Key::Claim(claim.meta.name.clone());
-    decision.announcements.extend(transitions(&about, old, new));
+    transitions::tell(&about, old, new, &mut decision);
     decision
 }
 
@@ -86,7 +85,7 @@ fn pool_changes(world: &World, pool: &Pool, now: Time) -> Decision {
         decision.remember(Memo::Counted { pool: pool.meta.uid.clone(), at: now });
     }
     let about = Key::Pool(pool.meta.name.clone());
-    decision.announcements.extend(transitions(&about, &old.conditions, &new.conditions));
+    transitions::tell(&about, &old.conditions, &new.conditions, &mut decision);
     decision
 }
 
@@ -181,47 +180,4 @@ fn node_goes(world: &World, name: &Name, now: Time) -> Decision {
 
 fn finalized(about: Key) -> Announcement {
     Announcement::normal(about, "Finalized", format!("Finalized {TERMINATION_FINALIZER}"))
-}
-
-/// One Event for every condition whose status changed.
-fn transitions(about: &Key, old: &Conditions, new: &Conditions) -> Vec<Announcement> {
-    let mut news = Vec::new();
-    for condition in &new.0 {
-        let Some(former) = old.get(&condition.kind) else { continue };
-        let Some(reason) = kind_of(&condition.kind) else { continue };
-        if former.status == condition.status {
-            continue;
-        }
-        let why = match (condition.reason == condition.kind, condition.message.is_empty()) {
-            (true, true) => String::new(),
-            (_, true) => format!(", Reason: {}", condition.reason),
-            _ => format!(", Reason: {}, Message: {}", condition.reason, condition.message),
-        };
-        let text = format!(
-            "Status condition transitioned, Type: {}, Status: {} -> {}{why}",
-            condition.kind, former.status, condition.status
-        );
-        news.push(Announcement::normal(about.clone(), reason, text));
-    }
-    news
-}
-
-/// The word an Event about a condition carries; conditions of others are theirs to announce.
-fn kind_of(kind: &str) -> Option<&'static str> {
-    use crate::condition::{READY, claim, pool};
-    [
-        READY,
-        claim::LAUNCHED,
-        claim::REGISTERED,
-        claim::INITIALIZED,
-        claim::DRAINED,
-        claim::VOLUMES_DETACHED,
-        claim::INSTANCE_TERMINATING,
-        claim::CONSISTENT_STATE_FOUND,
-        pool::VALIDATION_SUCCEEDED,
-        pool::NODE_CLASS_READY,
-        pool::NODE_REGISTRATION_HEALTHY,
-    ]
-    .into_iter()
-    .find(|known| *known == kind)
 }
