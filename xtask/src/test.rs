@@ -13,12 +13,18 @@ pub(crate) const GO_ADVICE: &str = "The tests run against a real Kubernetes cont
 const PYTHON_ADVICE: &str = "The tests run the AWS stand-in in a Python virtual environment; \
     install Python 3.10 or newer with its venv module and try again.";
 
+/// The tests that take long wait for a cluster, so more run at once than there are processors.
+const TESTS_AT_ONCE: &str = "8";
+
 /// Builds the testbed, then runs `cargo test` over the workspace with the given arguments.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     require("go", GO_ADVICE)?;
     require("python3", PYTHON_ADVICE)?;
     command::run(&mut cargo(["run", "--quiet", "--package", "kerf-testbed", "--", "build"]))?;
     let mut command = cargo(["test", "--workspace", "--no-fail-fast"]);
+    if std::env::var_os("RUST_TEST_THREADS").is_none() {
+        command.env("RUST_TEST_THREADS", TESTS_AT_ONCE);
+    }
     let mut child = command.args(args).stdout(Stdio::piped()).spawn().context("cargo test")?;
     let stdout = child.stdout.take().context("the output of cargo test was piped")?;
     let mut total = Count::default();

@@ -12,6 +12,8 @@ mod choice;
 mod failure;
 mod node;
 mod node_class;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

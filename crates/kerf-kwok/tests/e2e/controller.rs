@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use kerf_engine::Settings;
 use kerf_engine::time::Span;
-use kerf_kube::{Candidate, Controller, Health, Metrics, Pace, Scrape, connect};
+use kerf_kube::{Candidate, Controller, Health, Metrics, Pace, Scrape, Shows, connect};
 use kerf_kwok::Kwok;
 use kerf_testbed::ControlPlane;
 use kube::Config;
@@ -58,7 +58,7 @@ impl Running {
                 },
                 pace: Pace::new(CALLS_PER_SECOND, CALLS_AT_ONCE),
                 health: shared_health,
-                metrics: Metrics::default(),
+                metrics: Metrics::new(Shows::Everything),
                 scrapes,
             };
             let (lead, leading) = watch::channel(false);

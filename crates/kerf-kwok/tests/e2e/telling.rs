@@ -21,6 +21,8 @@ fn metrics_and_events_carry_their_public_names() {
         r#"operator_nodeclaim_status_condition_count{"#,
         "karpenter_build_info{",
         "process_resident_memory_bytes",
+        "karpenter_scheduler_scheduling_duration_seconds_count{controller=\"provisioner\"}",
+        r#"karpenter_cloudprovider_duration_seconds_bucket{controller="nodeclaim.lifecycle""#,
     ];
     cluster.wait("every metric is there", || {
         let page = cluster.controller.metrics();

@@ -15,7 +15,7 @@ use kerf_engine::Settings;
 use kerf_engine::time::Span;
 use kerf_kube::{
     Candidate, Cloud, Controller as Running, Farewell, Health, Lost, Metrics, Pace,
-    SchedulerConfig, connect, serve_health, serve_metrics,
+    SchedulerConfig, Shows, connect, serve_health, serve_metrics,
 };
 use kerf_kwok::Kwok;
 use kube::{Client, Config};
@@ -80,7 +80,7 @@ impl Controller {
             settings: self.settings(),
             pace: Pace::new(self.kube_client_qps, self.kube_client_burst),
             health,
-            metrics: Metrics::default(),
+            metrics: Metrics::new(self.shows()),
             scrapes,
         };
         let (lead, leading) = watch::channel(self.disable_leader_election);
@@ -121,6 +121,10 @@ impl Controller {
         settings.scheduler.preferences = self.preference_policy.into();
         settings.scheduler.min_values = self.min_values_policy.into();
         settings
+    }
+
+    fn shows(&self) -> Shows {
+        if self.disable_cluster_state_observability { Shows::Totals } else { Shows::Everything }
     }
 
     fn kwok_types(&self) -> Result<Vec<kerf_model::instance_type::InstanceType>> {

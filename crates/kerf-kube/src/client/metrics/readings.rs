@@ -12,6 +12,7 @@ use kerf_model::labels::well_known::{
 use kerf_model::quantity::Quantity;
 use kerf_model::resources::ResourceList;
 
+use super::Shows;
 use super::buckets::seconds;
 use super::text::Page;
 
@@ -28,13 +29,17 @@ const NODE_LABELS: [(&str, &str); 8] = [
 ];
 
 /// Writes every gauge.
-pub(super) fn write(page: &mut Page, world: &World, now: Time) {
+pub(super) fn write(page: &mut Page, world: &World, shows: Shows, now: Time) {
     build(page);
+    process(page);
     cluster(page, world);
+    costs(page, world);
+    if shows == Shows::Totals {
+        return;
+    }
     for pool in world.pools.values() {
         pool_amounts(page, pool);
     }
-    costs(page, world);
     for node in world.nodes.values() {
         node_amounts(page, world, node, now);
     }
@@ -43,7 +48,6 @@ pub(super) fn write(page: &mut Page, world: &World, now: Time) {
         pod_waits(page, world, pod, now);
     }
     conditions_of_all(page, world, now);
-    process(page);
 }
 
 fn build(page: &mut Page) {

@@ -9,8 +9,8 @@ use axum::routing::get;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
-use crate::health::Health;
-use crate::metrics::Scrape;
+use crate::client::health::Health;
+use crate::client::metrics::Scrape;
 
 /// The content type of Prometheus' text format.
 const METRICS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";

@@ -2,6 +2,7 @@
 //! somebody asks.
 
 mod buckets;
+mod calls;
 mod readings;
 mod text;
 
@@ -14,11 +15,24 @@ use kerf_engine::time::Time;
 use tokio::sync::oneshot;
 
 use buckets::Histogram;
+pub(crate) use calls::call;
 use text::Page;
 
 /// Everything counted so far; shared by all who count.
-#[derive(Clone, Debug, Default)]
-pub struct Metrics(Arc<Mutex<Counted>>);
+#[derive(Clone, Debug)]
+pub struct Metrics {
+    counted: Arc<Mutex<Counted>>,
+    shows: Shows,
+}
+
+/// What the metrics show of the cluster itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shows {
+    /// Every pod, node, pool and condition.
+    Everything,
+    /// No gauges of single objects: in large clusters they are most of the page.
+    Totals,
+}
 
 #[derive(Debug, Default)]
 struct Counted {
@@ -48,12 +62,18 @@ impl Scrape {
 }
 
 impl Metrics {
+    /// Nothing has been counted yet.
+    #[must_use]
+    pub fn new(shows: Shows) -> Self {
+        Self { counted: Arc::default(), shows }
+    }
+
     /// Counts what happened.
     pub fn count(&self, measures: Vec<Measure>) {
         if measures.is_empty() {
             return;
         }
-        let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         for measure in measures {
             match measure {
                 Measure::Count { metric, labels, by } => {
@@ -69,8 +89,8 @@ impl Metrics {
 
     fn page(&self, world: &World, now: Time) -> String {
         let mut page = Page::default();
-        readings::write(&mut page, world, now);
-        let counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        readings::write(&mut page, world, self.shows, now);
+        let counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         for ((metric, labels), count) in &counted.counters {
             page.counter(metric, labels, *count);
         }

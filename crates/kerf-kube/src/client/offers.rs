@@ -11,7 +11,7 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::sleep;
 use tracing::warn;
 
-use crate::cloud::Cloud;
+use crate::client::cloud::Cloud;
 
 /// Prices and availability are asked anew so often.
 const REFRESH_AFTER: Duration = Duration::from_secs(300);

@@ -11,7 +11,7 @@ use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams, Preconditions
 use kube::{Client, Resource};
 use serde_json::{Value, json};
 
-use crate::observe::claim;
+use crate::client::observe::claim;
 
 /// Stores a claim. One that exists under the name already is this one: names are made from what
 /// the claim was decided on, so that asking twice stores once.

@@ -17,8 +17,8 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tracing::{info, warn};
 
-use crate::health::Health;
-use crate::observe::{Change, News};
+use crate::client::health::Health;
+use crate::client::observe::{Change, News};
 
 /// News that may wait for the engine. One is a few kilobytes at most, so this is a few megabytes.
 pub(crate) const NEWS_WAITING_MAX: usize = 256;

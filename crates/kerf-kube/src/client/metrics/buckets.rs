@@ -21,6 +21,8 @@ const LONGEST_DURATION: f64 = 600.0;
 /// Doublings from a second.
 const TERMINATION: [f64; 12] =
     [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0];
+/// What Prometheus' clients use where nothing is said.
+const CALLS: [f64; 11] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 const HOUR: f64 = 3600.0;
 const DAY: f64 = 24.0 * HOUR;
 const LIFETIME: [f64; 21] = [
@@ -66,6 +68,7 @@ impl Histogram {
             "karpenter_nodeclaims_instance_termination_duration_seconds" => &TERMINATION[..11],
             "karpenter_nodeclaims_termination_duration_seconds" => &TERMINATION,
             "karpenter_nodes_lifetime_duration_seconds" => &LIFETIME,
+            "karpenter_cloudprovider_duration_seconds" => &CALLS,
             _ => &DURATION_BOUNDS,
         };
         Self { bounds, counts: vec![0; bounds.len()], sum_millis: 0, count: 0 }

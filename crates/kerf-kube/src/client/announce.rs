@@ -16,8 +16,8 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tracing::debug;
 
-use crate::execute::Pace;
-use crate::observe::meta::api_time;
+use crate::client::execute::Pace;
+use crate::client::observe::meta::api_time;
 
 /// The component Events come from; dashboards filter by it.
 const COMPONENT: &str = "karpenter";

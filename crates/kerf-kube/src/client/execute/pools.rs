@@ -10,8 +10,8 @@ use kube::api::{Api, Patch, PatchParams};
 use serde_json::json;
 
 use super::claims::{overlay, version};
-use crate::cloud::Cloud;
-use crate::observe::pool;
+use crate::client::cloud::Cloud;
+use crate::client::observe::pool;
 
 /// Sets annotations of a pool.
 pub(super) async fn patch(

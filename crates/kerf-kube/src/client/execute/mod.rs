@@ -19,7 +19,7 @@ use kerf_engine::event::{Failure, Machine, Outcome};
 use kube::Client;
 use tokio::time::timeout;
 
-use crate::cloud::{Cloud, Ending};
+use crate::client::cloud::{Cloud, Ending};
 
 pub use pace::Pace;
 

@@ -11,7 +11,7 @@ use kube::{Client, Resource};
 use serde_json::{Value, json};
 
 use super::claims::{deleted, metadata, of_identity};
-use crate::observe::node;
+use crate::client::observe::node;
 
 /// Changes a node.
 pub(super) async fn patch(

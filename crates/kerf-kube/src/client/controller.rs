@@ -10,38 +10,30 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kerf_engine::action::{Action, Deed, Lane};
-use kerf_engine::event::{Event, Failure, Key, Object, Outcome};
+use kerf_engine::action::Deed;
+use kerf_engine::event::{Event, Key, Object, Outcome};
 use kerf_engine::time::Time;
 use kerf_engine::{Engine, Orders, Settings};
 use kube::Client;
-use tokio::sync::{Semaphore, mpsc, watch as signal};
-use tokio::task::JoinSet;
+use tokio::sync::{mpsc, watch as signal};
 use tokio::time::{Instant, sleep_until, timeout};
-use tracing::{debug, info, warn};
+use tracing::{debug, info};
 
-use crate::announce::Announcer;
-use crate::cloud::Cloud;
-use crate::execute::{Executor, Pace};
-use crate::health::Health;
-use crate::metrics::{Metrics, Scrape};
-use crate::observe::{News, Observer};
-use crate::offers::Offers;
-use crate::watch;
-use crate::words::words;
+use crate::client::announce::Announcer;
+use crate::client::cloud::Cloud;
+use crate::client::execute::{Executor, Pace};
+use crate::client::hands::{FINISH_WITHIN, Hands};
+use crate::client::health::Health;
+use crate::client::metrics::{Metrics, Scrape};
+use crate::client::observe::{News, Observer};
+use crate::client::offers::Offers;
+use crate::client::watch;
+use crate::client::words::words;
 
-/// Calls to the API server under way at once; more would only wait in the server's own queues.
-const WRITES_AT_ONCE: usize = 64;
-/// Calls to the cloud under way at once.
-const CLOUD_CALLS_AT_ONCE: usize = 64;
-/// Problems solved at once. The engine poses one at a time.
-const THOUGHTS_AT_ONCE: usize = 1;
 /// Outcomes and offers that may wait for the engine; those who bring them wait beyond that.
 const EVENTS_WAITING_MAX: usize = 1_024;
 /// Events taken in before deciding again, so that a flood of news does not put decisions off.
 const EVENTS_PER_DECISION_MAX: usize = 512;
-/// Calls under way when the process is asked to end may take so long to finish.
-const FINISH_WITHIN: Duration = Duration::from_secs(10);
 
 /// How to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +81,8 @@ impl<C: Cloud> Controller<C> {
             hands: Hands::new(
                 Executor::new(self.client, self.cloud.clone(), self.pace),
                 event_sender.clone(),
+                self.metrics.clone(),
+                self.cloud.name(),
             ),
             offers: Offers::new(self.cloud, event_sender),
             announcer,
@@ -101,7 +95,7 @@ impl<C: Cloud> Controller<C> {
             tokio::select! {
                 farewell = &mut stop => break farewell,
                 Some(scrape) = scrapes.recv() => desk.answer(scrape),
-                _ = leading.changed() => {}
+                Ok(()) = leading.changed() => {}
                 Some(news) = news.recv() => desk.learn(news),
                 Some(event) = events.recv() => desk.take_in(event),
                 () = sleep_until(wake) => {}
@@ -212,79 +206,6 @@ impl<C: Cloud> Desk<C> {
     }
 }
 
-/// Those who carry out actions, so many at a time.
-struct Hands<C> {
-    executor: Arc<Executor<C>>,
-    events: mpsc::Sender<Event>,
-    writes: Arc<Semaphore>,
-    cloud_calls: Arc<Semaphore>,
-    thoughts: Arc<Semaphore>,
-    under_way: JoinSet<()>,
-}
-
-impl<C: Cloud> Hands<C> {
-    fn new(executor: Executor<C>, events: mpsc::Sender<Event>) -> Self {
-        Self {
-            executor: Arc::new(executor),
-            events,
-            writes: Arc::new(Semaphore::new(WRITES_AT_ONCE)),
-            cloud_calls: Arc::new(Semaphore::new(CLOUD_CALLS_AT_ONCE)),
-            thoughts: Arc::new(Semaphore::new(THOUGHTS_AT_ONCE)),
-            under_way: JoinSet::new(),
-        }
-    }
-
-    fn carry_out(&mut self, action: Action) {
-        while self.under_way.try_join_next().is_some() {}
-        let turns = match action.deed.lane() {
-            Lane::Write => self.writes.clone(),
-            Lane::Cloud => self.cloud_calls.clone(),
-            Lane::Think => self.thoughts.clone(),
-        };
-        let (executor, events) = (self.executor.clone(), self.events.clone());
-        self.under_way.spawn(async move {
-            let _turn = turns.acquire_owned().await;
-            let since = Instant::now();
-            let outcome = executor.carry_out(&action.deed).await;
-            let milliseconds = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
-            match &outcome {
-                Outcome::Solved(solution) => info!(
-                    milliseconds,
-                    nodes = solution.new_nodes.len(),
-                    unplaced = solution.unplaced.len(),
-                    "found places"
-                ),
-                // The news that made it one is on its way.
-                Outcome::Failed(Failure::Conflict) => debug!("too late: {}", words(&action)),
-                Outcome::Failed(failure) => {
-                    warn!(?failure, reason = %action.reason, "not done: {}", words(&action));
-                }
-                outcome => {
-                    debug!(outcome = kind(outcome), milliseconds, "done: {}", words(&action))
-                }
-            }
-            // The engine's task may be gone already; then nobody waits for the outcome.
-            let _ = events.send(Event::Finished { action: action.id, outcome }).await;
-        });
-    }
-
-    /// Waits for what is under way, within reason. Outcomes are taken and dropped: what was done
-    /// shows in the objects.
-    async fn finish(mut self, events: &mut mpsc::Receiver<Event>) {
-        let finished = async {
-            loop {
-                tokio::select! {
-                    done = self.under_way.join_next() => if done.is_none() { break },
-                    Some(_) = events.recv() => {}
-                }
-            }
-        };
-        if timeout(FINISH_WITHIN, finished).await.is_err() {
-            warn!("some calls did not end in time");
-        }
-    }
-}
-
 /// Whether a deed only notes what is known; the log tells of it when asked for details.
 fn is_bookkeeping(deed: &Deed) -> bool {
     matches!(
@@ -300,16 +221,4 @@ fn is_bookkeeping(deed: &Deed) -> bool {
 
 fn now() -> Time {
     Time::from_millis(jiff::Timestamp::now().as_millisecond())
-}
-
-fn kind(outcome: &Outcome) -> &'static str {
-    match outcome {
-        Outcome::Stored(_) => "stored",
-        Outcome::Done => "done",
-        Outcome::NotFound => "not found",
-        Outcome::Launched(_) => "launched",
-        Outcome::Machines(_) => "listed",
-        Outcome::Solved(_) => "solved",
-        Outcome::Failed(_) => "failed",
-    }
 }

@@ -1,0 +1,125 @@
+//! Carrying out actions side by side, so many at a time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use kerf_engine::action::{Action, Lane};
+use kerf_engine::event::{Event, Failure, Outcome};
+use kerf_engine::time::Span;
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout};
+use tracing::{debug, info, warn};
+
+use crate::client::cloud::Cloud;
+use crate::client::execute::Executor;
+use crate::client::metrics::{Metrics, call};
+use crate::client::words::words;
+
+/// Calls to the API server under way at once; more would only wait in the server's own queues.
+const WRITES_AT_ONCE: usize = 64;
+/// Calls to the cloud under way at once.
+const CLOUD_CALLS_AT_ONCE: usize = 64;
+/// Problems solved at once. The engine poses one at a time.
+const THOUGHTS_AT_ONCE: usize = 1;
+/// Calls under way when the process is asked to end may take so long to finish.
+pub(crate) const FINISH_WITHIN: Duration = Duration::from_secs(10);
+
+/// Those who carry out actions, so many at a time.
+pub(crate) struct Hands<C> {
+    executor: Arc<Executor<C>>,
+    events: mpsc::Sender<Event>,
+    writes: Arc<Semaphore>,
+    cloud_calls: Arc<Semaphore>,
+    thoughts: Arc<Semaphore>,
+    under_way: JoinSet<()>,
+    metrics: Metrics,
+    provider: &'static str,
+}
+
+impl<C: Cloud> Hands<C> {
+    /// Nothing is under way.
+    pub(crate) fn new(
+        executor: Executor<C>,
+        events: mpsc::Sender<Event>,
+        metrics: Metrics,
+        provider: &'static str,
+    ) -> Self {
+        Self {
+            metrics,
+            provider,
+            executor: Arc::new(executor),
+            events,
+            writes: Arc::new(Semaphore::new(WRITES_AT_ONCE)),
+            cloud_calls: Arc::new(Semaphore::new(CLOUD_CALLS_AT_ONCE)),
+            thoughts: Arc::new(Semaphore::new(THOUGHTS_AT_ONCE)),
+            under_way: JoinSet::new(),
+        }
+    }
+
+    /// Starts to carry an action out; its outcome comes as an event.
+    pub(crate) fn carry_out(&mut self, action: Action) {
+        while self.under_way.try_join_next().is_some() {}
+        let turns = match action.deed.lane() {
+            Lane::Write => self.writes.clone(),
+            Lane::Cloud => self.cloud_calls.clone(),
+            Lane::Think => self.thoughts.clone(),
+        };
+        let (executor, events) = (self.executor.clone(), self.events.clone());
+        let (metrics, provider) = (self.metrics.clone(), self.provider);
+        self.under_way.spawn(async move {
+            let _turn = turns.acquire_owned().await;
+            let since = Instant::now();
+            let outcome = executor.carry_out(&action.deed).await;
+            let milliseconds = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
+            let span = Span::from_millis(milliseconds);
+            metrics.count(call(&action.deed, &outcome, span, provider));
+            match &outcome {
+                Outcome::Solved(solution) => info!(
+                    milliseconds,
+                    nodes = solution.new_nodes.len(),
+                    unplaced = solution.unplaced.len(),
+                    "found places"
+                ),
+                // The news that made it one is on its way.
+                Outcome::Failed(Failure::Conflict) => debug!("too late: {}", words(&action)),
+                Outcome::Failed(failure) => {
+                    warn!(?failure, reason = %action.reason, "not done: {}", words(&action));
+                }
+                outcome => {
+                    debug!(outcome = kind(outcome), milliseconds, "done: {}", words(&action))
+                }
+            }
+            // The engine's task may be gone already; then nobody waits for the outcome.
+            let _ = events.send(Event::Finished { action: action.id, outcome }).await;
+        });
+    }
+
+    /// Waits for what is under way, within reason. Outcomes are taken and dropped: what was done
+    /// shows in the objects.
+    pub(crate) async fn finish(mut self, events: &mut mpsc::Receiver<Event>) {
+        let finished = async {
+            loop {
+                tokio::select! {
+                    done = self.under_way.join_next() => if done.is_none() { break },
+                    Some(_) = events.recv() => {}
+                }
+            }
+        };
+        if timeout(FINISH_WITHIN, finished).await.is_err() {
+            warn!("some calls did not end in time");
+        }
+    }
+}
+
+fn kind(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Stored(_) => "stored",
+        Outcome::Done => "done",
+        Outcome::NotFound => "not found",
+        Outcome::Launched(_) => "launched",
+        Outcome::Machines(_) => "listed",
+        Outcome::Solved(_) => "solved",
+        Outcome::Failed(_) => "failed",
+    }
+}

@@ -1,0 +1,33 @@
+//! The running half: what feeds the engine and carries out what it decides.
+//!
+//! ```text
+//!  watch ─► observe ─► ┌────────────┐ ─► hands ─► execute ─► API server, cloud
+//!  offers ───────────► │ controller │ ─► announce ─► Events
+//!  serve ◄─ metrics ◄─ └────────────┘
+//!              lease: who may decide
+//! ```
+
+mod announce;
+mod cloud;
+mod connection;
+mod controller;
+mod execute;
+mod hands;
+mod health;
+mod lease;
+mod metrics;
+mod observe;
+mod offers;
+mod serve;
+mod watch;
+mod words;
+
+pub use cloud::{Cloud, Ending};
+pub use connection::connect;
+pub use controller::{Controller, Farewell};
+pub use execute::{Executor, Pace};
+pub use health::Health;
+pub use lease::{Candidate, LEASE_DURATION, Lost, RENEW_WITHIN, RETRY_AFTER};
+pub use metrics::{Metrics, Scrape, Shows};
+pub use observe::{Change, News, Observer};
+pub use serve::{serve_health, serve_metrics};

@@ -1,0 +1,301 @@
+//! From what watches tell to what the engine knows.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+
+use kerf_engine::event::Event;
+use kerf_engine::observed::{DoNotDisrupt, PodKey, Standing};
+use kerf_engine::time::{Span, Time};
+use kerf_engine::{Engine, Settings, World};
+use kerf_kube::{Change, News, Observer};
+use kerf_model::labels::LabelRules;
+use kerf_model::quantity::Quantity;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+/// An observer and the engine it tells.
+struct Edge {
+    observer: Observer,
+    engine: Engine,
+}
+
+impl Edge {
+    fn new() -> Self {
+        let observer = Observer::new(LabelRules::core(), &[]);
+        Self { observer, engine: Engine::new(Settings::default()) }
+    }
+
+    /// Passes news on; how many events came of it.
+    fn learn(&mut self, news: News) -> usize {
+        let events = self.observer.observe(news, self.engine.world());
+        let count = events.len();
+        for event in events {
+            self.engine.handle(event, Time::from_seconds(1_000));
+        }
+        count
+    }
+
+    fn world(&self) -> &World {
+        self.engine.world()
+    }
+
+    fn pod(&self, name: &str) -> &kerf_engine::observed::Pod {
+        let key = PodKey { namespace: Arc::from("default"), name: Arc::from(name) };
+        self.world().pods.get(&key).unwrap_or_else(|| panic!("no pod {name}"))
+    }
+
+    /// All storage has been told, and there is none.
+    fn no_storage(&mut self) {
+        self.learn(News::VolumeClaim(Change::Listed));
+        self.learn(News::Volume(Change::Listed));
+        self.learn(News::StorageClass(Change::Listed));
+    }
+}
+
+fn is<K: DeserializeOwned>(object: Value) -> Change<K> {
+    Change::Is(Box::new(serde_json::from_value(object).unwrap()))
+}
+
+fn was<K: DeserializeOwned>(object: Value) -> Change<K> {
+    Change::Was(Box::new(serde_json::from_value(object).unwrap()))
+}
+
+fn pod(name: &str, revision: u64) -> Value {
+    json!({
+        "metadata": {
+            "name": name, "namespace": "default", "uid": format!("uid-{name}"),
+            "resourceVersion": revision.to_string(),
+            "creationTimestamp": "2026-01-01T00:00:00Z",
+            "ownerReferences": [{
+                "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "uid-web",
+                "controller": true,
+            }],
+        },
+        "spec": { "containers": [
+            { "name": "main", "resources": { "requests": { "cpu": "250m" } } },
+        ]},
+        "status": { "conditions": [{
+            "type": "PodScheduled", "status": "False", "reason": "Unschedulable",
+            "lastTransitionTime": "2026-01-01T00:00:07Z",
+        }]},
+    })
+}
+
+fn node(name: &str, revision: u64) -> Value {
+    json!({
+        "metadata": { "name": name, "uid": format!("uid-{name}"), "resourceVersion": revision.to_string() },
+        "spec": { "providerID": format!("kwok://{name}"), "unschedulable": true },
+        "status": {
+            "allocatable": { "cpu": "2" },
+            "conditions": [{ "type": "Ready", "status": "True" }],
+        },
+    })
+}
+
+#[test]
+fn replicas_share_one_shape_and_others_do_not() {
+    let mut edge = Edge::new();
+    edge.learn(News::Pod(is(pod("a", 1))));
+    edge.learn(News::Pod(is(pod("b", 2))));
+    let mut larger = pod("c", 3);
+    larger["spec"]["containers"][0]["resources"]["requests"]["cpu"] = json!("1");
+    edge.learn(News::Pod(is(larger)));
+    assert!(Arc::ptr_eq(&edge.pod("a").shape, &edge.pod("b").shape));
+    assert_ne!(edge.pod("a").shape, edge.pod("c").shape);
+    let since = Time::from_seconds(1_767_225_607);
+    assert_eq!(edge.pod("a").standing, Standing::Unschedulable { since });
+}
+
+#[test]
+fn a_pod_waits_for_its_volume_claim_and_is_read_again_when_it_comes() {
+    let mut edge = Edge::new();
+    edge.no_storage();
+    let mut keeper = pod("keeper", 1);
+    keeper["spec"]["volumes"] =
+        json!([{ "name": "data", "persistentVolumeClaim": { "claimName": "data" } }]);
+    edge.learn(News::Pod(is(keeper)));
+    let problem = edge.pod("keeper").unusable.clone().unwrap();
+    assert!(problem.contains("PersistentVolumeClaim default/data does not exist"), "{problem}");
+
+    edge.learn(News::StorageClass(is(json!({
+        "metadata": { "name": "lazy" }, "provisioner": "example.com/disk",
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }))));
+    edge.learn(News::VolumeClaim(is(json!({
+        "metadata": { "name": "data", "namespace": "default" },
+        "spec": { "storageClassName": "lazy" },
+    }))));
+    assert_eq!(edge.pod("keeper").unusable, None);
+    assert_eq!(edge.pod("keeper").shape.volumes[0].driver.as_deref(), Some("example.com/disk"));
+
+    edge.learn(News::VolumeClaim(was(json!({
+        "metadata": { "name": "data", "namespace": "default" }, "spec": {},
+    }))));
+    assert!(edge.pod("keeper").unusable.is_some());
+}
+
+#[test]
+fn what_a_new_list_does_not_name_is_gone_unless_it_was_written_since() {
+    let mut edge = Edge::new();
+    edge.learn(News::Node(Change::Relisting));
+    edge.learn(News::Node(is(node("stays", 5))));
+    edge.learn(News::Node(is(node("goes", 6))));
+    edge.learn(News::Node(Change::Listed));
+
+    edge.learn(News::Node(Change::Relisting));
+    // Stored by ourselves while the list is on its way: newer than anything told so far.
+    let mut own: Vec<Event> =
+        Edge::new().observer.observe(News::Node(is(node("written", 9))), edge.world());
+    edge.engine.handle(own.remove(0), Time::from_seconds(1_001));
+    edge.learn(News::Node(is(node("stays", 5))));
+    edge.learn(News::Node(Change::Listed));
+    let names: Vec<&str> = edge.world().nodes.keys().map(|name| &**name).collect();
+    assert_eq!(names, ["stays", "written"]);
+}
+
+#[test]
+fn late_news_of_an_object_that_went_does_not_bring_it_back() {
+    let mut edge = Edge::new();
+    edge.learn(News::Node(is(node("n", 5))));
+    edge.learn(News::Node(was(node("n", 7))));
+    edge.learn(News::Node(is(node("n", 6))));
+    assert!(edge.world().nodes.is_empty());
+    edge.learn(News::Node(is(node("n", 8))));
+    assert_eq!(edge.world().nodes.len(), 1);
+}
+
+#[test]
+fn what_volume_drivers_report_joins_its_node_in_either_order() {
+    let csi = || {
+        json!({
+            "metadata": { "name": "n" },
+            "spec": { "drivers": [
+                { "name": "example.com/disk", "nodeID": "n", "allocatable": { "count": 3 } },
+            ]},
+        })
+    };
+    let mut early = Edge::new();
+    early.learn(News::CsiNode(is(csi())));
+    early.learn(News::Node(is(node("n", 1))));
+    let mut late = Edge::new();
+    late.learn(News::Node(is(node("n", 1))));
+    assert_eq!(late.learn(News::CsiNode(is(csi()))), 1);
+    assert_eq!(late.learn(News::CsiNode(is(csi()))), 0, "nothing new, nothing told");
+    for edge in [&early, &late] {
+        assert_eq!(edge.world().nodes["n"].volume_limits["example.com/disk"], 3);
+    }
+    late.learn(News::CsiNode(was(csi())));
+    assert!(late.world().nodes["n"].volume_limits.is_empty());
+}
+
+#[test]
+fn a_closed_node_has_the_taint_that_says_so() {
+    let mut edge = Edge::new();
+    edge.learn(News::Node(is(node("n", 1))));
+    let node = &edge.world().nodes["n"];
+    assert_eq!(node.taints.len(), 1);
+    assert_eq!(node.taints[0].key, "node.kubernetes.io/unschedulable");
+    assert!(node.is_ready);
+}
+
+#[test]
+fn the_next_pod_of_a_daemon_set_is_what_admission_made_of_its_newest() {
+    let mut edge = Edge::new();
+    let set = json!({
+        "metadata": { "name": "agent", "namespace": "default", "uid": "uid-agent", "generation": 1 },
+        "spec": {
+            "selector": {},
+            "template": { "spec": { "containers": [{ "name": "main" }] } },
+        },
+    });
+    edge.learn(News::DaemonSet(is(set)));
+    let cpu = |edge: &Edge| {
+        let key = (Arc::from("default"), Arc::from("agent"));
+        edge.world().daemon_sets[&key].shape.requests.quantity("cpu")
+    };
+    assert_eq!(cpu(&edge), Quantity::from_int(0));
+    let mut agent = pod("agent-1", 2);
+    agent["metadata"]["ownerReferences"][0] = json!({
+        "apiVersion": "apps/v1", "kind": "DaemonSet", "name": "agent", "uid": "uid-agent",
+        "controller": true,
+    });
+    edge.learn(News::Pod(is(agent.clone())));
+    assert_eq!(cpu(&edge), Quantity::from_milli(250));
+
+    agent["metadata"]["name"] = json!("agent-0");
+    agent["metadata"]["creationTimestamp"] = json!("2025-01-01T00:00:00Z");
+    agent["spec"]["containers"][0]["resources"]["requests"]["cpu"] = json!("9");
+    edge.learn(News::Pod(is(agent)));
+    assert_eq!(cpu(&edge), Quantity::from_milli(250), "an older pod says nothing");
+}
+
+#[test]
+fn a_pod_that_cannot_be_read_is_there_with_the_field_and_the_reason() {
+    let mut edge = Edge::new();
+    let mut broken = pod("broken", 1);
+    broken["spec"]["containers"][0]["resources"]["requests"]["cpu"] = json!("many");
+    edge.learn(News::Pod(is(broken)));
+    let problem = edge.pod("broken").unusable.clone().unwrap();
+    assert!(problem.contains("spec.containers[0].resources.requests.cpu"), "{problem}");
+}
+
+#[test]
+fn the_do_not_disrupt_annotation_is_read_as_documented() {
+    let cases = [
+        ("true", DoNotDisrupt::Always),
+        ("30m", DoNotDisrupt::For(Span::from_minutes(30))),
+        ("-1s", DoNotDisrupt::Unreadable),
+        ("0s", DoNotDisrupt::Unreadable),
+        ("false", DoNotDisrupt::Unreadable),
+    ];
+    for (text, expected) in cases {
+        let mut edge = Edge::new();
+        let mut guarded = pod("guarded", 1);
+        guarded["metadata"]["annotations"] = json!({ "karpenter.sh/do-not-disrupt": text });
+        edge.learn(News::Pod(is(guarded)));
+        assert_eq!(edge.pod("guarded").do_not_disrupt, expected, "{text}");
+    }
+}
+
+#[test]
+fn a_pod_that_asks_for_a_node_outside_any_pool_is_left_to_others() {
+    let mut edge = Edge::new();
+    let mut elsewhere = pod("elsewhere", 1);
+    elsewhere["spec"]["affinity"] = json!({ "nodeAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": { "nodeSelectorTerms": [
+            { "matchExpressions": [{ "key": "karpenter.sh/nodepool", "operator": "DoesNotExist" }] },
+        ]},
+    }});
+    edge.learn(News::Pod(is(elsewhere)));
+    assert_eq!(edge.pod("elsewhere").standing, Standing::Waiting);
+}
+
+#[test]
+fn budgets_that_can_never_let_a_pod_go_are_told_from_those_that_might() {
+    let cases = [
+        (json!({ "maxUnavailable": 0 }), true),
+        (json!({ "maxUnavailable": "0%" }), true),
+        (json!({ "minAvailable": "100%" }), true),
+        (json!({ "maxUnavailable": 1 }), false),
+        (json!({ "minAvailable": "99%" }), false),
+        (json!({ "minAvailable": 3 }), false),
+    ];
+    for (spec, expected) in cases {
+        let mut edge = Edge::new();
+        edge.learn(News::DisruptionGuard(is(json!({
+            "metadata": { "name": "guard", "namespace": "default" }, "spec": spec.clone(),
+        }))));
+        let key = (Arc::from("default"), Arc::from("guard"));
+        assert_eq!(edge.world().guards[&key].is_absolute, expected, "{spec}");
+    }
+}
+
+#[test]
+fn pods_are_listed_only_once_their_storage_is() {
+    let mut edge = Edge::new();
+    assert_eq!(edge.learn(News::Pod(Change::Listed)), 0);
+    assert_eq!(edge.learn(News::VolumeClaim(Change::Listed)), 0);
+    assert_eq!(edge.learn(News::Volume(Change::Listed)), 0);
+    let events = edge.observer.observe(News::StorageClass(Change::Listed), edge.engine.world());
+    assert!(matches!(events[..], [Event::Listed(kerf_engine::event::Kind::Pod)]), "{events:?}");
+}
