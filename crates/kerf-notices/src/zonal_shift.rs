@@ -1,7 +1,28 @@
 //! Zones being avoided, and what that changes in pools.
+//!
+//! When AWS, a rehearsal, an experiment or a person shifts traffic away from a zone, nodes are kept
+//! out of it, and everything is put back afterwards.
+//!
+//! ```text
+//!  message ──► ShiftEvent ──► ShiftState ◄── Listing (what ARC lists), time, ByHand
+//!                                 │ stored before the message is deleted
+//!                                 ▼
+//!      pools, nodes, zones ──► Plan ──► steps: edits of pools, stand-ins, nodes
+//!                                  └──► notes: Events and log lines
+//!
+//!  ARC's managed resource ──► OfferingMode ──► zones whose offerings are unavailable
+//! ```
+//!
+//! [`ShiftState`] is the one thing to remember: who wants which zone avoided. [`Plan`] follows from
+//! it and from what is there, never from events, so it can be made again after a crash at any
+//! point. What a pool was like before is kept in its annotations, so that it comes back exactly,
+//! merged with what its operator changed meanwhile.
+//!
+//! Nothing here knows a queue, a client, a clock or a file.
 
 mod ageing;
 mod auto_mode;
+mod by_hand;
 mod discovery;
 mod edit_memory;
 mod event;
@@ -22,11 +43,13 @@ mod pool_plan;
 mod pool_record;
 mod scope;
 mod state;
+mod status;
 mod zone;
 mod zone_requirement;
 
 pub use ageing::Ageing;
 pub use auto_mode::AutoModeRevert;
+pub use by_hand::{ByHand, Told, UnknownZone};
 pub use discovery::{Subnet, node_class_zones, subnet_zones};
 pub use edit_memory::EditMemory;
 pub use event::{EventKind, Origin, SOURCE, ShiftEvent, Transition};
@@ -47,4 +70,5 @@ pub use pool_edit::{CopyEdit, PoolAction, PoolEdit};
 pub use pool_plan::SkipReason;
 pub use scope::{Admission, Matching, Scope};
 pub use state::{CONFIG_MAP, CONFIG_MAP_KEY, Ended, EndedBy, Shift, ShiftState, StateUnreadable};
+pub use status::{PoolStatus, ShiftStatus, Status};
 pub use zone::{ZoneId, ZoneName, ZoneRef, ZoneTable};

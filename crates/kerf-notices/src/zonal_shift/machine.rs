@@ -1,9 +1,9 @@
-//! How the state changes: by a message, by the command line, and by time alone.
+//! How the state changes by messages.
 //!
 //! Messages come late, twice, and in any order. Per zone and origin the newest event decides, and
 //! of two at the same second the end; so every order of delivery leads to the same zones avoided.
 
-use super::event::{EventKind, Origin, ShiftEvent, Transition};
+use super::event::{EventKind, ShiftEvent, Transition};
 use super::event_parse::Unusable;
 use super::instant::UnixSeconds;
 use super::scope::{Admission, Scope};
@@ -24,8 +24,8 @@ pub struct Received {
     pub disposal: Disposal,
     /// The event, when the message held one.
     pub event: Option<ShiftEvent>,
-    /// Resources the event names, none of them ours: worth a warning, as the zone is avoided for
-    /// their sake.
+    /// The resources a start names when none of them is ours: worth a warning, as the zone is
+    /// avoided for their sake.
     pub foreign_resources: Vec<String>,
 }
 
@@ -94,8 +94,10 @@ impl ShiftState {
             return unchanged(verdict, Disposal::LeaveForRedelivery, Some(event));
         };
         let (state, verdict) = self.apply(&event, zone, now);
-        let is_about_others = admission == Admission::CountsThoughAboutOthers;
-        let foreign_resources = if is_about_others { event.resources.clone() } else { Vec::new() };
+        let is_worth_a_warning =
+            admission == Admission::CountsThoughAboutOthers && verdict == Verdict::Started;
+        let foreign_resources =
+            if is_worth_a_warning { event.resources.clone() } else { Vec::new() };
         let event = Some(event);
         Received { state, verdict, disposal: Disposal::Delete, event, foreign_resources }
     }
@@ -112,30 +114,6 @@ impl ShiftState {
         let mut state = self.clone();
         state.put(zone, origin, shift);
         (state, verdict)
-    }
-
-    /// Avoids the zone on behalf of the command line.
-    pub fn start_by_hand(&self, zone: &ZoneId, now: UnixSeconds) -> ShiftState {
-        let mut state = self.clone();
-        match self.get(zone, Origin::Cli) {
-            Some(shift) if shift.is_active() => {}
-            _ => state.put(zone, Origin::Cli, Shift::begun(now, "")),
-        }
-        state
-    }
-
-    /// Ends every shift of the zone by word of the command line. Only an event newer than `now`
-    /// starts one again; what ARC lists from before does not.
-    pub fn end_by_hand(&self, zone: &ZoneId, now: UnixSeconds) -> ShiftState {
-        let mut state = self.clone();
-        for shift in state.zones.get_mut(zone).into_iter().flat_map(|origins| origins.values_mut())
-        {
-            if shift.is_active() {
-                shift.last_event_time = shift.last_event_time.max(now);
-                shift.end(EndedBy::Cli, now);
-            }
-        }
-        state
     }
 }
 

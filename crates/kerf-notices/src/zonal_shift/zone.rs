@@ -75,6 +75,11 @@ impl ZoneTable {
         ids.into_iter().filter_map(|id| self.name(id).cloned()).collect()
     }
 
+    /// Every id with its name, in the order of ids.
+    pub fn pairs(&self) -> impl Iterator<Item = (&ZoneId, &ZoneName)> {
+        self.names.iter()
+    }
+
     /// Every name known.
     pub fn all_names(&self) -> BTreeSet<ZoneName> {
         self.ids.keys().cloned().collect()

@@ -4,6 +4,7 @@
 mod acceptance;
 mod announcements;
 mod auto_mode;
+mod commands;
 mod every_interleaving;
 mod lost_events;
 mod nodes;
