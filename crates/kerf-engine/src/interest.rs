@@ -91,10 +91,13 @@ pub(crate) fn concerned_by_memo(world: &World, memo: &Memo) -> Vec<Subject> {
             nodes.map(|node| Subject::Node(node.meta.name.clone())).collect()
         }
         Memo::MachineGone(claim) | Memo::TerminateAsked { claim, .. } => {
-            // A node without a claim goes under its own name.
-            let node = world.claims.get(claim).and_then(|claim| world.node_of(claim));
-            let node = node.map_or(claim, |node| &node.meta.name);
-            vec![Subject::Claim(claim.clone()), Subject::Node(node.clone())]
+            let mut subjects = vec![Subject::Claim(claim.clone())];
+            match world.claims.get(claim) {
+                Some(claim) => subjects.extend(nodes_of(world, claim)),
+                // A node without a claim goes under its own name.
+                None => subjects.push(Subject::Node(claim.clone())),
+            }
+            subjects
         }
         Memo::ForgetClaim(_) | Memo::Release(_) | Memo::Call { .. } | Memo::PassEnded => {
             vec![Subject::Provisioning]
@@ -122,6 +125,12 @@ fn of_node(world: &World, node: &Node) -> Vec<Subject> {
 
 fn of_claim(world: &World, claim: &Claim) -> Vec<Subject> {
     let pool = claim.pool().map(|pool| Subject::Pool(Arc::from(pool)));
-    let node = world.node_of(claim).map(|node| Subject::Node(node.meta.name.clone()));
-    pool.into_iter().chain(node).collect()
+    pool.into_iter().chain(nodes_of(world, claim)).collect()
+}
+
+/// More than one node may say it runs on a claim's machine; a fault, but all of them must go.
+fn nodes_of(world: &World, claim: &Claim) -> Vec<Subject> {
+    let Some(provider_id) = &claim.status.provider_id else { return Vec::new() };
+    let nodes = world.nodes_on_machine(provider_id);
+    nodes.map(|node| Subject::Node(node.meta.name.clone())).collect()
 }

@@ -291,3 +291,17 @@ fn nodes_of_others_are_never_touched() {
     let others = |deed: &Deed| !matches!(deed, Deed::ListMachines);
     assert_eq!(cluster.count(others), 0, "{:?}", cluster.story());
 }
+
+#[test]
+fn every_node_on_the_machine_is_drained() {
+    let mut cluster = ready([with("a", |_| ())]);
+    let mut twin = cluster.node().clone();
+    twin.meta.name = "node-twin".into();
+    twin.meta.uid = "node-twin-uid".into();
+    cluster.store(Object::Node(twin));
+    cluster.store(Object::Pod(pod("b", "node-twin")));
+    cluster.delete(&claim_key());
+    cluster.seconds(120);
+    assert!(is_gone(&cluster), "{:?}", cluster.story());
+    assert_eq!(cluster.count(|deed| matches!(deed, Deed::EvictPod { .. })), 2);
+}

@@ -59,7 +59,7 @@ pub(crate) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: T
             decision.and(disruption::conclude(world, action, outcome));
             decision
         }
-        Subject::Pod(key) => termination::conclude(world, &key, action, outcome, now),
+        Subject::Pod(key) => termination::conclude(world, &key, action, outcome),
         Subject::Provisioning => provisioning::conclude(world, action, outcome, now),
         Subject::Machines => machines::conclude(world, action, outcome),
         Subject::Node(_) | Subject::Pool(_) | Subject::Disruption => Decision::default(),

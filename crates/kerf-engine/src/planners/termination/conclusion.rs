@@ -9,7 +9,6 @@ use crate::decision::Decision;
 use crate::event::{Failure, Key, Outcome};
 use crate::measure::Measure;
 use crate::observed::{Claim, Node, Pod, PodKey};
-use crate::time::Time;
 use crate::world::World;
 
 /// Why pods leave where nothing else is said.
@@ -21,7 +20,6 @@ pub(in crate::planners) fn conclude(
     key: &PodKey,
     action: &Action,
     outcome: &Outcome,
-    _now: Time,
 ) -> Decision {
     let mut decision = Decision::default();
     let pod = world.pods.get(key);
