@@ -57,7 +57,11 @@ pub(super) fn value<'o>(offering: &'o Offering, key: &str) -> Option<&'o str> {
 fn kwok(zones: &[String]) -> Vec<InstanceType> {
     let mut types = kerf_catalog::kwok();
     if !zones.is_empty() {
+        let is_there = |zone: &String| zones.iter().any(|it| zone.ends_with(it));
         for it in &mut types {
+            for entry in it.requirements.iter_mut().filter(|entry| entry.key == ZONE) {
+                entry.values.retain(is_there);
+            }
             it.offerings.retain(|offering| {
                 value(offering, ZONE).is_some_and(|zone| zones.iter().any(|z| zone.ends_with(z)))
             });

@@ -60,6 +60,7 @@ pub struct Simulation {
     server_away_until: Time,
     nodes_joined: u64,
     steps: u64,
+    wakes: u64,
     started_at: Time,
     ends_at: Time,
 }
@@ -83,6 +84,9 @@ const PASS_DELAY: Span = Span::from_millis(50);
 const RETRY_EVERY: Span = Span::from_seconds(1);
 /// How often the state is judged as a whole.
 const JUDGE_EVERY: Span = Span::from_seconds(10);
+/// How often an engine may ask to be woken between two judgements: a hundred times a second. Each
+/// of a thousand nodes being drained needs a look every second or so, and looks are shared.
+const WAKES_MAX: u64 = 1_000;
 
 impl Simulation {
     /// Sets the stage. `seed` decides everything the scenario leaves to chance.
@@ -127,6 +131,7 @@ impl Simulation {
             server_away_until: BEGINNING,
             nodes_joined: 0,
             steps: 0,
+            wakes: 0,
             started_at: BEGINNING,
             ends_at: BEGINNING + length,
             scenario,
@@ -237,6 +242,7 @@ impl Simulation {
                 {
                     replica.wake_at = None;
                     replica.has_news = true;
+                    self.wakes += 1;
                 }
             }
             Happening::Arrive(replica, action) => self.arrive(replica, *action),
@@ -246,6 +252,10 @@ impl Simulation {
             Happening::Fault(fault) => self.go_wrong(fault),
             Happening::Judge => {
                 self.checker.judge(&self.store, &self.cloud, &self.scenario, &self.workloads);
+                if std::mem::take(&mut self.wakes) > WAKES_MAX {
+                    let what = format!("it asked to be woken over {WAKES_MAX} times");
+                    self.checker.restless(now, what);
+                }
                 self.queue.at(now + JUDGE_EVERY, Happening::Judge);
             }
         }

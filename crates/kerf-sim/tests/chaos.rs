@@ -1,0 +1,56 @@
+//! Whatever goes wrong, the rules hold: many seeds with all faults on.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use kerf_sim::{Report, Scenario, Simulation};
+
+/// Seeds tried unless `KERF_SIM_SEEDS` says otherwise: what two cores play in about a minute.
+const SEEDS_DEFAULT: u64 = 20;
+
+fn chaos() -> Arc<Scenario> {
+    let path =
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/scenarios/chaos.yaml");
+    let text = std::fs::read_to_string(path).expect("the scenario is there");
+    Arc::new(Scenario::parse(&text).expect("the scenario can be read"))
+}
+
+fn play(scenario: &Arc<Scenario>, seed: u64) -> Report {
+    let mut simulation =
+        Simulation::new(scenario.clone(), seed).expect("the cloud sells something");
+    simulation.run();
+    Report::of(&simulation)
+}
+
+#[test]
+fn no_rule_is_broken_whatever_goes_wrong() {
+    let wanted = std::env::var("KERF_SIM_SEEDS").ok().and_then(|text| text.parse().ok());
+    let first = std::env::var("KERF_SIM_FIRST").ok().and_then(|text| text.parse().ok());
+    let first: u64 = first.unwrap_or(1);
+    let last = first + wanted.unwrap_or(SEEDS_DEFAULT);
+    let scenario = chaos();
+    let mut failed = Vec::new();
+    for seed in first..last {
+        let report = play(&scenario, seed);
+        if !report.violations.is_empty() {
+            println!("seed {seed}:");
+            for violation in report.violations.iter().take(5) {
+                println!("  {} {}: {}", violation.at.seconds(), violation.rule, violation.what);
+            }
+            failed.push(seed);
+        }
+    }
+    assert!(failed.is_empty(), "seeds that broke a rule: {failed:?}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run_to_the_last_byte() {
+    let scenario = chaos();
+    assert_eq!(play(&scenario, 7), play(&scenario, 7));
+}
+
+#[test]
+fn another_seed_gives_another_run() {
+    let scenario = chaos();
+    assert_ne!(play(&scenario, 7).fingerprint, play(&scenario, 8).fingerprint);
+}
