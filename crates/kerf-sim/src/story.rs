@@ -7,7 +7,9 @@ use kerf_engine::action::{Action, Deed};
 use kerf_engine::announcement::{Announcement, Tone};
 use kerf_engine::event::{Failure, Key, Outcome};
 use kerf_engine::time::Time;
+use kerf_model::labels::well_known::CAPACITY_TYPE;
 
+use crate::cloud::CloudMachine;
 use crate::scenario::Fault;
 
 /// What was decided and what happened.
@@ -49,6 +51,8 @@ pub enum Sort {
     Step,
     /// A decision of the engine, by the name of its deed.
     Decision(&'static str),
+    /// A machine the cloud launched.
+    Machine,
     /// An Event it published, by its reason.
     Event(&'static str),
     /// An Event that is bad news, by its reason.
@@ -63,6 +67,13 @@ const RECORDS_MAX: usize = 20_000;
 impl Story {
     pub(crate) fn note(&mut self, at: Time, text: String) {
         self.tell(Record { at, sort: Sort::Step, about: Arc::from(""), text });
+    }
+
+    pub(crate) fn machine(&mut self, at: Time, machine: &CloudMachine) {
+        let capacity_type = machine.machine.labels.get(CAPACITY_TYPE).map_or("", String::as_str);
+        let (kind, price) = (&machine.instance_type, machine.price);
+        let text = format!("{kind}, {capacity_type}, {price} $/hour");
+        self.tell(Record { at, sort: Sort::Machine, about: machine.claim.clone(), text });
     }
 
     pub(crate) fn fault(&mut self, at: Time, fault: Fault) {

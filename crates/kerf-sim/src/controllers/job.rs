@@ -17,16 +17,12 @@ impl Workloads {
             let pod = self.generated_name(&name);
             self.create_pod(index, pod, shape.clone(), Standing::Waiting, store);
         }
-        if keeper_is_stopped(self.keepers[index].wanted) {
+        // A job told to have no pods at once is suspended.
+        if self.keepers[index].wanted == 0 {
             for key in self.surplus(index, has, store) {
                 store.delete_pod(&key, None, grace);
                 self.keepers[index].note(&key, store);
             }
         }
     }
-}
-
-/// A job told to have no pods at once is suspended.
-fn keeper_is_stopped(wanted: u32) -> bool {
-    wanted == 0
 }

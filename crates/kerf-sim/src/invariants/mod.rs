@@ -7,6 +7,8 @@ mod disruption;
 mod drain;
 mod launch;
 mod progress;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -89,7 +89,7 @@ impl Simulation {
     }
 
     /// Does what an action says.
-    pub(super) fn carry_out(&mut self, action: Action) -> Outcome {
+    pub(crate) fn carry_out(&mut self, action: Action) -> Outcome {
         self.checker.about_to(&action, &self.store, &self.cloud);
         let store = &mut self.store;
         match action.deed {
@@ -128,6 +128,7 @@ impl Simulation {
         let launch = self.cloud.launch(claim, now);
         if let Some(machine) = launch.started {
             self.checker.launched(&self.cloud.machines[&machine], &self.store, &self.cloud);
+            self.story.machine(now, &self.cloud.machines[&machine]);
             let faults = self.call_faults();
             let dice = &mut self.dice.machines;
             let boot = dice.span(self.scenario.cloud.boot);

@@ -70,6 +70,10 @@ impl Simulation {
     /// The engine's process dies. Of what it had sent, some arrived and some did not.
     fn crash(&mut self) {
         let now = self.store.now;
+        if self.replicas.is_empty() {
+            // It is down already, and its next start is arranged.
+            return;
+        }
         for replica in std::mem::take(&mut self.replicas) {
             for action in self.queue.take_sent(replica.id) {
                 if self.dice.faults.chance(50) {

@@ -262,7 +262,7 @@ impl Simulation {
     }
 
     /// Lets the cluster's own parts take in what was written, until nothing is left to do.
-    fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         loop {
             let touched = self.store.take_touched();
             if touched.is_empty() {
@@ -335,6 +335,12 @@ impl Simulation {
         replica.deliver(kind, &self.store, now);
         let read = self.replicas.iter().filter_map(|replica| replica.place(kind)).min();
         self.store.journal.forget_before(kind, read.unwrap_or(0));
+    }
+
+    /// Takes every engine away, so that nobody minds the cluster.
+    #[cfg(test)]
+    pub(crate) fn silence_engines(&mut self) {
+        self.replicas.clear();
     }
 
     /// Asks every engine that has news what to do.

@@ -1,0 +1,165 @@
+//! The checker sees what an engine must not do: a cluster in order, and one rogue action each.
+
+use std::sync::Arc;
+
+use kerf_engine::action::{Action, ActionId, Deed};
+use kerf_engine::event::Key;
+use kerf_engine::observed::{Claim, Node, Pod, PodOwner};
+use kerf_engine::time::Span;
+
+use super::Rule;
+use crate::scenario::Scenario;
+use crate::simulation::Simulation;
+
+const SCENARIO: &str = "
+name: calm
+ends: 2h
+cloud: {catalogue: kwok, zones: [a]}
+pools:
+  - name: default
+    requirements: [os in linux, arch in amd64, type in c-4x-amd64-linux]
+    consolidateAfter: 1h
+    limits: {cpu: '12'}
+    budgets: [{nodes: '0'}]
+workloads:
+  - {deployment: web, replicas: 2, requests: {cpu: '2'}}
+  - {deployment: still, replicas: 2, requests: {cpu: '1'}, doNotDisrupt: 'true'}
+";
+
+/// Ten minutes into a cluster where nothing goes wrong.
+fn calm() -> Simulation {
+    let scenario = Scenario::parse(SCENARIO).unwrap();
+    let mut simulation = Simulation::new(Arc::new(scenario), 1).unwrap();
+    let target = simulation.now() + Span::from_minutes(10);
+    simulation.run_until(target);
+    assert_eq!(simulation.checker().violations, []);
+    assert_eq!(simulation.pending_count(), 0);
+    simulation
+}
+
+fn rogue(deed: Deed) -> Action {
+    let reason = "for the test".to_owned();
+    Action { id: ActionId(1), at: kerf_engine::time::Time::default(), reason, deed }
+}
+
+fn rules(simulation: &Simulation) -> Vec<Rule> {
+    simulation.checker().violations.iter().map(|violation| violation.rule).collect()
+}
+
+/// A pod of a workload, its node, and the claim of that.
+fn pod_of(simulation: &Simulation, workload: &str) -> (Pod, Node, Claim) {
+    let store = &simulation.store;
+    let is_of = |pod: &&Pod| pod.shape.labels.get("app").is_some_and(|app| app == workload);
+    let pod = store.pods.values().find(is_of).unwrap();
+    assert_eq!(pod.owner, PodOwner::Other);
+    let node = &store.nodes[pod.node().unwrap()];
+    (pod.clone(), node.clone(), store.claim_of(node).unwrap().clone())
+}
+
+#[test]
+fn a_launch_for_a_claim_that_was_never_stored_is_seen() {
+    let mut simulation = calm();
+    let (_, _, mut claim) = pod_of(&simulation, "web");
+    claim.meta.uid = Arc::from("never stored");
+    simulation.carry_out(rogue(Deed::Launch(Box::new(claim))));
+    assert!(rules(&simulation).contains(&Rule::FinalizerBeforeLaunch));
+}
+
+#[test]
+fn an_eviction_from_a_node_that_stays_is_seen() {
+    let mut simulation = calm();
+    let (pod, _, _) = pod_of(&simulation, "web");
+    simulation.carry_out(rogue(Deed::EvictPod { pod: pod.key, uid: pod.meta.uid }));
+    assert_eq!(rules(&simulation), [Rule::NeedlessEviction]);
+}
+
+#[test]
+fn an_eviction_of_a_pod_that_must_not_be_disturbed_is_seen() {
+    let mut simulation = calm();
+    let (pod, node, _) = pod_of(&simulation, "still");
+    simulation.store.delete_node(&node.meta.name, None);
+    simulation.carry_out(rogue(Deed::EvictPod { pod: pod.key, uid: pod.meta.uid }));
+    assert_eq!(rules(&simulation), [Rule::DoNotDisrupt]);
+}
+
+#[test]
+fn a_pod_ended_by_force_before_its_time_is_seen() {
+    let mut simulation = calm();
+    let (pod, _, _) = pod_of(&simulation, "web");
+    let deed = Deed::DeletePod { pod: pod.key, uid: pod.meta.uid, grace_seconds: 1 };
+    simulation.carry_out(rogue(deed));
+    assert_eq!(rules(&simulation), [Rule::Guard]);
+}
+
+#[test]
+fn a_machine_ended_under_its_pods_is_seen() {
+    let mut simulation = calm();
+    let (_, _, claim) = pod_of(&simulation, "web");
+    let deed = Deed::Terminate {
+        claim: claim.meta.name.clone(),
+        provider_id: claim.status.provider_id.clone(),
+    };
+    simulation.carry_out(rogue(deed));
+    assert_eq!(rules(&simulation), [Rule::Drain]);
+}
+
+#[test]
+fn a_node_in_use_given_up_past_its_budget_is_seen() {
+    let mut simulation = calm();
+    let (_, _, claim) = pod_of(&simulation, "still");
+    let deed = Deed::DeleteClaim { name: claim.meta.name, uid: claim.meta.uid };
+    simulation.carry_out(rogue(deed));
+    let seen = rules(&simulation);
+    for rule in [Rule::Empty, Rule::DoNotDisrupt, Rule::Budget] {
+        assert!(seen.contains(&rule), "{rule} in {seen:?}");
+    }
+}
+
+#[test]
+fn a_pool_over_its_limit_is_seen() {
+    let mut simulation = calm();
+    let (_, _, claim) = pod_of(&simulation, "web");
+    for number in 0..3 {
+        let mut wish = claim.wish.clone();
+        wish.name = format!("default-{number}");
+        let pool = (Arc::from("default"), Arc::from("uid"));
+        let new = kerf_engine::action::NewClaim { wish, pool };
+        simulation.carry_out(rogue(Deed::CreateClaim(Box::new(new))));
+        let stored = simulation.store.claims[format!("default-{number}").as_str()].clone();
+        simulation.settle();
+        simulation.carry_out(rogue(Deed::Launch(Box::new(stored))));
+    }
+    assert!(rules(&simulation).contains(&Rule::Limits));
+}
+
+#[test]
+fn a_machine_nobody_ends_after_its_claim_is_gone_is_seen() {
+    let mut simulation = calm();
+    simulation.silence_engines();
+    let (_, _, claim) = pod_of(&simulation, "web");
+    simulation.store.remove(Key::Claim(claim.meta.name));
+    let target = simulation.now() + Span::from_minutes(15);
+    simulation.run_until(target);
+    assert!(rules(&simulation).contains(&Rule::NoLeak));
+}
+
+#[test]
+fn pods_nobody_places_and_deletions_nobody_ends_are_seen() {
+    let mut simulation = calm();
+    simulation.silence_engines();
+    let (pod, node, claim) = pod_of(&simulation, "web");
+    simulation.store.delete_claim(&claim.meta.name, None);
+    let leaving: Vec<_> =
+        simulation.store.pods_on(&node.meta.name).map(|pod| pod.key.clone()).collect();
+    simulation.store.remove(Key::Node(node.meta.name));
+    for key in leaving {
+        simulation.store.delete_pod(&key, None, Span::default());
+    }
+    assert!(pod.is_ready);
+    let target = simulation.now() + Span::from_minutes(15);
+    simulation.run_until(target);
+    let seen = rules(&simulation);
+    for rule in [Rule::Progress, Rule::Stuck] {
+        assert!(seen.contains(&rule), "{rule} in {seen:?}");
+    }
+}
