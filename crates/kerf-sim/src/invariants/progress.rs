@@ -95,9 +95,9 @@ impl Checker {
 /// The placement problem of the true state.
 fn problem(pods: &[&Pod], store: &Store, cloud: &Cloud, workloads: &Workloads) -> Problem {
     let daemons = workloads.iter().filter(|it| it.workload.kind == WorkloadKind::DaemonSet);
-    let mut settings = Settings::default();
-    settings.label_rules =
+    let label_rules =
         LabelRules::core().with(&aws::provider_labels()).with(&kwok::provider_labels());
+    let settings = Settings { label_rules, ..Settings::default() };
     let namespaces: BTreeMap<_, _> = store
         .namespaces
         .values()

@@ -28,7 +28,7 @@ struct Stream {
 
 #[derive(Clone, Debug)]
 enum Change {
-    Seen(Object),
+    Seen(Box<Object>),
     Gone(Key, Revision),
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn index(kind: Kind) -> usize {
 impl Journal {
     pub(super) fn seen(&mut self, object: Object) {
         let stream = &mut self.streams[index(kind_of(&object))];
-        stream.changes.push_back(Change::Seen(object));
+        stream.changes.push_back(Change::Seen(Box::new(object)));
     }
 
     pub(super) fn gone(&mut self, kind: Kind, key: Key, revision: Revision) {
@@ -64,7 +64,7 @@ impl Journal {
         let stream = &self.streams[index(kind)];
         let skip = place.saturating_sub(stream.dropped);
         stream.changes.iter().skip(skip).map(|change| match change {
-            Change::Seen(object) => Event::Seen(Box::new(object.clone())),
+            Change::Seen(object) => Event::Seen(object.clone()),
             Change::Gone(key, revision) => Event::Gone { key: key.clone(), revision: *revision },
         })
     }
