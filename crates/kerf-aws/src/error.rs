@@ -1,0 +1,122 @@
+//! Why a call gave no answer.
+
+use aws_sdk_sqs::config::http::HttpResponse;
+use aws_sdk_sqs::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
+
+/// The result of a call.
+pub type Result<T> = std::result::Result<T, CallError>;
+
+/// Why a call gave no answer, by what can be done about it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CallError {
+    /// Too many calls. The same call works later.
+    #[error("{action} on {resource}: throttled")]
+    Throttled {
+        /// Such as `sqs:SendMessage`.
+        action: &'static str,
+        /// What it was about.
+        resource: String,
+    },
+    /// A permission is missing. It helps to grant the action on the resource.
+    #[error("not allowed to call {action} on {resource}: grant it to the role in use")]
+    Denied {
+        /// The action to grant.
+        action: &'static str,
+        /// On what.
+        resource: String,
+    },
+    /// The queue is not there.
+    #[error("{action}: there is no queue {resource}")]
+    NoSuchQueue {
+        /// The call.
+        action: &'static str,
+        /// Its name or URL.
+        resource: String,
+    },
+    /// A time-out, a lost connection, missing credentials or an error of the service. Trying again
+    /// may help.
+    #[error("{action} on {resource}: {why}")]
+    Unavailable {
+        /// The call.
+        action: &'static str,
+        /// What it was about.
+        resource: String,
+        /// What happened.
+        why: String,
+    },
+    /// The call is wrong and would be refused again.
+    #[error("{action} on {resource} was refused: {why}")]
+    Refused {
+        /// The call.
+        action: &'static str,
+        /// What it was about.
+        resource: String,
+        /// What the service said.
+        why: String,
+    },
+}
+
+/// How the services say that there were too many calls.
+const THROTTLED: [&str; 8] = [
+    "Throttling",
+    "ThrottlingException",
+    "RequestThrottled",
+    "RequestThrottledException",
+    "RequestLimitExceeded",
+    "TooManyRequestsException",
+    "ProvisionedThroughputExceededException",
+    "SlowDown",
+];
+
+/// How they say that a permission is missing.
+const DENIED: [&str; 5] = [
+    "AccessDenied",
+    "AccessDeniedException",
+    "UnauthorizedOperation",
+    "AuthFailure",
+    "AccessDeniedFault",
+];
+
+impl CallError {
+    /// Sorts an error of the client library.
+    pub(crate) fn new<E>(
+        action: &'static str,
+        resource: &str,
+        error: SdkError<E, HttpResponse>,
+    ) -> Self
+    where
+        E: ProvideErrorMetadata + std::error::Error + 'static,
+    {
+        let resource = resource.to_owned();
+        let code = error.code().unwrap_or_default();
+        let status = error.raw_response().map_or(0, |response| response.status().as_u16());
+        if THROTTLED.contains(&code) || status == 429 {
+            return Self::Throttled { action, resource };
+        }
+        if DENIED.contains(&code) {
+            return Self::Denied { action, resource };
+        }
+        if code.ends_with("NonExistentQueue") || code.ends_with("QueueDoesNotExist") {
+            return Self::NoSuchQueue { action, resource };
+        }
+        match &error {
+            SdkError::ServiceError(_) if (400..500).contains(&status) => {
+                let said = error.message().unwrap_or("no further word");
+                Self::Refused { action, resource, why: format!("{code}: {said}") }
+            }
+            _ => {
+                let why = DisplayErrorContext(&error).to_string();
+                Self::Unavailable { action, resource, why }
+            }
+        }
+    }
+
+    /// A call that could not even be put together.
+    pub(crate) fn refused(
+        action: &'static str,
+        resource: &str,
+        why: impl std::fmt::Display,
+    ) -> Self {
+        Self::Refused { action, resource: resource.to_owned(), why: why.to_string() }
+    }
+}

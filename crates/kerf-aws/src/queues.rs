@@ -1,0 +1,199 @@
+//! Queues: finding, reading, writing.
+
+use std::time::Duration;
+
+use aws_config::SdkConfig;
+use aws_config::timeout::TimeoutConfig;
+use aws_sdk_sqs::Client;
+use aws_sdk_sqs::types::{
+    DeleteMessageBatchRequestEntry, MessageAttributeValue, QueueAttributeName,
+    SendMessageBatchRequestEntry,
+};
+
+use crate::{CallError, Result};
+
+/// The most messages one call receives, sends or deletes.
+const MESSAGES_PER_CALL: i32 = 10;
+
+/// Pages of a thousand queues read when searching by tag.
+const PAGES_MAX: usize = 10;
+
+/// What a long poll may take beyond its wait.
+const POLL_MARGIN: Duration = Duration::from_secs(5);
+
+/// A received message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The queue's id for it.
+    pub id: String,
+    /// What to delete it by.
+    pub receipt: String,
+    /// Its text.
+    pub body: String,
+}
+
+/// Names and values of a message's attributes, all text.
+pub type Attributes = Vec<(&'static str, String)>;
+
+/// A message that a queue did not take or delete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Its place in the call.
+    pub index: usize,
+    /// Whether the message itself is at fault.
+    pub sender_fault: bool,
+    /// What the queue said.
+    pub why: String,
+}
+
+/// How much a queue holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Depth {
+    /// Messages that can be received.
+    pub visible: u64,
+    /// Messages that somebody has received and not deleted.
+    pub in_flight: u64,
+}
+
+/// Queues of one account and region.
+#[derive(Clone, Debug)]
+pub struct Queues {
+    client: Client,
+}
+
+impl Queues {
+    pub(crate) fn new(config: &SdkConfig) -> Self {
+        Self { client: Client::new(config) }
+    }
+
+    /// The URL of the queue of this name, if there is one.
+    pub async fn url(&self, name: &str) -> Result<Option<String>> {
+        let answer = self.client.get_queue_url().queue_name(name).send().await;
+        match answer.map_err(|error| CallError::new("sqs:GetQueueUrl", name, error)) {
+            Ok(answer) => Ok(answer.queue_url().map(str::to_owned)),
+            Err(CallError::NoSuchQueue { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Queues that carry a tag, as the tag's value and the URL.
+    pub async fn tagged(&self, tag: &str) -> Result<Vec<(String, String)>> {
+        let (mut found, mut token) = (Vec::new(), None);
+        for _ in 0..PAGES_MAX {
+            let call = self.client.list_queues().max_results(1_000).set_next_token(token);
+            let answer = call.send().await;
+            let page = answer.map_err(|error| CallError::new("sqs:ListQueues", "*", error))?;
+            for url in page.queue_urls() {
+                let answer = self.client.list_queue_tags().queue_url(url).send().await;
+                let tags =
+                    match answer.map_err(|error| CallError::new("sqs:ListQueueTags", url, error)) {
+                        Ok(tags) => tags,
+                        // Deleted since it was listed.
+                        Err(CallError::NoSuchQueue { .. }) => continue,
+                        Err(error) => return Err(error),
+                    };
+                let value = tags.tags().and_then(|tags| tags.get(tag));
+                found.extend(value.map(|value| (value.clone(), url.clone())));
+            }
+            token = page.next_token().map(str::to_owned);
+            if token.is_none() {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Receives up to ten messages, waiting up to `wait` (at most 20 s) for the first.
+    pub async fn receive(&self, url: &str, wait: Duration) -> Result<Vec<Message>> {
+        let wait = wait.min(Duration::from_secs(20));
+        // A long poll outlasts the time-out of ordinary calls.
+        let time_outs = TimeoutConfig::builder().operation_timeout(wait + POLL_MARGIN).build();
+        let call = self.client.receive_message().queue_url(url);
+        let answer = call
+            .max_number_of_messages(MESSAGES_PER_CALL)
+            .wait_time_seconds(i32::try_from(wait.as_secs()).unwrap_or(20))
+            .customize()
+            .config_override(aws_sdk_sqs::config::Builder::new().timeout_config(time_outs))
+            .send()
+            .await;
+        let answer = answer.map_err(|error| CallError::new("sqs:ReceiveMessage", url, error))?;
+        let messages = answer.messages.unwrap_or_default().into_iter();
+        let message = |message: aws_sdk_sqs::types::Message| {
+            Some(Message {
+                id: message.message_id?,
+                receipt: message.receipt_handle?,
+                body: message.body.unwrap_or_default(),
+            })
+        };
+        Ok(messages.filter_map(message).collect())
+    }
+
+    /// Sends at most ten messages. What was refused is told by its place.
+    pub async fn send(
+        &self,
+        url: &str,
+        messages: Vec<(String, Attributes)>,
+    ) -> Result<Vec<Refusal>> {
+        const ACTION: &str = "sqs:SendMessage";
+        let mut entries = Vec::with_capacity(messages.len());
+        for (index, (body, attributes)) in messages.into_iter().enumerate() {
+            let mut entry =
+                SendMessageBatchRequestEntry::builder().id(index.to_string()).message_body(body);
+            for (name, value) in attributes {
+                let value = MessageAttributeValue::builder()
+                    .data_type("String")
+                    .string_value(value)
+                    .build()
+                    .map_err(|error| CallError::refused(ACTION, url, error))?;
+                entry = entry.message_attributes(name, value);
+            }
+            entries.push(entry.build().map_err(|error| CallError::refused(ACTION, url, error))?);
+        }
+        let call = self.client.send_message_batch().queue_url(url).set_entries(Some(entries));
+        let answer = call.send().await.map_err(|error| CallError::new(ACTION, url, error))?;
+        Ok(refusals(answer.failed()))
+    }
+
+    /// Deletes at most ten messages by their receipts. What stayed is told by its place.
+    pub async fn delete(&self, url: &str, receipts: Vec<String>) -> Result<Vec<Refusal>> {
+        const ACTION: &str = "sqs:DeleteMessage";
+        let mut entries = Vec::with_capacity(receipts.len());
+        for (index, receipt) in receipts.into_iter().enumerate() {
+            let entry = DeleteMessageBatchRequestEntry::builder();
+            let entry = entry.id(index.to_string()).receipt_handle(receipt).build();
+            entries.push(entry.map_err(|error| CallError::refused(ACTION, url, error))?);
+        }
+        let call = self.client.delete_message_batch().queue_url(url).set_entries(Some(entries));
+        let answer = call.send().await.map_err(|error| CallError::new(ACTION, url, error))?;
+        Ok(refusals(answer.failed()))
+    }
+
+    /// How much a queue holds.
+    pub async fn depth(&self, url: &str) -> Result<Depth> {
+        use QueueAttributeName::{
+            ApproximateNumberOfMessages as Visible,
+            ApproximateNumberOfMessagesNotVisible as InFlight,
+        };
+        let call = self.client.get_queue_attributes().queue_url(url);
+        let answer = call.attribute_names(Visible).attribute_names(InFlight).send().await;
+        let answer =
+            answer.map_err(|error| CallError::new("sqs:GetQueueAttributes", url, error))?;
+        let number = |name| answer.attributes()?.get(&name)?.parse().ok();
+        Ok(Depth {
+            visible: number(Visible).unwrap_or_default(),
+            in_flight: number(InFlight).unwrap_or_default(),
+        })
+    }
+}
+
+fn refusals(failed: &[aws_sdk_sqs::types::BatchResultErrorEntry]) -> Vec<Refusal> {
+    let refusal = |entry: &aws_sdk_sqs::types::BatchResultErrorEntry| {
+        let said = entry.message().unwrap_or_default();
+        Some(Refusal {
+            index: entry.id().parse().ok()?,
+            sender_fault: entry.sender_fault(),
+            why: format!("{} {said}", entry.code()).trim_end().to_owned(),
+        })
+    };
+    failed.iter().filter_map(refusal).collect()
+}

@@ -1,0 +1,108 @@
+//! Credentials, region, time-outs and the connection pool, made once.
+
+use std::time::Duration;
+
+use aws_config::retry::RetryConfig;
+use aws_config::sts::AssumeRoleProvider;
+use aws_config::timeout::TimeoutConfig;
+use aws_config::{BehaviorVersion, ConfigLoader, Region, SdkConfig};
+use aws_sdk_sqs::config::{Credentials, SharedCredentialsProvider};
+use aws_smithy_http_client::Builder;
+use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
+
+use crate::{ClusterTable, Instances, Queues};
+
+/// How long calls may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeOuts {
+    /// To connect.
+    pub connect: Duration,
+    /// For a whole call.
+    pub call: Duration,
+}
+
+impl Default for TimeOuts {
+    /// Two seconds to connect and five for a call. A long poll adds its own wait.
+    fn default() -> Self {
+        Self { connect: Duration::from_secs(2), call: Duration::from_secs(5) }
+    }
+}
+
+/// An account and a region to call, by one identity.
+#[derive(Clone, Debug)]
+pub struct Session {
+    config: SdkConfig,
+}
+
+impl Session {
+    /// Reads credentials, region and endpoints the way every AWS tool does. Credentials are first
+    /// needed, and missed, by the first call.
+    pub async fn from_env(time_outs: TimeOuts) -> Self {
+        Self { config: Self::loader(time_outs).load().await }
+    }
+
+    fn loader(time_outs: TimeOuts) -> ConfigLoader {
+        let http = Builder::new().tls_provider(Provider::Rustls(CryptoMode::Ring)).build_https();
+        let time_outs = TimeoutConfig::builder()
+            .connect_timeout(time_outs.connect)
+            .operation_timeout(time_outs.call)
+            .build();
+        aws_config::defaults(BehaviorVersion::latest())
+            .http_client(http)
+            .retry_config(RetryConfig::disabled())
+            .timeout_config(time_outs)
+    }
+
+    /// A stand-in at an address, which checks no keys.
+    pub async fn of_stand_in(endpoint_url: &str, region: &str, time_outs: TimeOuts) -> Self {
+        let keys = Credentials::new("testing", "testing", None, None, "stand-in");
+        let provider = SharedCredentialsProvider::new(keys);
+        let loader = Self::loader(time_outs).credentials_provider(provider);
+        let region = Region::new(region.to_owned());
+        Self { config: loader.endpoint_url(endpoint_url).region(region).load().await }
+    }
+
+    /// What clients that this crate does not wrap are made from.
+    pub fn sdk_config(&self) -> &SdkConfig {
+        &self.config
+    }
+
+    /// The region calls go to, if any is set.
+    pub fn region(&self) -> Option<&str> {
+        self.config.region().map(Region::as_ref)
+    }
+
+    /// The same identity in another region.
+    #[must_use]
+    pub fn in_region(&self, region: &str) -> Self {
+        let config = self.config.to_builder().region(Region::new(region.to_owned())).build();
+        Self { config }
+    }
+
+    /// Another account, by a role there. Credentials are kept until shortly before they expire.
+    pub async fn assume(&self, role_arn: &str) -> Self {
+        let provider = AssumeRoleProvider::builder(role_arn)
+            .session_name("kerf-router")
+            .configure(&self.config)
+            .build()
+            .await;
+        let provider = SharedCredentialsProvider::new(provider);
+        let config = self.config.to_builder().credentials_provider(provider).build();
+        Self { config }
+    }
+
+    /// Queues of this account and region.
+    pub fn queues(&self) -> Queues {
+        Queues::new(&self.config)
+    }
+
+    /// Instances of this account and region.
+    pub fn instances(&self) -> Instances {
+        Instances::new(&self.config)
+    }
+
+    /// A table of clusters in this account and region.
+    pub fn cluster_table(&self, name: &str) -> ClusterTable {
+        ClusterTable::new(&self.config, name)
+    }
+}

@@ -1,0 +1,38 @@
+//! The router as a Lambda function: `bootstrap` of the runtime `provided.al2023`.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use kerf_aws::{Session, TimeOuts};
+use kerf_notices::routing::{Scope, Settings};
+use kerf_router::{Carrier, CarrierSettings, Function, Log, Routing};
+use lambda_runtime::{Error, LambdaEvent, service_fn};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tokio::sync::Mutex;
+
+/// Kept back from the time there is, to write the answer.
+const MARGIN: Duration = Duration::from_millis(500);
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Error> {
+    let get = |name: &str| std::env::var(name).ok();
+    let mut settings = Settings::from_lookup(get)?;
+    let region = get("AWS_REGION").unwrap_or_default();
+    settings.home = Scope::new(&get("ROUTER_ACCOUNT").unwrap_or_default(), &region);
+    let carrier_settings = CarrierSettings::from_lookup(get, settings.home.clone());
+    let session = Session::from_env(TimeOuts::default()).await;
+    let routing = Routing::new(settings, Carrier::new(session, carrier_settings));
+    let function = Arc::new(Mutex::new(Function::new(routing, Log::from_lookup(get))));
+    lambda_runtime::run(service_fn(move |event: LambdaEvent<Box<RawValue>>| {
+        let function = Arc::clone(&function);
+        async move {
+            let deadline = UNIX_EPOCH + Duration::from_millis(event.context.deadline);
+            let left = deadline.duration_since(SystemTime::now()).unwrap_or_default();
+            let mut function = function.lock().await;
+            let answer = function.handle(event.payload.get(), left.saturating_sub(MARGIN)).await;
+            answer.map_err(Error::from) as Result<Value, Error>
+        }
+    }))
+    .await
+}

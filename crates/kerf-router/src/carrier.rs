@@ -1,0 +1,164 @@
+//! Carries out what a batch asks for.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use kerf_aws::{CallError, ClusterTable, Queues, Session, Tagged};
+use kerf_notices::message::InstanceId;
+use kerf_notices::routing::{
+    Batch, Discovery, EntryId, EntryOutcome, Lookup, QueueQuestion, Scope, SendBatch,
+    TaggedInstance, Trouble, Via,
+};
+
+/// The tag by which queues of clusters are found.
+const CLUSTER_TAG: &str = "kerf.sh/cluster";
+
+/// Sessions kept for other accounts and regions; beyond that they are made anew each time.
+const SESSIONS_MAX: usize = 256;
+
+/// What the carrier needs to know beside the routing settings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CarrierSettings {
+    /// The table of clusters, if there is one.
+    pub table: Option<String>,
+    /// The role to assume in other accounts, if any.
+    pub account_role: Option<String>,
+    /// The router's own account and region.
+    pub home: Scope,
+}
+
+impl CarrierSettings {
+    /// Reads them by name, as the environment gives them.
+    pub fn from_lookup(get: impl Fn(&str) -> Option<String>, home: Scope) -> Self {
+        let get = |name: &str| get(name).filter(|value| !value.is_empty());
+        Self { table: get("CLUSTER_TABLE"), account_role: get("ACCOUNT_ROLE_NAME"), home }
+    }
+}
+
+/// Calls AWS for a batch.
+#[derive(Debug)]
+pub struct Carrier {
+    home: Session,
+    queues: Queues,
+    table: Option<ClusterTable>,
+    settings: CarrierSettings,
+    elsewhere: Mutex<BTreeMap<Scope, Session>>,
+}
+
+impl Carrier {
+    /// Makes the clients once; nothing is called yet.
+    pub fn new(session: Session, settings: CarrierSettings) -> Self {
+        let table = settings.table.as_deref().map(|name| session.cluster_table(name));
+        let queues = session.queues();
+        Self { home: session, queues, table, settings, elsewhere: Mutex::new(BTreeMap::new()) }
+    }
+
+    /// Looks instances up the way a lookup says.
+    pub(crate) async fn look_up(&self, lookup: &Lookup) -> Result<Vec<TaggedInstance>, Trouble> {
+        let instances = self.session(&lookup.scope).await.instances();
+        let ids = lookup.ids.iter().map(InstanceId::to_string).collect();
+        let answer = match lookup.via {
+            Via::Instances | Via::Single => instances.describe(ids).await,
+            Via::Tags => instances.tags(ids).await,
+        };
+        let tagged =
+            |one: Tagged| Some(TaggedInstance { id: one.id.parse().ok()?, tags: one.tags });
+        Ok(answer.map_err(trouble)?.into_iter().filter_map(tagged).collect())
+    }
+
+    /// The session for an account and region.
+    async fn session(&self, scope: &Arc<Scope>) -> Session {
+        let home = &self.settings.home;
+        let same_account = scope.account.is_empty() || scope.account == home.account;
+        let same_region =
+            scope.region.is_empty() || Some(scope.region.as_str()) == self.home.region();
+        if (same_account || self.settings.account_role.is_none()) && same_region {
+            return self.home.clone();
+        }
+        let known = self.elsewhere.lock().expect("no holder panics").get(scope.as_ref()).cloned();
+        if let Some(known) = known {
+            return known;
+        }
+        let mut session = self.home.clone();
+        if !same_region {
+            session = session.in_region(&scope.region);
+        }
+        if let (false, Some(role)) = (same_account, &self.settings.account_role) {
+            let partition = partition(&scope.region);
+            let arn = format!("arn:{partition}:iam::{}:role/{role}", scope.account);
+            session = session.assume(&arn).await;
+        }
+        let mut elsewhere = self.elsewhere.lock().expect("no holder panics");
+        if elsewhere.len() < SESSIONS_MAX {
+            elsewhere.insert(scope.as_ref().clone(), session.clone());
+        }
+        session
+    }
+
+    /// Finds the queue of a cluster.
+    pub(crate) async fn find(&self, question: &QueueQuestion) -> Result<Option<String>, Trouble> {
+        match (question, &self.table) {
+            (QueueQuestion::Named { name, .. }, _) => self.queues.url(name).await.map_err(trouble),
+            (QueueQuestion::Table { cluster }, Some(table)) => {
+                table.queue_url(&cluster.name).await.map_err(trouble)
+            }
+            (QueueQuestion::Table { .. }, None) => Ok(None),
+        }
+    }
+
+    /// Finds the clusters there are.
+    pub(crate) async fn discover(&self, how: Discovery) -> Result<Vec<(String, String)>, Trouble> {
+        match (how, &self.table) {
+            (Discovery::Tags, _) => self.queues.tagged(CLUSTER_TAG).await.map_err(trouble),
+            (Discovery::Table, Some(table)) => table.clusters().await.map_err(trouble),
+            (Discovery::Table, None) => Ok(Vec::new()),
+        }
+    }
+
+    /// Sends one batch.
+    pub(crate) async fn send(
+        &self,
+        batch: &Batch,
+        send: &SendBatch,
+    ) -> Result<Vec<(EntryId, EntryOutcome)>, Trouble> {
+        let message = |id: &EntryId| {
+            let outgoing = batch.outgoing(*id)?;
+            let mut attributes =
+                vec![("kerf-router", "1".to_owned()), ("event-source", outgoing.source.to_owned())];
+            attributes.extend(outgoing.event_id.map(|id| ("event-id", id.to_owned())));
+            Some((outgoing.body.to_owned(), attributes))
+        };
+        let messages = send.entries.iter().filter_map(message).collect();
+        let refusals = self.queues.send(&send.queue, messages).await.map_err(trouble)?;
+        let outcome = |(index, id): (usize, &EntryId)| {
+            let refusal = refusals.iter().find(|refusal| refusal.index == index);
+            let outcome = refusal.map_or(EntryOutcome::Accepted, |refusal| EntryOutcome::Failed {
+                sender_fault: refusal.sender_fault,
+                why: refusal.why.clone(),
+            });
+            (*id, outcome)
+        };
+        Ok(send.entries.iter().enumerate().map(outcome).collect())
+    }
+}
+
+/// The partition of a region: ARNs outside the commercial regions begin differently.
+fn partition(region: &str) -> &'static str {
+    if region.starts_with("cn-") {
+        "aws-cn"
+    } else if region.starts_with("us-gov-") {
+        "aws-us-gov"
+    } else {
+        "aws"
+    }
+}
+
+fn trouble(error: CallError) -> Trouble {
+    match error {
+        CallError::Throttled { .. } => Trouble::Throttled,
+        CallError::Denied { .. } => Trouble::Denied(error.to_string()),
+        CallError::NoSuchQueue { .. } => Trouble::NoQueue,
+        CallError::Unavailable { .. } => Trouble::Unavailable(error.to_string()),
+        CallError::Refused { .. } => Trouble::Refused(error.to_string()),
+    }
+}

@@ -1,0 +1,30 @@
+//! The event router's two fronts: a daemon that long-polls, and a Lambda function.
+//!
+//! ```text
+//!   daemon ── receivers ──┐                       ┌─► EC2: whose instances are
+//!                         ├─► Routing ── Carrier ─┼─► SQS: where queues are, messages
+//!   lambda ── handler ────┘      │                └─► DynamoDB: the table of clusters
+//!                                └─ Router, Batch (kerf-notices): every decision
+//! ```
+//!
+//! Nothing is decided here: [`Routing`] does what a batch asks for, tells it what came of it, and
+//! asks again. **A message is deleted only after its verdict**, and one that failed stays.
+
+mod carrier;
+mod daemon;
+mod lambda;
+mod log;
+mod metrics;
+mod redrive;
+mod routing;
+mod status;
+mod web;
+
+pub use carrier::{Carrier, CarrierSettings};
+pub use daemon::{Daemon, DaemonError, DaemonSettings};
+pub use lambda::{DirectFailure, Function};
+pub use log::{Format, Level, Log};
+pub use metrics::Metrics;
+pub use redrive::{Redriven, redrive};
+pub use routing::Routing;
+pub use status::{QueueStatus, Status, status};

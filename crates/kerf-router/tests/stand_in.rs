@@ -1,0 +1,297 @@
+//! The router against a stand-in for AWS: real calls, real queues, injected faults.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests, where a panic is the report")]
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use aws_sdk_ec2::types::{InstanceType, ResourceType, Tag, TagSpecification};
+use kerf_aws::{Queues, Session, TimeOuts};
+use kerf_notices::message::Record;
+use kerf_notices::routing::Settings;
+use kerf_router::{
+    Carrier, CarrierSettings, Daemon, DaemonSettings, Format, Function, Level, Log, Routing,
+    redrive, status,
+};
+use kerf_testbed::{AwsStandIn, Fault, FaultProxy, FaultRule};
+use tokio::sync::watch;
+
+const REGION: &str = "us-east-1";
+const QUIET: Log = Log { format: Format::Text, level: Level::Error };
+/// A shared machine may be slow; no test here is about slowness.
+const PATIENT: TimeOuts =
+    TimeOuts { connect: Duration::from_secs(20), call: Duration::from_secs(60) };
+const TIME: Duration = Duration::from_secs(120);
+
+fn aws() -> &'static AwsStandIn {
+    static AWS: OnceLock<AwsStandIn> = OnceLock::new();
+    AWS.get_or_init(|| AwsStandIn::start().unwrap())
+}
+
+/// Two clusters with queues and instances, under names of their own.
+struct Place {
+    session: Session,
+    queues: Queues,
+    prefix: String,
+    urls: BTreeMap<String, String>,
+    instances: BTreeMap<String, Vec<String>>,
+}
+
+impl Place {
+    async fn new(prefix: &str, per_cluster: i32) -> Self {
+        Self::at(aws().endpoint_url(), prefix, per_cluster).await
+    }
+
+    async fn at(endpoint: &str, prefix: &str, per_cluster: i32) -> Self {
+        let session = Session::of_stand_in(endpoint, REGION, PATIENT).await;
+        let queues = session.queues();
+        let mut place = Self {
+            session,
+            queues,
+            prefix: prefix.to_owned(),
+            urls: BTreeMap::new(),
+            instances: BTreeMap::new(),
+        };
+        for name in ["a", "b"] {
+            place.queue(name, true).await;
+            let cluster = format!("{prefix}-{name}");
+            let ids = place.launch(&cluster, per_cluster).await;
+            place.instances.insert(name.to_owned(), ids);
+        }
+        place
+    }
+
+    async fn queue(&mut self, name: &str, of_cluster: bool) -> String {
+        let client = aws_sdk_sqs::Client::new(self.session.sdk_config());
+        let full = format!("{}-{name}", self.prefix);
+        let mut call = client.create_queue().queue_name(&full);
+        if of_cluster {
+            call = call.tags("kerf.sh/cluster", &full);
+        }
+        let url = call.send().await.unwrap().queue_url.unwrap();
+        self.urls.insert(name.to_owned(), url.clone());
+        url
+    }
+
+    async fn launch(&self, cluster: &str, count: i32) -> Vec<String> {
+        let client = aws_sdk_ec2::Client::new(self.session.sdk_config());
+        let tag = Tag::builder().key("eks:eks-cluster-name").value(cluster).build();
+        let tags =
+            TagSpecification::builder().resource_type(ResourceType::Instance).tags(tag).build();
+        let launched = client
+            .run_instances()
+            .image_id("ami-12c6146b")
+            .instance_type(InstanceType::M5Large)
+            .min_count(count)
+            .max_count(count)
+            .tag_specifications(tags)
+            .send()
+            .await
+            .unwrap();
+        launched.instances().iter().map(|one| one.instance_id().unwrap().to_owned()).collect()
+    }
+
+    fn routing(&self) -> Routing {
+        self.routing_over(&self.session)
+    }
+
+    fn routing_over(&self, session: &Session) -> Routing {
+        let carrier = Carrier::new(session.clone(), CarrierSettings::default());
+        Routing::new(Settings::default(), carrier)
+    }
+
+    /// Empties a queue.
+    async fn contents(&self, name: &str) -> Vec<String> {
+        let (mut bodies, url) = (Vec::new(), &self.urls[name]);
+        loop {
+            let messages = self.queues.receive(url, Duration::ZERO).await.unwrap();
+            if messages.is_empty() {
+                return bodies;
+            }
+            let receipts = messages.iter().map(|message| message.receipt.clone()).collect();
+            self.queues.delete(url, receipts).await.unwrap();
+            bodies.extend(messages.into_iter().map(|message| message.body));
+        }
+    }
+}
+
+fn spot(event_id: &str, instance: &str) -> String {
+    format!(
+        r#"{{"id":"{event_id}","source":"aws.ec2","detail-type":"EC2 Spot Instance Interruption Warning","region":"{REGION}","detail":{{"instance-id":"{instance}"}}}}"#
+    )
+}
+
+fn records(bodies: &[String]) -> Vec<Record> {
+    let record =
+        |(index, body): (usize, &String)| Record { id: format!("m{index}"), body: body.clone() };
+    bodies.iter().enumerate().map(record).collect()
+}
+
+#[tokio::test]
+async fn a_notice_arrives_unchanged_in_exactly_one_cluster_queue() {
+    let place = Place::new("one", 1).await;
+    let body = spot("e1", &place.instances["a"][0]);
+    let report = place.routing().route(records(std::slice::from_ref(&body)), TIME).await;
+    assert_eq!(report.outcomes[0].verdict.to_string(), "routed", "{report:#?}");
+    assert_eq!(place.contents("a").await, [body]);
+    assert!(place.contents("b").await.is_empty());
+}
+
+#[tokio::test]
+async fn a_hundred_cold_notices_cost_one_lookup_and_warm_ones_none() {
+    let place = Place::new("calls", 50).await;
+    let ids: Vec<_> = place.instances.values().flatten().collect();
+    let bodies = |round| ids.iter().map(|id| spot(&format!("{round}{id}"), id)).collect::<Vec<_>>();
+    let mut routing = place.routing();
+    let cold = routing.route(records(&bodies(1)), TIME).await;
+    assert_eq!((cold.lookup_calls, cold.send_calls), (1, 10), "{:?}", cold.denied);
+    let warm = routing.route(records(&bodies(2)), TIME).await;
+    assert_eq!((warm.lookup_calls, warm.queue_calls), (0, 0));
+    assert_eq!(place.contents("a").await.len() + place.contents("b").await.len(), 200);
+}
+
+#[tokio::test]
+async fn the_function_answers_with_the_messages_to_deliver_again() {
+    let place = Place::new("fn", 1).await;
+    let proxy = FaultProxy::start(aws().endpoint_url()).unwrap();
+    let session = Session::of_stand_in(&proxy.endpoint_url(), REGION, PATIENT).await;
+    // Only what is meant for b is refused.
+    proxy.set_rules(vec![FaultRule {
+        contains: "fn-b-event".to_owned(),
+        every: 1,
+        at_most: u64::MAX,
+        fault: Fault::Deny,
+    }]);
+    let mut function = Function::new(place.routing_over(&session), QUIET);
+    let bodies = [
+        spot("fn-a-event", &place.instances["a"][0]),
+        spot("fn-b-event", &place.instances["b"][0]),
+    ];
+    let batch: Vec<_> = bodies
+        .iter()
+        .enumerate()
+        .map(|(index, body)| serde_json::json!({"messageId": format!("m{index}"), "body": body}))
+        .collect();
+    let payload = serde_json::json!({ "Records": batch }).to_string();
+    let answer = function.handle(&payload, TIME).await.unwrap();
+    assert_eq!(answer, serde_json::json!({"batchItemFailures": [{"itemIdentifier": "m1"}]}));
+    assert!(function.handle(&bodies[1], TIME).await.is_err(), "a direct failure is an error");
+
+    proxy.set_rules(vec![]);
+    let answer = function.handle(&payload, TIME).await.unwrap();
+    assert_eq!(answer, serde_json::json!({"batchItemFailures": []}));
+    assert_eq!(place.contents("a").await, [bodies[0].clone()], "not repeated");
+    assert_eq!(place.contents("b").await, [bodies[1].clone()]);
+    let answer = function.handle("nonsense", TIME).await.unwrap();
+    assert_eq!(answer, serde_json::json!({"batchItemFailures": []}), "it would only circle");
+}
+
+#[tokio::test]
+async fn faults_in_five_of_a_hundred_calls_lose_and_double_nothing() {
+    let place = Place::new("faults", 20).await;
+    let proxy = FaultProxy::start(aws().endpoint_url()).unwrap();
+    let session = Session::of_stand_in(&proxy.endpoint_url(), REGION, PATIENT).await;
+    let rule = |contains: &str, every, fault| FaultRule {
+        contains: contains.to_owned(),
+        every,
+        at_most: u64::MAX,
+        fault,
+    };
+    proxy.set_rules(vec![
+        rule("Action=DescribeInstances", 2, Fault::Throttle),
+        rule("SendMessageBatch", 10, Fault::Unavailable),
+        rule("SendMessageBatch", 10, Fault::Throttle),
+        rule("GetQueueUrl", 2, Fault::Unavailable),
+    ]);
+    let mut routing = place.routing_over(&session);
+    let mut waiting: Vec<String> = (0..15)
+        .flat_map(|round| {
+            place.instances.values().flatten().map(move |id| spot(&format!("{round}-{id}"), id))
+        })
+        .collect();
+    let all = waiting.len();
+    for _ in 0..10 {
+        let report = routing.route(records(&waiting), TIME).await;
+        let failed = waiting.iter().zip(&report.outcomes);
+        waiting = failed
+            .filter(|(_, outcome)| outcome.verdict.is_failure())
+            .map(|(body, _)| body.clone())
+            .collect();
+        if waiting.is_empty() {
+            break;
+        }
+    }
+    assert!(waiting.is_empty() && proxy.injected() >= 5, "{} faults", proxy.injected());
+    let mut arrived = place.contents("a").await;
+    arrived.extend(place.contents("b").await);
+    assert_eq!(arrived.len(), all);
+    arrived.sort();
+    arrived.dedup();
+    assert_eq!(arrived.len(), all, "each once");
+}
+
+#[tokio::test]
+async fn the_daemon_empties_the_central_queue_serves_its_pages_and_stops_in_good_order() {
+    let mut place = Place::new("daemon", 10).await;
+    let central = place.queue("central", false).await;
+    let bodies: Vec<_> =
+        place.instances.values().flatten().map(|id| spot(&format!("d-{id}"), id)).collect();
+    for chunk in bodies.chunks(10) {
+        let messages = chunk.iter().map(|body| (body.clone(), vec![])).collect();
+        assert!(place.queues.send(&central, messages).await.unwrap().is_empty());
+    }
+    place.queues.send(&central, vec![("{".to_owned(), vec![])]).await.unwrap();
+    let settings = DaemonSettings {
+        queue_url: central.clone(),
+        listen: "127.0.0.1:0".parse().unwrap(),
+        workers: 2,
+    };
+    let daemon = Daemon::new(settings, place.queues.clone(), place.routing(), QUIET).await.unwrap();
+    let address = daemon.address().unwrap();
+    let (stop, stopped) = watch::channel(false);
+    let started = Instant::now();
+    let running = tokio::spawn(daemon.run(stopped));
+    let done = r#"kerf_router_events_total{detail_type="spot",outcome="routed"} 20"#;
+    while !get(address, "/metrics").await.contains(done) {
+        assert!(started.elapsed() < Duration::from_secs(120), "{}", get(address, "/metrics").await);
+        tokio::task::yield_now().await;
+    }
+    assert!(get(address, "/healthz").await.starts_with("HTTP/1.1 200"));
+    assert!(get(address, "/other").await.starts_with("HTTP/1.1 404"));
+    stop.send(true).unwrap();
+    running.await.unwrap();
+    let depth = place.queues.depth(&central).await.unwrap();
+    assert_eq!((depth.visible, depth.in_flight), (0, 0), "everything was deleted, poison too");
+    assert_eq!((place.contents("a").await.len(), place.contents("b").await.len()), (10, 10));
+}
+
+#[tokio::test]
+async fn dead_letters_go_back_and_status_tells_how_full_queues_are() {
+    let mut place = Place::new("dead", 1).await;
+    let (central, dead) = (place.queue("central", false).await, place.queue("dlq", false).await);
+    for index in 0..3 {
+        let messages = (0..7).map(|n| (spot(&format!("{index}{n}"), "i-00000001"), vec![]));
+        place.queues.send(&dead, messages.collect()).await.unwrap();
+    }
+    let before = status(&place.queues, &central, Some(&dead)).await;
+    assert_eq!(before.complaint, None);
+    assert_eq!(before.queues[1].depth.as_ref().unwrap().visible, 21);
+    assert!(before.queues.iter().any(|queue| queue.role == "dead-a"));
+    let redriven = redrive(&place.queues, &dead, &central, 1_000).await.unwrap();
+    assert_eq!((redriven.moved, redriven.stayed), (21, 0));
+    let after = status(&place.queues, &central, Some(&dead)).await;
+    assert_eq!(after.queues[0].depth.as_ref().unwrap().visible, 21);
+    assert_eq!(after.queues[1].depth.as_ref().unwrap().visible, 0);
+}
+
+/// One request, one answer.
+async fn get(address: SocketAddr, path: &str) -> String {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer
+}
