@@ -21,6 +21,8 @@ enum Command {
     Plan(commands::plan::Plan),
     /// Watch a cluster, give pending pods nodes, and take nodes away that nobody needs
     Controller(Box<commands::controller::Controller>),
+    /// Bring each interruption event to the cluster it belongs to, and to no other
+    Router(commands::router::Router),
     /// Judge manifests as the API server would, without one
     Lint(commands::lint::Lint),
     /// Turn Provisioners and AWSNodeTemplates into NodePools and EC2NodeClasses
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
     let result = match parsed().command {
         Command::Plan(plan) => plan.run(),
         Command::Controller(controller) => controller.run(),
+        Command::Router(router) => router.run(),
         Command::Lint(lint) => lint.run(),
         Command::Convert(convert) => convert.run(),
         Command::Crds(crds) => crds.run(),

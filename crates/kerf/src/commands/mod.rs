@@ -6,3 +6,4 @@ pub(crate) mod convert;
 pub(crate) mod crds;
 pub(crate) mod lint;
 pub(crate) mod plan;
+pub(crate) mod router;
