@@ -130,7 +130,7 @@ impl<'a> Facts<'a> {
 fn standing<'a>(problem: &'a Problem, solution: &'a Solution) -> Vec<Standing<'a>> {
     let mut standing = Vec::new();
     for (index, node) in problem.nodes.iter().enumerate() {
-        for bound in &node.pods {
+        for bound in node.pods.iter().filter(|bound| !bound.is_leaving) {
             let (name, shape) = (bound.pod.name.as_str(), &*bound.pod.shape);
             standing.push(Standing { name, shape, place: Place::Existing(index), pod: None });
         }

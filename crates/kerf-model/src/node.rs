@@ -36,4 +36,6 @@ pub struct BoundPod {
     pub pod: Pod,
     /// Whether a daemon set put it there.
     pub is_daemon: bool,
+    /// Whether it is being deleted: it still takes room, but rules about other pods do not see it.
+    pub is_leaving: bool,
 }

@@ -106,7 +106,7 @@ impl Solver<'_> {
         }
         let mut requests = bin.requests.clone();
         if let Some(first) = choices.first() {
-            units::add(&mut requests, &self.machines.all[first.machine].daemons, 1);
+            units::add(&mut requests, &self.machines.all[first.machine].daemons.requests, 1);
         }
         let options = choices.iter().map(|choice| {
             let machine = &self.machines.all[choice.machine];

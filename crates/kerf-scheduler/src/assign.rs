@@ -1,8 +1,10 @@
 //! Binding pods to the domains their rules about other pods need.
 
+use kerf_model::requirement::Requirement;
 use kerf_model::vocabulary::{KeyId, ValueId};
 
 use crate::demand::{Domain, Supply};
+use crate::group::Rule;
 use crate::item::{Item, Pins};
 use crate::solver::{Solver, pinned};
 use crate::units;
@@ -68,13 +70,18 @@ impl Solver<'_> {
     /// The keys whose domain must be known for these pods, in order.
     fn domain_keys(&self, class: usize, variant: usize) -> Vec<KeyId> {
         let class = &self.classes[class];
-        let held = &class.variants[variant].groups;
+        let variant = &class.variants[variant];
+        let is_fixed =
+            |key: KeyId| variant.node.find(key).and_then(Requirement::single_value).is_some();
         let mut keys: Vec<KeyId> = self
             .groups
             .iter()
             .filter(|(id, group)| {
-                let kept_away = group.binds_others && class.counts_in(*id);
-                !group.is_hostname() && (held.contains(id) || kept_away)
+                // Pods that others must follow or keep away from must be somewhere certain; where
+                // they can be in one place only, counting them costs nothing.
+                let concerns = class.counts_in(*id)
+                    && (group.binds_others || group.rule == Rule::Near || is_fixed(group.key));
+                !group.is_hostname() && (variant.groups.contains(id) || concerns)
             })
             .map(|(_, group)| group.key)
             .collect();

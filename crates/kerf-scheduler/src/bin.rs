@@ -55,7 +55,7 @@ impl Bin {
             demands: SmallVec::new(),
             requests: Amounts::new(),
             free: made_of.free.clone(),
-            occupancy: Occupancy::with_ports(&made_of.daemon_ports),
+            occupancy: Occupancy::with_ports(&made_of.daemons.ports),
             contents: Vec::new(),
             reserved: None,
         }
@@ -112,6 +112,53 @@ impl Bin {
         self.occupancy.add(class, &class.variants[item.variant], world.hosts, count);
     }
 
+    /// The demands of its pods.
+    pub(crate) fn demands(&self) -> &[DemandId] {
+        &self.demands
+    }
+
+    /// The price of the cheapest machine it may be.
+    pub(crate) fn price_micros(&self, world: &World<'_>) -> u64 {
+        let mut cheapest: Option<u64> = None;
+        for index in &world.machines.templates[self.template].by_price {
+            let least = world.machines.all[*index].offers[0].price_micros;
+            if cheapest.is_some_and(|cheapest| cheapest <= least) {
+                break;
+            }
+            let price = self.choice(*index, world).map(|choice| choice.price_micros);
+            cheapest = cheapest.into_iter().chain(price).min();
+        }
+        cheapest.unwrap_or(0)
+    }
+
+    /// The node as one machine, if that can hold what is meant for it. Where the pool has limits,
+    /// nothing larger than the machine it was filled for, so that what is counted against the
+    /// limits is what will be launched.
+    fn choice(&self, index: usize, world: &World<'_>) -> Option<Choice> {
+        let machine = &world.machines.all[index];
+        let made_for = &world.machines.all[self.machine].capacity;
+        let within_limits = || {
+            let limits = &world.machines.templates[self.template].limits;
+            limits.iter().all(|(resource, _)| {
+                let at = |amounts: &Amounts| amounts.get(*resource).copied().unwrap_or(0);
+                at(&machine.capacity) <= at(made_for)
+            })
+        };
+        if !units::fits(&self.requests, &machine.free)
+            || !within_limits()
+            || !machine.requirements.intersects(&self.requirements, world.vocabulary)
+            || self.occupancy_clashes(index, world)
+        {
+            return None;
+        }
+        let offer = machine.offers.iter().position(|offer| {
+            self.may_use(offer)
+                && self.requirements.intersects(&offer.requirements, world.vocabulary)
+        })?;
+        let price_micros = machine.offers[offer].price_micros;
+        Some(Choice { machine: index, offer, price_micros })
+    }
+
     /// Whether an offer is for this node: one bought out of a reservation is bound to it, since
     /// falling back would cost more.
     fn may_use(&self, offer: &Offer) -> bool {
@@ -162,36 +209,11 @@ impl Bin {
     }
 
     /// Every machine that can hold what is meant for the node, cheapest first, one per instance
-    /// type. Where the pool has limits, none larger than the machine it was filled for, so that
-    /// what is counted against the limits is what will be launched.
+    /// type.
     pub(crate) fn choices(&self, world: &World<'_>) -> Vec<Choice> {
-        let template = &world.machines.templates[self.template];
-        let made_for = &world.machines.all[self.machine].capacity;
-        let within_limits = |capacity: &Amounts| {
-            template.limits.iter().all(|(index, _)| {
-                let at = |amounts: &Amounts| amounts.get(*index).copied().unwrap_or(0);
-                at(capacity) <= at(made_for)
-            })
-        };
-        let mut choices: Vec<Choice> = Vec::new();
-        for index in template.machines.clone() {
-            let machine = &world.machines.all[index];
-            if !units::fits(&self.requests, &machine.free)
-                || !within_limits(&machine.capacity)
-                || !machine.requirements.intersects(&self.requirements, world.vocabulary)
-                || self.occupancy_clashes(index, world)
-            {
-                continue;
-            }
-            let offer = machine.offers.iter().position(|offer| {
-                self.may_use(offer)
-                    && self.requirements.intersects(&offer.requirements, world.vocabulary)
-            });
-            if let Some(offer) = offer {
-                let price_micros = machine.offers[offer].price_micros;
-                choices.push(Choice { machine: index, offer, price_micros });
-            }
-        }
+        let machines = world.machines.templates[self.template].machines.clone();
+        let mut choices: Vec<Choice> =
+            machines.filter_map(|index| self.choice(index, world)).collect();
         choices.sort_by_key(|choice| {
             (choice.price_micros, world.machines.all[choice.machine].instance_type, choice.machine)
         });
@@ -209,7 +231,7 @@ impl Bin {
         if machine == self.machine {
             return false;
         }
-        let taken = &world.machines.all[machine].daemon_ports;
+        let taken = &world.machines.all[machine].daemons.ports;
         let wanted = self
             .contents
             .iter()

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use kerf_model::bitset::BitSet;
 use kerf_model::pod::{Pod, PodAffinityTerm, PodShape};
-use kerf_model::requirement::{Operator, RequirementEntry};
+use kerf_model::requirement::RequirementEntry;
 use kerf_model::requirements::{NodeAffinity, Requirements};
 use kerf_model::selector::LabelSet;
 use kerf_model::taint::{TaintEffect, TaintSet, TaintVocabulary, Toleration};
 use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::group::{Context, GroupId, Groups, Nearness};
+use crate::placement::selector_of;
 use crate::problem::PreferencePolicy;
 use crate::units::{Amounts, Units};
 
@@ -175,10 +176,7 @@ impl ClassReader<'_, '_> {
 
     /// The node selector and the first required term; nothing if they contradict each other.
     fn strict(&mut self, shape: &PodShape, wishes: &Wishes) -> Option<Requirements> {
-        let selector = shape.placement.node_selector.iter();
-        let selector: Vec<RequirementEntry> = selector
-            .map(|(key, value)| RequirementEntry::new(key, Operator::In, [value.as_str()]))
-            .collect();
+        let selector = selector_of(shape);
         let mut strict = Requirements::new();
         self.context.narrow(&mut strict, &selector)?;
         if let Some(term) = wishes.terms.first() {

@@ -56,6 +56,16 @@ impl Demands {
         &self.demands[id]
     }
 
+    /// The demand for a node with these requirements and taints, if it was asked before.
+    pub(crate) fn known(
+        &self,
+        requirements: &Requirements,
+        tolerated: &TaintSet,
+    ) -> Option<&Demand> {
+        let id = self.known.get(&(requirements.clone(), tolerated.clone()))?;
+        Some(&self.demands[*id])
+    }
+
     /// The demand for a node with these requirements and at most these taints.
     pub(crate) fn find(
         &mut self,

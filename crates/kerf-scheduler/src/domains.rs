@@ -87,14 +87,9 @@ impl DomainCounts {
                 .all(|(id, _)| at(&self.groups[id].carriers, domain) == 0)
     }
 
-    /// How many pods that match a group stood in a domain before.
-    pub(crate) fn existing(&self, group: GroupId, domain: ValueId) -> i64 {
-        at(&self.groups[group].existing, domain)
-    }
-
-    /// Whether a pod that matches a group stood anywhere before.
-    pub(crate) fn existed(&self, group: GroupId) -> bool {
-        self.groups[group].existing.iter().any(|count| *count > 0)
+    /// The domains in which pods that match a group stood before.
+    pub(crate) fn inhabited(&self, group: GroupId) -> impl Iterator<Item = ValueId> {
+        populated(&self.groups[group].existing)
     }
 
     /// Whether the spreads of pods that already stand in a domain still hold.
@@ -115,7 +110,7 @@ impl DomainCounts {
         })
     }
 
-    /// Pods of spreads in a domain: the fewer, the better a place for the next.
+    /// Pods that count for spreads in a domain: the fewer, the better a place for the next.
     pub(crate) fn crowd(
         &self,
         variant: &Variant,
@@ -126,9 +121,7 @@ impl DomainCounts {
         let spreads = variant.groups.iter().copied().filter(|id| {
             groups.get(*id).key == key && matches!(groups.get(*id).rule, Rule::Spread { .. })
         });
-        spreads
-            .map(|id| at(&self.groups[id].existing, domain) + at(&self.groups[id].own, domain))
-            .sum()
+        spreads.map(|id| at(&self.groups[id].matching, domain)).sum()
     }
 
     fn holds(
@@ -183,10 +176,7 @@ impl DomainCounts {
         vocabulary: &Vocabulary,
     ) -> bool {
         let wanted = variant.strict.find(group.key);
-        let populated =
-            self.groups[id].matching.iter().enumerate().filter(|(_, count)| **count > 0);
-        populated
-            .map(|(index, _)| ValueId::from_index(u32::try_from(index).expect("a value's index")))
+        populated(&self.groups[id].matching)
             .any(|domain| wanted.is_none_or(|wanted| wanted.has(domain, vocabulary)))
     }
 }
@@ -200,6 +190,12 @@ fn allowed<'a>(
 ) -> impl Iterator<Item = ValueId> + 'a {
     let wanted = variant.strict.find(key);
     domains.iter().filter(move |domain| wanted.is_none_or(|wanted| wanted.has(*domain, vocabulary)))
+}
+
+/// The domains with a count above zero.
+fn populated(counts: &[i64]) -> impl Iterator<Item = ValueId> {
+    let populated = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+    populated.map(|(index, _)| ValueId::from_index(u32::try_from(index).expect("a value's index")))
 }
 
 fn at(counts: &[i64], domain: ValueId) -> i64 {

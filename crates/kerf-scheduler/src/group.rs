@@ -6,11 +6,13 @@ use std::collections::BTreeSet;
 use kerf_model::bitset::BitSet;
 use kerf_model::labels::Normalization;
 use kerf_model::pod::{PodAffinityTerm, PodShape, SpreadConstraint};
-use kerf_model::requirement::{Operator, RequirementEntry};
+use kerf_model::requirement::RequirementEntry;
 use kerf_model::requirements::Requirements;
 use kerf_model::selector::{LabelSelector, LabelSet, Namespace, Selector};
 use kerf_model::taint::{TaintEffect, Toleration, untolerated};
 use kerf_model::vocabulary::{KeyId, KeySet, ValueSet, Vocabulary};
+
+use crate::placement::PlacementReader;
 
 /// The place of a group in [`Groups`].
 pub(crate) type GroupId = usize;
@@ -112,7 +114,11 @@ impl Groups {
         let selector =
             spread.selector.as_ref().map(|s| s.with_match_label_keys(keys, &shape.labels));
         let filter = NodeFilter {
-            alternatives: if spread.honours_affinity { context.alternatives(shape) } else { None },
+            alternatives: if spread.honours_affinity {
+                context.placement().alternatives(shape)
+            } else {
+                None
+            },
             tolerations: spread.honours_taints.then(|| shape.tolerations.clone()),
         };
         let identity = Identity::Spread(
@@ -267,38 +273,10 @@ impl Context<'_> {
         requirements: &mut Requirements,
         entries: &[RequirementEntry],
     ) -> Option<()> {
-        for entry in entries {
-            let added = entry.intern(self.normalization, self.vocabulary).ok()?;
-            let known = requirements.find(added.key());
-            if known.is_some_and(|known| !known.admits(&added, self.vocabulary)) {
-                return None;
-            }
-            requirements.add(added, self.vocabulary);
-        }
-        Some(())
+        self.placement().narrow(requirements, entries)
     }
 
-    /// The node selector with each required term: a node must meet one. A pod whose rules all
-    /// contradict themselves has none, and no node counts for it.
-    fn alternatives(&mut self, shape: &PodShape) -> Option<Vec<Requirements>> {
-        let selector = shape.placement.node_selector.iter();
-        let selector: Vec<RequirementEntry> = selector
-            .map(|(key, value)| RequirementEntry::new(key, Operator::In, [value.as_str()]))
-            .collect();
-        let terms = &shape.placement.node_affinity.required;
-        if selector.is_empty() && terms.is_empty() {
-            return None;
-        }
-        let everything = [Vec::new()];
-        let terms = if terms.is_empty() { &everything } else { terms.as_slice() };
-        let mut alternatives = Vec::new();
-        for term in terms {
-            let mut both = Requirements::new();
-            if self.narrow(&mut both, &selector).is_some() && self.narrow(&mut both, term).is_some()
-            {
-                alternatives.push(both);
-            }
-        }
-        Some(alternatives)
+    fn placement(&mut self) -> PlacementReader<'_> {
+        PlacementReader { normalization: self.normalization, vocabulary: self.vocabulary }
     }
 }

@@ -5,16 +5,19 @@ mod assign;
 mod bin;
 mod class;
 mod covering;
+mod daemon;
 mod demand;
 mod domains;
 mod group;
 mod improve;
 mod item;
 mod machine;
+mod merge;
 mod near;
 mod node;
 mod occupancy;
 mod pack;
+mod placement;
 mod problem;
 mod rounds;
 mod solution;
@@ -33,6 +36,17 @@ pub use solution::{ExistingPlacement, NewNode, Solution, TypeOption, Unplaced};
 #[must_use]
 pub fn solve(problem: &Problem) -> Solution {
     let mut solver = solver::Solver::read(problem);
-    let placed = solver.place_all();
-    solver.answer(&placed)
+    let placed = solver.place_all(&[]);
+    let left_out = solver.left_out_by_order(&placed);
+    if left_out.is_empty() {
+        return solver.answer(&placed);
+    }
+    // Pods that could stand somewhere found their place taken: with them first, more may fit.
+    let mut again = solver::Solver::read(problem);
+    let placed_again = again.place_all(&left_out);
+    if placed_again.unplaced_count() < placed.unplaced_count() {
+        again.answer(&placed_again)
+    } else {
+        solver.answer(&placed)
+    }
 }

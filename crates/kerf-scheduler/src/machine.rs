@@ -1,14 +1,12 @@
 //! Machines: what each pool can be made of, ready to be compared.
 
-use kerf_model::host_port::HostPort;
 use kerf_model::instance_type::InstanceType;
 use kerf_model::labels::{Normalization, node_class_key, well_known};
-use kerf_model::pod::PodShape;
 use kerf_model::requirements::Requirements;
-use kerf_model::taint::{TaintEffect, TaintSet, TaintVocabulary, untolerated};
+use kerf_model::taint::{TaintSet, TaintVocabulary};
 use kerf_model::vocabulary::{KeyId, KeySet, ValueId, Vocabulary};
-use std::sync::Arc;
 
+use crate::daemon::{Daemon, DaemonLoad};
 use crate::problem::{Pool, Problem};
 use crate::units::{self, Amounts, Units};
 
@@ -28,6 +26,8 @@ pub(crate) struct Template {
     pub(crate) nodes_left: Option<i64>,
     /// Where its machines start and end.
     pub(crate) machines: std::ops::Range<usize>,
+    /// Its machines, by the price of their cheapest offer.
+    pub(crate) by_price: Vec<usize>,
 }
 
 /// An instance type as one pool gets it.
@@ -39,10 +39,9 @@ pub(crate) struct Machine {
     /// What is left for pods after the daemons.
     pub(crate) free: Amounts,
     /// What the daemons take.
-    pub(crate) daemons: Amounts,
-    pub(crate) daemon_ports: Vec<HostPort>,
+    pub(crate) daemons: DaemonLoad,
     pub(crate) capacity: Amounts,
-    /// Cheapest first.
+    /// Cheapest first; at least one.
     pub(crate) offers: Vec<Offer>,
 }
 
@@ -74,19 +73,36 @@ pub(crate) struct MachineReader<'a> {
     pub(crate) well_known: &'a KeySet,
 }
 
+/// What all machines of a pool have in common.
+struct Origin<'a> {
+    template: usize,
+    requirements: &'a Requirements,
+    /// The same for a node that has come up.
+    once_up: Requirements,
+    /// Daemons that its taints let run.
+    daemons: Vec<&'a Daemon<'a>>,
+}
+
 impl MachineReader<'_> {
     /// Reads every dynamic pool of the problem.
-    pub(crate) fn read(&mut self, problem: &Problem) -> Machines {
+    pub(crate) fn read(&mut self, problem: &Problem, daemons: &[Daemon<'_>]) -> Machines {
         let mut machines = Machines::default();
         for (index, pool) in problem.pools.iter().enumerate() {
             if pool.pool.sizing == kerf_model::pool::Sizing::Dynamic {
-                self.read_pool(index, pool, problem, &mut machines);
+                self.read_pool(index, pool, problem, daemons, &mut machines);
             }
         }
         machines
     }
 
-    fn read_pool(&mut self, index: usize, pool: &Pool, problem: &Problem, machines: &mut Machines) {
+    fn read_pool(
+        &mut self,
+        index: usize,
+        pool: &Pool,
+        problem: &Problem,
+        daemons: &[Daemon<'_>],
+        machines: &mut Machines,
+    ) {
         let template = &pool.pool.template;
         let mut labels: Vec<(&str, &str)> =
             template.labels.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
@@ -103,19 +119,23 @@ impl MachineReader<'_> {
         };
         requirements.narrow(&own, self.vocabulary);
         let start = machines.all.len();
-        let number = machines.templates.len();
+        // Daemons may select nodes that have come up; a new node will have, in the end.
+        let up = [(well_known::REGISTERED, "true"), (well_known::INITIALIZED, "true")];
+        let mut once_up = Requirements::from_labels(up, self.normalization, self.vocabulary);
+        once_up.narrow(&requirements, self.vocabulary);
+        let daemons = daemons.iter().filter(|daemon| daemon.tolerates(&template.spec.taints));
+        let origin = Origin {
+            template: machines.templates.len(),
+            requirements: &requirements,
+            once_up,
+            daemons: daemons.collect(),
+        };
         for (type_index, instance_type) in pool.instance_types.iter().enumerate() {
-            self.read_type(
-                number,
-                type_index,
-                instance_type,
-                pool,
-                problem,
-                &requirements,
-                machines,
-            );
+            self.read_type(&origin, type_index, instance_type, machines);
         }
         let (limits, nodes_left) = self.limits(pool, problem);
+        let mut by_price: Vec<usize> = (start..machines.all.len()).collect();
+        by_price.sort_by_key(|index| (machines.all[*index].offers[0].price_micros, *index));
         machines.templates.push(Template {
             pool: index,
             weight: pool.pool.weight,
@@ -125,29 +145,33 @@ impl MachineReader<'_> {
             limits,
             nodes_left,
             machines: start..machines.all.len(),
+            by_price,
         });
     }
 
     /// One machine for each way its offerings differ in what they leave to pods.
-    #[allow(clippy::too_many_arguments, reason = "the type, its pool, and where it goes")]
     fn read_type(
         &mut self,
-        template: usize,
+        origin: &Origin<'_>,
         type_index: usize,
         instance_type: &InstanceType,
-        pool: &Pool,
-        problem: &Problem,
-        pool_requirements: &Requirements,
         machines: &mut Machines,
     ) {
         let entries = &instance_type.requirements;
         let read = Requirements::from_entries(entries, self.normalization, self.vocabulary);
         let Ok(requirements) = read else { return };
-        if !pool_requirements.intersects(&requirements, self.vocabulary) {
+        if !origin.requirements.intersects(&requirements, self.vocabulary) {
             return;
         }
-        let (daemons, daemon_ports) =
-            self.daemons(&requirements, pool, pool_requirements, &problem.daemons);
+        let mut load = DaemonLoad::default();
+        for daemon in &origin.daemons {
+            if daemon.any_alternative(|wanted| {
+                origin.once_up.compatible(wanted, self.well_known, self.vocabulary)
+                    && requirements.intersects(wanted, self.vocabulary)
+            }) {
+                load.add(daemon);
+            }
+        }
         let mut by_allocatable: Vec<(Amounts, Vec<Offer>)> = Vec::new();
         for (index, offering) in instance_type.offerings.iter().enumerate() {
             if !offering.available {
@@ -156,7 +180,7 @@ impl MachineReader<'_> {
             let entries = &offering.requirements;
             let read = Requirements::from_entries(entries, self.normalization, self.vocabulary);
             let Ok(offer_requirements) = read else { continue };
-            if !pool_requirements.intersects(&offer_requirements, self.vocabulary) {
+            if !origin.requirements.intersects(&offer_requirements, self.vocabulary) {
                 continue;
             }
             let reservation = match &offering.reservation {
@@ -182,75 +206,17 @@ impl MachineReader<'_> {
         for (allocatable, mut offers) in by_allocatable {
             offers.sort_by_key(|offer| (offer.price_micros, offer.offering));
             let mut free = allocatable;
-            units::subtract(&mut free, &daemons, 1);
+            units::subtract(&mut free, &load.requests, 1);
             machines.all.push(Machine {
-                template,
+                template: origin.template,
                 instance_type: type_index,
                 requirements: requirements.clone(),
                 free,
-                daemons: daemons.clone(),
-                daemon_ports: daemon_ports.clone(),
+                daemons: load.clone(),
                 capacity: capacity.clone(),
                 offers,
             });
         }
-    }
-
-    /// What the daemons that would run on such a node take.
-    fn daemons(
-        &mut self,
-        type_requirements: &Requirements,
-        pool: &Pool,
-        pool_requirements: &Requirements,
-        daemons: &[Arc<PodShape>],
-    ) -> (Amounts, Vec<HostPort>) {
-        let (mut sum, mut ports) = (Amounts::new(), Vec::new());
-        // Daemons may select nodes that have come up; a new node will have, in the end.
-        let up = [(well_known::REGISTERED, "true"), (well_known::INITIALIZED, "true")];
-        let up = Requirements::from_labels(up, self.normalization, self.vocabulary);
-        let mut pool_requirements = pool_requirements.clone();
-        pool_requirements.narrow(&up, self.vocabulary);
-        let taints = &pool.pool.template.spec.taints;
-        for daemon in daemons {
-            let hard = taints.iter().filter(|taint| taint.effect != TaintEffect::PreferNoSchedule);
-            if untolerated(hard, &daemon.tolerations).next().is_some() {
-                continue;
-            }
-            let fits = self.alternatives(daemon).iter().any(|wanted| {
-                pool_requirements.compatible(wanted, self.well_known, self.vocabulary)
-                    && type_requirements.intersects(wanted, self.vocabulary)
-            });
-            if fits && !daemon.has_resource_claims {
-                let asked = self.units.asked(&daemon.requests);
-                units::add(&mut sum, &asked, 1);
-                ports.extend(daemon.host_ports.iter().copied());
-            }
-        }
-        (sum, ports)
-    }
-
-    /// The node selector with each required term of a daemon.
-    pub(crate) fn alternatives(&mut self, daemon: &PodShape) -> Vec<Requirements> {
-        let labels = daemon
-            .placement
-            .node_selector
-            .iter()
-            .map(|(key, value)| (key.as_str(), value.as_str()));
-        let base = Requirements::from_labels(labels, self.normalization, self.vocabulary);
-        let terms = &daemon.placement.node_affinity.required;
-        if terms.is_empty() {
-            return vec![base];
-        }
-        let mut alternatives = Vec::new();
-        for term in terms {
-            if let Ok(read) = Requirements::from_entries(term, self.normalization, self.vocabulary)
-            {
-                let mut both = base.clone();
-                both.narrow(&read, self.vocabulary);
-                alternatives.push(both);
-            }
-        }
-        alternatives
     }
 
     /// What the limits of a pool leave after the nodes it has.

@@ -1,15 +1,15 @@
 //! Taking back pods that no longer stand near the pods they need.
 //!
-//! Placing keeps every affinity, but a pod that others stand near may be taken back afterwards when
-//! its own spread cannot be held. Then those others have nobody to be near, and go too.
+//! Pods may be taken back after placing, because their spread cannot be held or because a node was
+//! not to be had. Then those that stood near them have nobody to be near, and go too. What stays is
+//! what can be placed one by one in some order: a pod that needs a neighbour comes after one.
 
 use std::collections::BTreeSet;
 
 use kerf_model::vocabulary::ValueId;
 
-use crate::bin::{Bin, Content};
+use crate::bin::Content;
 use crate::group::{Group, GroupId, Rule};
-use crate::item::Item;
 use crate::rounds::Placed;
 use crate::solver::Solver;
 
@@ -21,103 +21,95 @@ enum Place {
     Domain(ValueId),
 }
 
-impl Solver<'_> {
-    /// Takes back pods that need a neighbour and have none, until all have one; answers whether any
-    /// were.
-    pub(crate) fn repair_near(&mut self, placed: &mut Placed) -> bool {
-        let unplaced_before = placed.unplaced.len();
-        let near: Vec<GroupId> = self
-            .groups
-            .iter()
-            .filter(|(_, group)| group.rule == Rule::Near)
-            .map(|(id, _)| id)
-            .collect();
-        while near.iter().any(|group| self.repair_one(*group, placed)) {}
-        placed.unplaced.len() > unplaced_before
-    }
+/// Which places have a matching pod, for one group.
+struct Neighbourhood {
+    group: GroupId,
+    inhabited: BTreeSet<Place>,
+    /// Whether a matching pod stands anywhere, with a place known or not.
+    is_settled: bool,
+}
 
-    /// Takes back what has no neighbour in one group; answers whether anything was.
-    fn repair_one(&mut self, group: GroupId, placed: &mut Placed) -> bool {
-        let lonely = self.lonely(group, &placed.bins);
-        if lonely.is_empty() {
+impl Solver<'_> {
+    /// Takes back pods that need a neighbour and have none; answers whether any were.
+    pub(crate) fn repair_near(&mut self, placed: &mut Placed) -> bool {
+        let near = self.groups.iter().filter(|(_, group)| group.rule == Rule::Near);
+        let near: Vec<GroupId> = near.map(|(id, _)| id).collect();
+        if near.is_empty() {
             return false;
         }
-        let mut taken: Vec<(Item, i64)> = Vec::new();
-        for index in 0..self.nodes.len() {
-            let mut contents = std::mem::take(&mut self.nodes[index].contents);
-            self.take_lonely(group, &lonely, Place::Node(index), &mut contents, &mut taken);
-            self.nodes[index].contents = contents;
-        }
-        for (index, bin) in placed.bins.iter_mut().enumerate() {
-            self.take_lonely(group, &lonely, Place::Bin(index), &mut bin.contents, &mut taken);
+        let lonely = self.lonely(&near, placed);
+        for (at, index) in lonely.iter().rev().copied() {
+            let content = match at {
+                Place::Bin(bin) => placed.bins[bin].contents.remove(index),
+                Place::Node(node) => self.nodes[node].contents.remove(index),
+                Place::Domain(_) => unreachable!("contents lie on nodes"),
+            };
+            let Content { item, count } = content;
+            self.uncount(item.class, item.variant, &item.pins, count);
+            placed.unplaced.push((item.class, item.variant, count));
         }
         placed.bins.retain(|bin| !bin.contents.is_empty());
-        for (item, count) in &taken {
-            self.uncount(item.class, item.variant, &item.pins, *count);
-            placed.unplaced.push((item.class, item.variant, *count));
-        }
-        !taken.is_empty()
+        !lonely.is_empty()
     }
 
-    /// The places where pods have the rule but nobody to be near. One place may start by itself if
-    /// no matching pod stood anywhere before.
-    fn lonely(&self, group: GroupId, bins: &[Bin]) -> BTreeSet<Place> {
-        let read = self.groups.get(group);
-        let mut held: Vec<(Place, bool)> = Vec::new();
-        let mut anchored: BTreeSet<Place> = BTreeSet::new();
-        let mut existed = self.counts.existed(group);
+    /// What cannot be placed in any order: where it lies, and at which index.
+    fn lonely(&self, near: &[GroupId], placed: &Placed) -> Vec<(Place, usize)> {
+        let mut neighbourhoods: Vec<Neighbourhood> =
+            near.iter().map(|group| self.neighbourhood(*group)).collect();
         let on_nodes =
             self.nodes.iter().enumerate().map(|(i, node)| (Place::Node(i), &node.contents));
-        let on_bins = bins.iter().enumerate().map(|(i, bin)| (Place::Bin(i), &bin.contents));
-        for (at, contents) in on_nodes.chain(on_bins) {
-            for content in contents {
-                let Some(place) = place(at, content, read) else { continue };
-                let class = &self.classes[content.item.class];
-                let carries = class.variants[content.item.variant].groups.contains(&group);
-                match (carries, class.counts_in(group)) {
-                    (true, starts) => held.push((place, starts)),
-                    (false, true) => {
-                        anchored.insert(place);
+        let on_bins = placed.bins.iter().enumerate().map(|(i, bin)| (Place::Bin(i), &bin.contents));
+        let mut waiting: Vec<(Place, usize, &Content)> = on_nodes
+            .chain(on_bins)
+            .flat_map(|(at, contents)| {
+                contents.iter().enumerate().map(move |(index, content)| (at, index, content))
+            })
+            .collect();
+        loop {
+            let before = waiting.len();
+            waiting.retain(|(at, _, content)| {
+                let may_stand = neighbourhoods.iter().all(|near| self.joins(near, *at, content));
+                if may_stand {
+                    for near in &mut neighbourhoods {
+                        self.settle(near, *at, content);
                     }
-                    (false, false) => {}
                 }
+                !may_stand
+            });
+            if waiting.len() == before {
+                return waiting.into_iter().map(|(at, index, _)| (at, index)).collect();
             }
         }
-        for (index, node) in self.nodes.iter().enumerate() {
-            if node.occupancy.existing(group) > 0 {
-                existed = true;
-                anchored.insert(Place::Node(index));
-            }
-        }
-        let stood = |place: &Place| match place {
-            Place::Domain(domain) => self.counts.existing(group, *domain) > 0,
-            Place::Node(_) | Place::Bin(_) => false,
-        };
-        held.retain(|(place, _)| !anchored.contains(place) && !stood(place));
-        let start = if existed { None } else { held.iter().find(|(_, starts)| *starts).copied() };
-        // Pods that do not match themselves may follow those that started.
-        held.retain(|(place, _)| start.is_none_or(|(start, _)| *place != start));
-        held.into_iter().map(|(place, _)| place).collect()
     }
 
-    fn take_lonely(
-        &self,
-        group: GroupId,
-        lonely: &BTreeSet<Place>,
-        at: Place,
-        contents: &mut Vec<Content>,
-        taken: &mut Vec<(Item, i64)>,
-    ) {
-        let read = self.groups.get(group);
-        contents.retain(|content| {
-            let variant = &self.classes[content.item.class].variants[content.item.variant];
-            let is_lonely = variant.groups.contains(&group)
-                && place(at, content, read).is_some_and(|place| lonely.contains(&place));
-            if is_lonely {
-                taken.push((content.item.clone(), content.count));
-            }
-            !is_lonely
-        });
+    /// Where matching pods stood before.
+    fn neighbourhood(&self, group: GroupId) -> Neighbourhood {
+        let nodes = self.nodes.iter().enumerate();
+        let on_nodes = nodes
+            .filter(|(_, node)| node.occupancy.existing(group) > 0)
+            .map(|(index, _)| Place::Node(index));
+        let in_domains = self.counts.inhabited(group).map(Place::Domain);
+        let inhabited: BTreeSet<Place> = on_nodes.chain(in_domains).collect();
+        Neighbourhood { group, is_settled: !inhabited.is_empty(), inhabited }
+    }
+
+    /// Whether pods may come to a place, as far as one group is concerned.
+    fn joins(&self, near: &Neighbourhood, at: Place, content: &Content) -> bool {
+        let class = &self.classes[content.item.class];
+        if !class.variants[content.item.variant].groups.contains(&near.group) {
+            return true;
+        }
+        let place = place(at, content, self.groups.get(near.group));
+        place.is_some_and(|place| near.inhabited.contains(&place))
+            || (class.counts_in(near.group) && !near.is_settled)
+    }
+
+    /// Notes that pods came to a place.
+    fn settle(&self, near: &mut Neighbourhood, at: Place, content: &Content) {
+        if self.classes[content.item.class].counts_in(near.group) {
+            near.is_settled = true;
+            near.inhabited.extend(place(at, content, self.groups.get(near.group)));
+        }
     }
 }
 

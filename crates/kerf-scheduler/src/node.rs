@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kerf_model::requirements::Requirements;
-use kerf_model::taint::{TaintEffect, TaintSet, untolerated};
+use kerf_model::taint::TaintSet;
+use kerf_model::vocabulary::{KeySet, Vocabulary};
 
 use crate::bin::Content;
 use crate::class::{Class, Variant};
+use crate::daemon::{Daemon, DaemonLoad};
 use crate::group::Groups;
 use crate::item::Item;
 use crate::machine::MachineReader;
@@ -33,13 +35,22 @@ pub(crate) struct NodeState {
 
 /// Reads the nodes of a problem in the order they are filled: those that are up first, then by
 /// name. Occupancy is filled in later, when the groups are known.
-pub(crate) fn read_nodes(problem: &Problem, reader: &mut MachineReader<'_>) -> Vec<NodeState> {
+pub(crate) fn read_nodes(
+    problem: &Problem,
+    daemons: &[Daemon<'_>],
+    reader: &mut MachineReader<'_>,
+) -> Vec<NodeState> {
     let mut order: Vec<usize> = (0..problem.nodes.len()).collect();
     order.sort_by_key(|index| (!problem.nodes[*index].initialized, &problem.nodes[*index].name));
-    order.into_iter().map(|index| read_node(index, problem, reader)).collect()
+    order.into_iter().map(|index| read_node(index, problem, daemons, reader)).collect()
 }
 
-fn read_node(index: usize, problem: &Problem, reader: &mut MachineReader<'_>) -> NodeState {
+fn read_node(
+    index: usize,
+    problem: &Problem,
+    daemons: &[Daemon<'_>],
+    reader: &mut MachineReader<'_>,
+) -> NodeState {
     let node = &problem.nodes[index];
     let labels = node.labels.iter().map(|(key, value)| (key.as_str(), value.as_str()));
     let labels = Requirements::from_labels(labels, reader.normalization, reader.vocabulary);
@@ -69,7 +80,7 @@ fn read_node(index: usize, problem: &Problem, reader: &mut MachineReader<'_>) ->
             }
         }
     }
-    let expected = daemons_to_come(node, &labels, problem, reader);
+    let expected = daemons_to_come(node, &labels, daemons, reader.vocabulary);
     for (index, expected) in expected.iter().enumerate() {
         let there = daemons_there.get(index).copied().unwrap_or(0);
         let missing = (expected - there).max(0);
@@ -93,24 +104,19 @@ fn read_node(index: usize, problem: &Problem, reader: &mut MachineReader<'_>) ->
 fn daemons_to_come(
     node: &kerf_model::node::Node,
     labels: &Requirements,
-    problem: &Problem,
-    reader: &mut MachineReader<'_>,
+    daemons: &[Daemon<'_>],
+    vocabulary: &Vocabulary,
 ) -> Amounts {
-    let none = kerf_model::vocabulary::KeySet::new();
-    let mut sum = Amounts::new();
-    for daemon in problem.daemons.iter().filter(|daemon| !daemon.has_resource_claims) {
-        let hard = node.taints.iter().filter(|taint| taint.effect != TaintEffect::PreferNoSchedule);
-        let belongs = untolerated(hard, &daemon.tolerations).next().is_none()
-            && reader
-                .alternatives(daemon)
-                .iter()
-                .any(|wanted| labels.compatible(wanted, &none, reader.vocabulary));
-        if belongs {
-            let asked = reader.units.asked(&daemon.requests);
-            units::add(&mut sum, &asked, 1);
+    let none = KeySet::new();
+    let mut load = DaemonLoad::default();
+    for daemon in daemons {
+        if daemon.tolerates(&node.taints)
+            && daemon.any_alternative(|wanted| labels.compatible(wanted, &none, vocabulary))
+        {
+            load.add(daemon);
         }
     }
-    sum
+    load.requests
 }
 
 impl NodeState {

@@ -9,8 +9,9 @@ use std::cmp::Reverse;
 
 use crate::bin::Bin;
 use crate::group::{GroupId, Rule};
+use crate::improve::improve;
 use crate::item::{Item, World};
-use crate::machine::Offer;
+use crate::machine::{Machine, Offer};
 use crate::units::{self, Amounts};
 use crate::worth::Worth;
 
@@ -31,6 +32,15 @@ pub(crate) struct PackState {
     pub(crate) started: Vec<bool>,
 }
 
+impl PackState {
+    /// Whether the limits of its pool leave room for one more of a machine.
+    pub(crate) fn allows(&self, machine: &Machine) -> bool {
+        let at = |index: usize| machine.capacity.get(index).copied().unwrap_or(0);
+        self.nodes_left[machine.template].is_none_or(|left| left > 0)
+            && self.limits[machine.template].iter().all(|(index, left)| at(*index) <= *left)
+    }
+}
+
 /// A fleet for a list of items.
 #[derive(Clone, Debug)]
 pub(crate) struct Packing {
@@ -38,8 +48,8 @@ pub(crate) struct Packing {
     /// How many pods of each item found no place.
     pub(crate) left: Vec<i64>,
     pub(crate) state: PackState,
-    /// The sum of the cheapest choices.
-    pub(crate) price_micros: u64,
+    /// The price of each node: that of its cheapest choice.
+    pub(crate) prices: Vec<u64>,
     /// How many machines were filled to find it.
     pub(crate) fillings: u32,
 }
@@ -47,8 +57,10 @@ pub(crate) struct Packing {
 struct Packer<'a> {
     world: World<'a>,
     items: &'a [Item],
-    /// Items, hardest first.
+    /// Items, hardest first; those that must follow others to their node come last.
     order: Vec<usize>,
+    /// Of each item whether it must follow others to their node.
+    followers: Vec<bool>,
     left: Vec<i64>,
     remaining: Amounts,
     worth: Worth,
@@ -78,26 +90,52 @@ struct Forced {
     is_forced: Vec<bool>,
 }
 
+/// Which item counts as the hardest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// The one whose pods are worth most.
+    ByWorth,
+    /// The one whose pods ask for most CPU, then memory.
+    ByCpu,
+}
+
+impl Packing {
+    /// What all nodes cost together.
+    pub(crate) fn price_micros(&self) -> u64 {
+        self.prices.iter().sum()
+    }
+}
+
 /// Packs items onto new nodes, counting `overhead_micros` on top of each node's price.
 pub(crate) fn pack(
     world: World<'_>,
     items: &[Item],
     state: &PackState,
     overhead_micros: u64,
+    by: Order,
 ) -> Packing {
     let mut remaining = Amounts::new();
     for item in items {
         units::add(&mut remaining, &world.classes[item.class].requests, item.count);
     }
     let worth = Worth::of(&remaining, offered_to(items, &world), &world, overhead_micros);
-    let value = |index: &usize| worth.value(&world.classes[items[*index].class].requests);
+    let followers: Vec<bool> = items.iter().map(|item| follows(item, &world)).collect();
+    let hardness = |index: &usize| {
+        let requests = &world.classes[items[*index].class].requests;
+        let at = |resource| requests.get(resource).copied().unwrap_or(0);
+        match by {
+            Order::ByWorth => (worth.value(requests), 0),
+            Order::ByCpu => (u64::try_from(at(0)).unwrap_or(0), at(1)),
+        }
+    };
     let mut order: Vec<usize> = (0..items.len()).collect();
-    order.sort_by_key(|index| (Reverse(value(index)), *index));
+    order.sort_by_cached_key(|index| (followers[*index], Reverse(hardness(index)), *index));
     let mut packer = Packer {
         world,
         items,
         forced: forced(items, &order, &world),
         order,
+        followers,
         left: items.iter().map(|item| item.count).collect(),
         remaining,
         worth,
@@ -108,14 +146,11 @@ pub(crate) fn pack(
         fillings: 0,
     };
     packer.run();
+    packer.settle_followers();
     let Packer { bins, left, state, fillings, .. } = packer;
-    let mut packing = Packing { bins, left, state, price_micros: 0, fillings };
-    crate::improve::improve(&mut packing, &world);
-    packing.price_micros = packing
-        .bins
-        .iter()
-        .map(|bin| bin.choices(&world).first().map_or(0, |choice| choice.price_micros))
-        .sum();
+    let mut packing = Packing { bins, left, state, prices: Vec::new(), fillings };
+    improve(&mut packing, &world);
+    packing.prices = packing.bins.iter().map(|bin| bin.price_micros(&world)).collect();
     packing
 }
 
@@ -129,6 +164,16 @@ fn offered_to<'a>(
     demands.dedup();
     let priced = demands.into_iter().flat_map(|demand| world.demands.get(demand).priced.iter());
     priced.map(|(machine, price)| (*machine as usize, *price))
+}
+
+/// Whether an item's pods can only stand on a node where others stand already.
+fn follows(item: &Item, world: &World<'_>) -> bool {
+    let class = &world.classes[item.class];
+    class.variants[item.variant].groups.iter().any(|group| {
+        world.hosts.contains(*group)
+            && world.groups.get(*group).rule == Rule::Near
+            && !class.counts_in(*group)
+    })
 }
 
 /// The rule that forces the most nodes, if it forces more than one.
@@ -201,10 +246,26 @@ impl Packer<'_> {
         }
     }
 
-    /// The filling that costs least for what it holds, of the machines that hold the item.
+    /// The filling that costs least for what it holds. Pools are tried in the order of their
+    /// weights; pools of one weight compete by price.
     fn best_filling(&mut self, hardest: usize) -> Option<Filling> {
+        let fitting = self.fitting(hardest);
+        let templates = &self.world.machines.templates;
+        let weight = |machine: usize| templates[self.world.machines.all[machine].template].weight;
+        let mut weights: Vec<u32> = fitting.iter().map(|(machine, _)| weight(*machine)).collect();
+        weights.sort_unstable_by_key(|weight| Reverse(*weight));
+        weights.dedup();
+        weights.into_iter().find_map(|tier| {
+            let of_tier = fitting.iter().copied().filter(|(machine, _)| weight(*machine) == tier);
+            let candidates = self.ranked(of_tier);
+            self.best_of(candidates, hardest)
+        })
+    }
+
+    /// The best of some machines, filled.
+    fn best_of(&mut self, candidates: Vec<(usize, u64)>, hardest: usize) -> Option<Filling> {
         let mut best: Option<(u128, u128, Filling)> = None;
-        for (machine, price_micros) in self.candidates(hardest) {
+        for (machine, price_micros) in candidates {
             self.fillings += 1;
             let filling = self.fill(machine, hardest);
             let reserves = !self.state.reservations.is_empty();
@@ -224,16 +285,41 @@ impl Packer<'_> {
         best.map(|(_, _, filling)| filling)
     }
 
-    /// The machines most likely to be filled cheaply, with their prices.
-    fn candidates(&self, hardest: usize) -> Vec<(usize, u64)> {
+    /// The machines that hold an item, with their prices: those that also hold the pods that must
+    /// follow it, if there are any.
+    fn fitting(&self, hardest: usize) -> Vec<(usize, u64)> {
+        let class = &self.world.classes[self.items[hardest].class];
+        let mut with_company = class.requests.clone();
+        for (index, item) in self.items.iter().enumerate() {
+            if self.followers[index] && self.left[index] > 0 && self.may_follow(item, hardest) {
+                let asked = &self.world.classes[item.class].requests;
+                units::add(&mut with_company, asked, self.left[index]);
+            }
+        }
+        let fitting = self.holding(hardest, &with_company);
+        if fitting.is_empty() && with_company != class.requests {
+            return self.holding(hardest, &class.requests);
+        }
+        fitting
+    }
+
+    /// Whether an item's pods may stand where those of another do, because they do.
+    fn may_follow(&self, follower: &Item, leader: usize) -> bool {
+        let leader = &self.world.classes[self.items[leader].class];
+        let variant = &self.world.classes[follower.class].variants[follower.variant];
+        let near = variant.groups.iter().filter(|group| {
+            self.world.hosts.contains(**group) && self.world.groups.get(**group).rule == Rule::Near
+        });
+        near.clone().next().is_some() && near.into_iter().all(|group| leader.counts_in(*group))
+    }
+
+    /// The machines that meet an item's demand and have so much, with their prices.
+    fn holding(&self, hardest: usize, requests: &Amounts) -> Vec<(usize, u64)> {
         let item = &self.items[hardest];
-        let class = &self.world.classes[item.class];
         let demand = self.world.demands.get(item.demand);
-        let templates = &self.world.machines.templates;
         let fitting = demand.priced.iter().copied().filter(|(machine, _)| {
             let machine = &self.world.machines.all[*machine as usize];
-            units::fits(&class.requests, &machine.free)
-                && self.within_limits(machine.template, &machine.capacity)
+            units::fits(requests, &machine.free) && self.state.allows(machine)
         });
         let priced = |(machine, price): (u32, u64)| {
             let machine = machine as usize;
@@ -242,16 +328,13 @@ impl Packer<'_> {
             }
             self.offer_left(machine, item).map(|offer| (machine, offer.price_micros))
         };
-        let fitting: Vec<(usize, u64)> = fitting.filter_map(priced).collect();
-        // Pools are tried in their order; pools of one weight compete by price.
-        let weight = |machine: usize| templates[self.world.machines.all[machine].template].weight;
-        let Some(highest) = fitting.iter().map(|(machine, _)| weight(*machine)).max() else {
-            return Vec::new();
-        };
+        fitting.filter_map(priced).collect()
+    }
+
+    /// Those of the machines that are most likely to be filled cheaply.
+    fn ranked(&self, machines: impl Iterator<Item = (usize, u64)>) -> Vec<(usize, u64)> {
         let share = self.share();
-        let mut ranked: Vec<(u128, u128, usize, u64)> = fitting
-            .into_iter()
-            .filter(|(machine, _)| weight(*machine) == highest)
+        let mut ranked: Vec<(u128, u128, usize, u64)> = machines
             .map(|(machine, price)| {
                 let free = &self.world.machines.all[machine].free;
                 let value = u128::from(self.worth.value_clipped(free, &self.remaining)).max(1);
@@ -285,13 +368,6 @@ impl Packer<'_> {
         Some(all * SHARE_PERCENT / 100 / u128::try_from(nodes).unwrap_or(1).max(1))
     }
 
-    fn within_limits(&self, template: usize, capacity: &Amounts) -> bool {
-        self.state.nodes_left[template].is_none_or(|left| left > 0)
-            && self.state.limits[template]
-                .iter()
-                .all(|(index, left)| capacity.get(*index).copied().unwrap_or(0) <= *left)
-    }
-
     /// Fills a machine: the hardest item, then those that are forced apart, then the rest.
     fn fill(&self, machine: usize, hardest: usize) -> Filling {
         let mut bin = Bin::empty(machine, &self.world);
@@ -312,7 +388,9 @@ impl Packer<'_> {
         }
         let was_put =
             |index: usize| index == hardest || forced.is_some_and(|forced| forced.is_forced[index]);
-        for index in self.order.iter().copied() {
+        let first_follower = self.order.partition_point(|index| !self.followers[*index]);
+        let (rest, followers) = self.order.split_at(first_follower);
+        for index in followers.iter().chain(rest).copied() {
             if !was_put(index) && !self.put(&mut filling, index) {
                 break;
             }
@@ -330,6 +408,20 @@ impl Packer<'_> {
         filling.bin.add_new(item, &self.world, room);
         filling.held.push((index, room));
         self.least.iter().zip(&filling.bin.free).all(|(least, free)| least <= free)
+    }
+
+    /// Gives pods that must follow others the slack of the nodes those stand on.
+    fn settle_followers(&mut self) {
+        for index in (0..self.items.len()).filter(|index| self.followers[*index]) {
+            for bin in &mut self.bins {
+                let (item, left) = (&self.items[index], self.left[index]);
+                let room = bin.room(item, &self.world, &self.state.started, left);
+                if room > 0 {
+                    bin.add(item, &self.world, room);
+                    self.left[index] -= room;
+                }
+            }
+        }
     }
 
     /// Adds a filling as often as the items allow.

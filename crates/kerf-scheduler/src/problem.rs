@@ -73,10 +73,11 @@ pub enum MinValuesPolicy {
     BestEffort,
 }
 
-/// 0.01 dollars an hour. A daemon set copy of 100m CPU and 200 MiB costs about half a cent an hour
-/// on a general-purpose machine (0.048 $/h per CPU); the rest is the launch and the address. Well
-/// below the cheapest machine, so it decides between fleets of nearly equal price only.
-pub const NODE_OVERHEAD_DEFAULT: Price = Price::from_micros_per_hour(10_000);
+/// 0.03 dollars an hour, about 22 a month: a root volume of 80 GiB at 0.08 $ per GiB and month
+/// (0.009 $/h), a monitoring agent paid by the host (15 $ a month, 0.02 $/h), and the launch. What
+/// daemon sets take is counted with the pods. Below the price of all but the smallest machines, so
+/// it decides between fleets of nearly equal price only.
+pub const NODE_OVERHEAD_DEFAULT: Price = Price::from_micros_per_hour(30_000);
 
 /// Node fillings; each takes microseconds.
 pub const IMPROVEMENT_EFFORT_DEFAULT: u32 = 2_000;

@@ -2,15 +2,21 @@
 
 use crate::assign::Ban;
 use crate::bin::{Bin, Content};
+use crate::class::{Class, Variant};
 use crate::item::Item;
-use crate::pack::{Packing, pack};
+use crate::merge::merge;
+use crate::pack::{Order, Packing, pack};
 use crate::solver::Solver;
+use crate::units;
 
-/// Fleets are packed with the overhead of a node counted once, ten and a hundred times, and the best
-/// is kept: a higher price per node gives fewer and larger nodes.
-const OVERHEAD_FACTORS: [u64; 3] = [1, 10, 100];
-/// A fleet may cost so much more than the cheapest, in thousandths, if it has fewer nodes.
-const FEWER_NODES_WORTH_PER_MILLE: u128 = 10;
+/// Fleets are packed in several ways and the best is kept. A higher price per node, as a multiple of
+/// its overhead, gives fewer and larger nodes.
+const WAYS: [(u64, Order); 4] =
+    [(1, Order::ByWorth), (3, Order::ByWorth), (30, Order::ByWorth), (300, Order::ByCpu)];
+/// A fleet with fewer nodes may cost so much more than the cheapest, in thousandths of its price …
+const FEWER_NODES_WORTH_PER_MILLE: u64 = 20;
+/// … and so many times the overhead of each node saved.
+const NODE_SAVED_WORTH: u64 = 5;
 /// Rounds after which what is left stays without a place. Each round either places pods, bans a
 /// domain or gives up a wish, so this is reached only where thousands of wishes fail one by one.
 const ROUNDS_MAX: usize = 512;
@@ -30,12 +36,19 @@ pub(crate) struct Placed {
     pub(crate) unplaced: Vec<(usize, usize, i64)>,
 }
 
+impl Placed {
+    /// How many pods have no place.
+    pub(crate) fn unplaced_count(&self) -> i64 {
+        self.unplaced.iter().map(|(_, _, count)| count).sum()
+    }
+}
+
 impl Solver<'_> {
-    /// Places every pod that can be placed.
-    pub(crate) fn place_all(&mut self) -> Placed {
+    /// Places every pod that can be placed, those of some classes before the others.
+    pub(crate) fn place_all(&mut self, first: &[usize]) -> Placed {
         let mut placed = Placed { bins: Vec::new(), unplaced: Vec::new() };
         let mut bans: Vec<Ban> = Vec::new();
-        let mut pending = self.all_pending(&mut placed);
+        let mut pending = self.all_pending(first, &mut placed);
         for _ in 0..ROUNDS_MAX {
             if pending.is_empty() {
                 break;
@@ -49,13 +62,38 @@ impl Solver<'_> {
         placed
     }
 
-    /// Every class once, the largest pods first.
-    fn all_pending(&self, placed: &mut Placed) -> Vec<Pending> {
+    /// The classes of which pods have no place although a machine or a node could hold them.
+    pub(crate) fn left_out_by_order(&self, placed: &Placed) -> Vec<usize> {
+        let could_stand = |class: &Class, variant: &Variant| {
+            self.demands.known(&variant.node, &variant.tolerated).is_some_and(|demand| {
+                let machines = demand.priced.iter().map(|(index, _)| *index as usize);
+                let nodes = demand.nodes.iter().map(|index| index as usize);
+                machines
+                    .into_iter()
+                    .any(|index| units::fits(&class.requests, &self.machines.all[index].free))
+                    || nodes
+                        .into_iter()
+                        .any(|index| units::fits(&class.requests, &self.nodes[index].free))
+            })
+        };
+        let mut classes: Vec<usize> = placed.unplaced.iter().map(|(class, ..)| *class).collect();
+        classes.sort_unstable();
+        classes.dedup();
+        classes.retain(|class| {
+            let class = &self.classes[*class];
+            !class.shape.has_resource_claims
+                && class.variants.last().is_some_and(|last| could_stand(class, last))
+        });
+        classes
+    }
+
+    /// Every class once, the largest pods first, after those that shall go before all.
+    fn all_pending(&self, first: &[usize], placed: &mut Placed) -> Vec<Pending> {
         let mut order: Vec<usize> = (0..self.classes.len()).collect();
         let size = |index: &usize| {
             let requests = &self.classes[*index].requests;
             let at = |resource| std::cmp::Reverse(requests.get(resource).copied().unwrap_or(0));
-            (at(0), at(1), *index)
+            (!first.contains(index), at(0), at(1), *index)
         };
         order.sort_by_key(size);
         let mut pending = Vec::new();
@@ -79,11 +117,9 @@ impl Solver<'_> {
         placed: &mut Placed,
     ) -> Vec<Pending> {
         let mut next = Vec::new();
-        let mut items = Vec::new();
-        for Pending { class, variant, count } in pending {
-            let (bound, homeless) = self.assign(class, variant, count, bans);
-            items.extend(bound);
-            self.give_up_wish(class, variant, homeless, &mut next, placed);
+        let (mut items, homeless) = self.assign_all(pending, bans);
+        for Pending { class, variant, count } in homeless {
+            self.give_up_wish(class, variant, count, &mut next, placed);
         }
         self.use_nodes(&mut items);
         self.use_bins(&mut items, &mut placed.bins);
@@ -104,6 +140,27 @@ impl Solver<'_> {
             }
         }
         merged(next)
+    }
+
+    /// Binds pods for domains. Those that find none are asked again as long as others find one,
+    /// because they may be waiting for them.
+    fn assign_all(&mut self, mut pending: Vec<Pending>, bans: &[Ban]) -> (Vec<Item>, Vec<Pending>) {
+        let mut items = Vec::new();
+        loop {
+            let mut homeless = Vec::new();
+            let found_before = items.len();
+            for Pending { class, variant, count } in pending {
+                let (bound, left) = self.assign(class, variant, count, bans);
+                items.extend(bound);
+                if left > 0 {
+                    homeless.push(Pending { class, variant, count: left });
+                }
+            }
+            if homeless.is_empty() || items.len() == found_before {
+                return (items, homeless);
+            }
+            pending = homeless;
+        }
     }
 
     fn give_up_wish(
@@ -168,8 +225,10 @@ impl Solver<'_> {
         let overhead = self.problem.settings.node_overhead.micros_per_hour();
         let mut packings: Vec<Packing> = Vec::new();
         let mut spent = 0;
-        for factor in OVERHEAD_FACTORS {
-            let packing = pack(self.world(), items, &self.state, overhead.saturating_mul(factor));
+        for (factor, order) in WAYS {
+            let counted = overhead.saturating_mul(factor);
+            let mut packing = pack(self.world(), items, &self.state, counted, order);
+            merge(&mut packing, &self.world(), overhead);
             spent += packing.fillings;
             packings.push(packing);
             if spent > self.problem.settings.improvement_effort {
@@ -180,14 +239,16 @@ impl Solver<'_> {
         let least_unplaced = packings.iter().map(unplaced).min().expect("there is at least one");
         let complete = packings.into_iter().filter(|packing| unplaced(packing) == least_unplaced);
         let complete: Vec<Packing> = complete.collect();
-        let cheapest = complete.iter().map(|packing| packing.price_micros).min();
-        let cheapest = u128::from(cheapest.expect("the least is one of them"));
-        let affordable = complete.into_iter().filter(|packing| {
-            u128::from(packing.price_micros) * 1000
-                <= cheapest * (1000 + FEWER_NODES_WORTH_PER_MILLE)
-        });
+        let cheapest = complete.iter().map(Packing::price_micros).min();
+        let cheapest = cheapest.expect("the least is one of them");
+        let most = cheapest.saturating_add(cheapest / 1000 * FEWER_NODES_WORTH_PER_MILLE);
+        let affordable = complete.into_iter().filter(|packing| packing.price_micros() <= most);
+        let node_worth = overhead.saturating_mul(NODE_SAVED_WORTH);
         affordable
-            .min_by_key(|packing| (packing.bins.len(), packing.price_micros))
+            .min_by_key(|packing| {
+                let nodes = packing.bins.len() as u64;
+                packing.price_micros().saturating_add(node_worth.saturating_mul(nodes))
+            })
             .expect("the cheapest is affordable")
     }
 

@@ -9,6 +9,7 @@ use kerf_model::vocabulary::{KeyId, KeySet, ValueSet, Vocabulary};
 use std::sync::Arc;
 
 use crate::class::{Class, ClassReader, group_by_shape};
+use crate::daemon::read_daemons;
 use crate::demand::Demands;
 use crate::domains::DomainCounts;
 use crate::group::{Context, GroupId, Groups, Nearness};
@@ -51,8 +52,9 @@ impl<'p> Solver<'p> {
             taints: &mut taints,
             well_known: &well_known,
         };
-        let machines = reader.read(problem);
-        let mut nodes = read_nodes(problem, &mut reader);
+        let daemons = read_daemons(problem, &mut reader);
+        let machines = reader.read(problem, &daemons);
+        let mut nodes = read_nodes(problem, &daemons, &mut reader);
         let namespaces = read_namespaces(problem, &mut vocabulary);
         let mut groups = Groups::default();
         let mut class_reader = ClassReader {
@@ -133,7 +135,7 @@ fn read_bound(problem: &Problem, reader: &mut ClassReader<'_, '_>) -> Vec<Vec<Bo
     let mut bound = Vec::new();
     for node in &problem.nodes {
         let mut shapes = Vec::new();
-        for pod in &node.pods {
+        for pod in node.pods.iter().filter(|pod| !pod.is_leaving) {
             let shape = pod.pod.shape.clone();
             let labels = shape.labels.iter().map(|(key, value)| (key.as_str(), value.as_str()));
             let labels = LabelSet::intern(labels, reader.context.vocabulary);

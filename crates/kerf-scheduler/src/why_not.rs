@@ -1,8 +1,10 @@
 //! Why a pod found no place, nearest cause first.
 
+use kerf_model::min_values::review_min_values;
 use kerf_model::taint::untolerated;
 
-use crate::machine::Template;
+use crate::machine::{Machine, Template};
+use crate::problem::MinValuesPolicy;
 use crate::solver::Solver;
 use crate::units;
 
@@ -38,9 +40,13 @@ impl Solver<'_> {
     fn why_not_in(&self, template: &Template, class: usize, variant: usize) -> String {
         let class = &self.classes[class];
         let variant = &class.variants[variant];
-        let taints = &self.problem.pools[template.pool].pool.template.spec.taints;
-        if let Some(taint) = untolerated(taints, &class.shape.tolerations).next() {
-            return format!("it does not tolerate the taint {taint}");
+        if !template.taints.is_subset(&variant.tolerated) {
+            let taints = &self.problem.pools[template.pool].pool.template.spec.taints;
+            let untolerated = untolerated(taints, &class.shape.tolerations).next();
+            return untolerated.map_or_else(
+                || "it does not tolerate its taints".to_owned(),
+                |taint| format!("it does not tolerate the taint {taint}"),
+            );
         }
         let explained =
             template.requirements.explain(&variant.node, &self.well_known, &self.vocabulary);
@@ -69,9 +75,23 @@ impl Solver<'_> {
         if fitting.is_empty() {
             return self.what_is_too_large(&class.requests, &sellable);
         }
-        let left = template.nodes_left.is_some_and(|left| left <= 0);
-        if left || !template.limits.is_empty() || template.nodes_left.is_some() {
+        if !fitting.iter().any(|machine| self.state.allows(machine)) {
             return "the limits of the pool leave no room for a node that would hold it".to_owned();
+        }
+        let left = |machine: &Machine| {
+            machine.cheapest_left(&both, &self.state.reservations, &self.vocabulary).is_some()
+        };
+        if !fitting.iter().any(|machine| left(machine)) {
+            return "the reserved capacity it could use is taken; allow other capacity types or \
+                    reserve more"
+                .to_owned();
+        }
+        let types = fitting.iter().map(|machine| &machine.requirements);
+        let strict = self.problem.settings.min_values == MinValuesPolicy::Strict;
+        if strict && !review_min_values(&both, types).is_satisfied() {
+            return "too few different machines would hold it for the pool's minValues; lower \
+                    minValues or set the min-values policy to BestEffort"
+                .to_owned();
         }
         "its rules about other pods (spread, affinity, anti-affinity or host ports) leave no node \
          it could stand on"

@@ -111,7 +111,7 @@ fn bound(
     for daemon in daemons.iter().filter(|_| dice.chance(60)) {
         let name = format!("{node}-daemon-{}", bound.len());
         let pod = pods::pod(name, 0, daemon.clone());
-        bound.push(BoundPod { pod, is_daemon: true });
+        bound.push(BoundPod { pod, is_daemon: true, is_leaving: false });
     }
     let mut left = instance_type.allocatable();
     let overdrawn = dice.chance(3);
@@ -124,7 +124,7 @@ fn bound(
         if shape.requests.fits(&left) || overdrawn {
             left.subtract(&shape.requests);
             let pod = pods::pod(format!("{node}-pod-{number}"), 0, Arc::new(shape));
-            bound.push(BoundPod { pod, is_daemon: false });
+            bound.push(BoundPod { pod, is_daemon: false, is_leaving: dice.chance(10) });
         }
     }
     bound

@@ -91,7 +91,7 @@ pub(crate) fn runs(shape: PodShape) -> BoundPod {
         created_at: 0,
         shape: Arc::new(shape),
     };
-    BoundPod { pod, is_daemon: false }
+    BoundPod { pod, is_daemon: false, is_leaving: false }
 }
 
 pub(crate) fn pool(name: &str) -> Pool {

@@ -94,7 +94,11 @@ impl Pods {
             Err(problems) => self.refuse(pod.source, problems),
             Ok(read) => {
                 let read = self.shared(read, object);
-                let bound = BoundPod { pod: read, is_daemon: is_of_daemon_set(object) };
+                let bound = BoundPod {
+                    pod: read,
+                    is_daemon: is_of_daemon_set(object),
+                    is_leaving: object.metadata.deletion_timestamp.is_some(),
+                };
                 self.bound.entry(node.to_owned()).or_default().push(bound);
             }
         }

@@ -133,7 +133,11 @@ fn model_node(node: &kerf_engine::observed::Node, store: &Store) -> Option<Model
     }
     let bound = store
         .pods_on(&node.meta.name)
-        .map(|pod| BoundPod { pod: model_pod(pod), is_daemon: pod.owner == PodOwner::DaemonSet });
+        .map(|pod| BoundPod {
+            pod: model_pod(pod),
+            is_daemon: pod.owner == PodOwner::DaemonSet,
+            is_leaving: pod.meta.is_deleting(),
+        });
     Some(ModelNode {
         name: node.meta.name.to_string(),
         pool: claim.and_then(|claim| claim.pool()).map(str::to_owned),

@@ -64,7 +64,11 @@ pub(in crate::planners) fn targets_in_use(world: &World, now: Time) -> BTreeSet<
 
 /// A pod in the words of the scheduler, as if it stood on a node.
 pub(super) fn bound(pod: &Pod) -> BoundPod {
-    BoundPod { pod: waiting::in_words(pod), is_daemon: pod.owner == PodOwner::DaemonSet }
+    BoundPod {
+        pod: waiting::in_words(pod),
+        is_daemon: pod.owner == PodOwner::DaemonSet,
+        is_leaving: pod.meta.is_deleting(),
+    }
 }
 
 fn initialized_at(claim: &Claim) -> Option<Time> {

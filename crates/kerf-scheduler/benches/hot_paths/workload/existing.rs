@@ -57,12 +57,12 @@ fn node(dice: &mut Dice, number: usize, types: &[InstanceType], agent: &Arc<PodS
     let instance_type = &types[cpus - 1];
     let name = format!("node-{number}");
     let agent = pod(&format!("agent-{name}"), 0, agent.clone());
-    let mut pods = vec![BoundPod { pod: agent, is_daemon: true }];
+    let mut pods = vec![BoundPod { pod: agent, is_daemon: true, is_leaving: false }];
     for index in 0..PODS_PER_NODE {
         let cpus = i64::try_from(cpus).expect("a small number");
         let quarter = plain(&[("app", dice.pick(&APPS))], cpus * 1000 / 4, cpus * 2048 / 4 - 128);
         let pod = pod(&format!("runs-{name}"), index, Arc::new(quarter));
-        pods.push(BoundPod { pod, is_daemon: false });
+        pods.push(BoundPod { pod, is_daemon: false, is_leaving: false });
     }
     Node {
         labels: labels(&name, &instance_type.name, ZONES[number % ZONES.len()]),
