@@ -159,6 +159,12 @@ impl Observer {
 
     /// Completes an object that was learnt by writing with what the API keeps elsewhere.
     pub fn complete(&mut self, object: &mut Object) {
+        match object {
+            Object::Node(node) => self.listings.note_revision(node.meta.revision),
+            Object::Claim(claim) => self.listings.note_revision(claim.meta.revision),
+            Object::Pool(pool) => self.listings.note_revision(pool.meta.revision),
+            _ => {}
+        }
         if let Object::Node(node) = object {
             let limits = self.volume_limits.get(&node.meta.name);
             node.volume_limits = limits.cloned().unwrap_or_default();
