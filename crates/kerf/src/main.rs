@@ -17,8 +17,12 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Show a cluster that grows and shrinks, without a cluster or a cloud
+    Demo(commands::demo::Demo),
     /// Show the nodes that manifests need and what they cost, without a cluster
     Plan(commands::plan::Plan),
+    /// Play a scenario: a whole cluster and cloud in one process, with faults
+    Simulate(commands::simulate::Simulate),
     /// Watch a cluster, give pending pods nodes, and take nodes away that nobody needs
     Controller(Box<commands::controller::Controller>),
     /// Bring each interruption event to the cluster it belongs to, and to no other
@@ -52,7 +56,9 @@ fn parsed() -> Cli {
 
 fn main() -> ExitCode {
     let result = match parsed().command {
+        Command::Demo(demo) => demo.run(),
         Command::Plan(plan) => plan.run(),
+        Command::Simulate(simulate) => simulate.run(),
         Command::Controller(controller) => controller.run(),
         Command::Router(router) => router.run(),
         Command::Lint(lint) => lint.run(),

@@ -4,6 +4,8 @@ pub(crate) mod bench_solve;
 pub(crate) mod controller;
 pub(crate) mod convert;
 pub(crate) mod crds;
+pub(crate) mod demo;
 pub(crate) mod lint;
 pub(crate) mod plan;
 pub(crate) mod router;
+pub(crate) mod simulate;

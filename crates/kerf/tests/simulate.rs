@@ -1,0 +1,59 @@
+//! `kerf demo` and `kerf simulate` as a user runs them.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+fn kerf(args: &[&str]) -> Output {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kerf"));
+    command.args(args).current_dir(root).output().expect("kerf runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("kerf speaks UTF-8")
+}
+
+#[test]
+fn the_demo_tells_its_story_in_plain_lines_where_there_is_no_terminal() {
+    let output = kerf(&["demo"]);
+    let story = text(&output.stdout);
+    assert!(output.status.success(), "{story}");
+    for line in ["inflate is scaled to 10\n", "inflate is scaled to 100\n", "SUMMARY", "0 left"] {
+        assert!(story.contains(line), "{line} in\n{story}");
+    }
+    assert!(!story.contains('\u{1b}'), "no escape codes in\n{story}");
+}
+
+#[test]
+fn a_scenario_whose_rules_hold_ends_well() {
+    let output = kerf(&["simulate", "examples/scenarios/inflate.yaml"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("every one held"));
+}
+
+#[test]
+fn a_report_for_programs_is_json() {
+    let output = kerf(&["simulate", "examples/scenarios/inflate.yaml", "-o", "json"]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+    assert_eq!(report["scenario"], "inflate");
+    assert_eq!(report["runs"][0]["seed"], 1);
+    assert_eq!(report["runs"][0]["violations"], serde_json::json!([]));
+}
+
+#[test]
+fn a_disappointed_expectation_is_told_by_the_exit_code() {
+    let scenario = "name: x\nends: 1m\npools: []\nexpect: [{at: 30s, nodes: '7'}]\n";
+    let path = std::env::temp_dir().join(format!("kerf-simulate-{}.yaml", std::process::id()));
+    std::fs::write(&path, scenario).expect("the file can be written");
+    let output = kerf(&["simulate", path.to_str().expect("a plain name")]);
+    std::fs::remove_file(&path).expect("the file is there");
+    assert_eq!(output.status.code(), Some(3));
+    assert!(text(&output.stdout).contains("expected 7 nodes, found 0"));
+}
+
+#[test]
+fn a_scenario_that_is_missing_is_named() {
+    let output = kerf(&["simulate", "no/such/file.yaml"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("no/such/file.yaml"));
+}
