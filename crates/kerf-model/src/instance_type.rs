@@ -70,6 +70,14 @@ impl Overhead {
     }
 }
 
+impl Offering {
+    /// Whether its machines are just as the type says.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.capacity_override.is_empty() && self.overhead_override.is_none()
+    }
+}
+
 impl InstanceType {
     /// What pods can use on a machine of this type, whatever the offering.
     #[must_use]

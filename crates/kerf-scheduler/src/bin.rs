@@ -117,6 +117,15 @@ impl Bin {
         &self.demands
     }
 
+    /// Whether another node asks for the same.
+    pub(crate) fn is_like(&self, other: &Bin) -> bool {
+        (self.machine, self.reserved) == (other.machine, other.reserved)
+            && self.requests == other.requests
+            && self.requirements == other.requirements
+            && self.contents.len() == other.contents.len()
+            && self.contents.iter().zip(&other.contents).all(|(a, b)| same(&a.item, &b.item))
+    }
+
     /// The price of the cheapest machine it may be.
     pub(crate) fn price_micros(&self, world: &World<'_>) -> u64 {
         let mut cheapest: Option<u64> = None;

@@ -172,6 +172,7 @@ impl MachineReader<'_> {
                 load.add(daemon);
             }
         }
+        let usual = self.units.offered(&instance_type.allocatable());
         let mut by_allocatable: Vec<(Amounts, Vec<Offer>)> = Vec::new();
         for (index, offering) in instance_type.offerings.iter().enumerate() {
             if !offering.available {
@@ -196,7 +197,11 @@ impl MachineReader<'_> {
                 price_micros: offering.price.micros_per_hour(),
                 reservation,
             };
-            let allocatable = self.units.offered(&instance_type.allocatable_of(offering));
+            let allocatable = if offering.is_plain() {
+                usual.clone()
+            } else {
+                self.units.offered(&instance_type.allocatable_of(offering))
+            };
             match by_allocatable.iter_mut().find(|(known, _)| *known == allocatable) {
                 Some((_, offers)) => offers.push(offer),
                 None => by_allocatable.push((allocatable, vec![offer])),

@@ -39,6 +39,16 @@ impl PackState {
         self.nodes_left[machine.template].is_none_or(|left| left > 0)
             && self.limits[machine.template].iter().all(|(index, left)| at(*index) <= *left)
     }
+
+    /// How many more of a machine the limits of its pool leave room for.
+    fn times_allowed(&self, machine: &Machine) -> i64 {
+        let by_count = self.nodes_left[machine.template].unwrap_or(i64::MAX);
+        let by_amount = self.limits[machine.template].iter().filter_map(|(index, left)| {
+            let one = machine.capacity.get(*index).copied().unwrap_or(0);
+            (one > 0).then(|| left / one)
+        });
+        by_amount.min().unwrap_or(i64::MAX).min(by_count)
+    }
 }
 
 /// A fleet for a list of items.
@@ -150,8 +160,19 @@ pub(crate) fn pack(
     let Packer { bins, left, state, fillings, .. } = packer;
     let mut packing = Packing { bins, left, state, prices: Vec::new(), fillings };
     improve(&mut packing, &world);
-    packing.prices = packing.bins.iter().map(|bin| bin.price_micros(&world)).collect();
+    packing.prices = prices(&packing.bins, &world);
     packing
+}
+
+/// The price of each node. Those that were filled alike stand side by side.
+fn prices(bins: &[Bin], world: &World<'_>) -> Vec<u64> {
+    let mut prices: Vec<u64> = Vec::new();
+    for (index, bin) in bins.iter().enumerate() {
+        let like_the_last = index.checked_sub(1).filter(|last| bins[*last].is_like(bin));
+        let price = like_the_last.map_or_else(|| bin.price_micros(world), |last| prices[last]);
+        prices.push(price);
+    }
+    prices
 }
 
 /// Every machine some item could use, with its cheapest price.
@@ -428,6 +449,7 @@ impl Packer<'_> {
     fn take(&mut self, filling: Filling) {
         let Filling { bin, held } = filling;
         let times = held.iter().map(|(index, count)| self.left[*index] / count).min().unwrap_or(1);
+        let times = times.min(self.state.times_allowed(&self.world.machines.all[bin.machine]));
         let times = if self.must_be_single(&bin) { 1 } else { times.max(1) };
         for (index, count) in &held {
             self.left[*index] -= count * times;
@@ -465,13 +487,10 @@ impl Packer<'_> {
 
     /// Whether taking the filling changes what the next may hold.
     fn must_be_single(&self, bin: &Bin) -> bool {
-        let template = &self.world.machines.templates[bin.template];
         let near = |group: &GroupId| {
             self.world.hosts.contains(*group) && self.world.groups.get(*group).rule == Rule::Near
         };
         bin.reserved.is_some()
-            || template.nodes_left.is_some()
-            || !template.limits.is_empty()
             || bin.contents.iter().any(|content| {
                 let variant =
                     &self.world.classes[content.item.class].variants[content.item.variant];

@@ -38,14 +38,7 @@ const ROWS: [Row; 5] = [
         original: "16.3 s",
         aim: "10 s",
     },
-    Row {
-        about: "Nodes",
-        pointer: "/nodes",
-        unit: "",
-        divisor: 1.0,
-        original: "11",
-        aim: "",
-    },
+    Row { about: "Nodes", pointer: "/nodes", unit: "", divisor: 1.0, original: "11", aim: "" },
     Row {
         about: "Price of the nodes",
         pointer: "/dollars_per_hour",

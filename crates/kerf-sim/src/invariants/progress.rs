@@ -131,13 +131,11 @@ fn model_node(node: &kerf_engine::observed::Node, store: &Store) -> Option<Model
     if node.meta.is_deleting() || claim.is_none_or(|claim| claim.meta.is_deleting()) {
         return None;
     }
-    let bound = store
-        .pods_on(&node.meta.name)
-        .map(|pod| BoundPod {
-            pod: model_pod(pod),
-            is_daemon: pod.owner == PodOwner::DaemonSet,
-            is_leaving: pod.meta.is_deleting(),
-        });
+    let bound = store.pods_on(&node.meta.name).map(|pod| BoundPod {
+        pod: model_pod(pod),
+        is_daemon: pod.owner == PodOwner::DaemonSet,
+        is_leaving: pod.meta.is_deleting(),
+    });
     Some(ModelNode {
         name: node.meta.name.to_string(),
         pool: claim.and_then(|claim| claim.pool()).map(str::to_owned),
