@@ -104,13 +104,14 @@ pub(super) enum Progress {
 impl Batch {
     /// Reads the records. Nothing has been asked or sent yet.
     pub fn open(router: &mut Router, records: Vec<Record>, limits: Limits, now_ms: u64) -> Self {
+        let deliveries = Deliveries::with_room_for(records.len());
         let items = records.into_iter().map(|record| Item::read(router, record)).collect();
         let time_ms = limits.deadline_ms.saturating_sub(now_ms);
         Self {
             items,
             lookups: Lookups::default(),
             searches: QueueSearches::default(),
-            deliveries: Deliveries::default(),
+            deliveries,
             tally: Report::default(),
             denied: BTreeSet::new(),
             deadline_ms: limits.deadline_ms,

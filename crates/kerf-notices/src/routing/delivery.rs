@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::backoff::{Dice, Trouble};
 use super::memory::DeliveryKey;
@@ -111,6 +111,12 @@ pub(super) struct Deliveries {
 }
 
 impl Deliveries {
+    /// Nearly every record becomes one delivery, so room is made for that at once.
+    pub(super) fn with_room_for(records: usize) -> Self {
+        let keys = FxHashMap::with_capacity_and_hasher(records, FxBuildHasher);
+        Self { entries: Vec::with_capacity(records), keys, failures: 0 }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
