@@ -499,6 +499,22 @@ fn five_hundred_instances_are_three_lookups_and_strangers_are_not_asked_for_agai
 }
 
 #[test]
+fn a_thousand_instances_together_cost_five_lookups_cold_and_none_warm() {
+    let mut account = Account::with_clusters(&["a"]);
+    let ids: Vec<_> = (0..1_000).map(|n| format!("i-00000000000000{n:03}")).collect();
+    ids.iter().for_each(|id| account.own(id, "a"));
+    let bodies =
+        |round: u32| ids.iter().map(|id| spot(&format!("{round}{id}"), id)).collect::<Vec<_>>();
+    let mut router = router();
+    assert_eq!(account.route(&mut router, &bodies(1)).lookup_calls, 5);
+    assert_eq!(account.route(&mut router, &bodies(2)).lookup_calls, 0);
+    // A batch asks for its own misses only: ten batches of a hundred are ten calls.
+    let mut fresh = Router::new(Settings::default());
+    let calls = bodies(3).chunks(100).map(|few| account.route(&mut fresh, few).lookup_calls).sum();
+    assert_eq!(10u64, calls);
+}
+
+#[test]
 fn a_cache_for_one_instance_still_routes_a_batch_of_many() {
     let mut account = Account::with_clusters(&["a"]);
     let ids: Vec<_> = (0..9).map(|n| format!("i-0000000000000010{n}")).collect();

@@ -189,7 +189,7 @@ async fn the_function_answers_with_the_messages_to_deliver_again() {
 }
 
 #[tokio::test]
-async fn faults_in_five_of_a_hundred_calls_lose_and_double_nothing() {
+async fn faults_in_every_second_lookup_and_every_fifth_send_lose_and_double_nothing() {
     let place = Place::new("faults", 20).await;
     let proxy = FaultProxy::start(aws().endpoint_url()).unwrap();
     let session = Session::of_stand_in(&proxy.endpoint_url(), REGION, PATIENT).await;
