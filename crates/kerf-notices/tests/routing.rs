@@ -510,8 +510,9 @@ fn a_thousand_instances_together_cost_five_lookups_cold_and_none_warm() {
     assert_eq!(account.route(&mut router, &bodies(2)).lookup_calls, 0);
     // A batch asks for its own misses only: ten batches of a hundred are ten calls.
     let mut fresh = Router::new(Settings::default());
-    let calls = bodies(3).chunks(100).map(|few| account.route(&mut fresh, few).lookup_calls).sum();
-    assert_eq!(10u64, calls);
+    let few = bodies(3);
+    let calls = few.chunks(100).map(|few| account.route(&mut fresh, few).lookup_calls);
+    assert_eq!(calls.sum::<u64>(), 10);
 }
 
 #[test]
