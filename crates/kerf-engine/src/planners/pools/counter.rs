@@ -11,17 +11,17 @@ const EVERY: Span = Span::from_seconds(5);
 
 /// Notes what the pool uses, if it has not been noted a moment ago.
 pub(super) fn count(work: &mut Work<'_>) {
-    let (resources, nodes) = usage(work);
-    if resources == work.status.resources && nodes == work.status.nodes {
+    // Every change of a claim leads here, and counting goes over all claims of the pool: what is
+    // not written down yet is not counted yet.
+    if let Some(at) = work.world.memory.counted_at.get(&work.pool.meta.uid)
+        && work.now < *at + EVERY
+    {
+        work.decision.wake(*at + EVERY);
         return;
     }
-    match work.world.memory.counted_at.get(&work.pool.meta.uid) {
-        Some(at) if work.now < *at + EVERY => work.decision.wake(*at + EVERY),
-        _ => {
-            work.status.resources = resources;
-            work.status.nodes = nodes;
-        }
-    }
+    let (resources, nodes) = usage(work);
+    work.status.resources = resources;
+    work.status.nodes = nodes;
 }
 
 /// The capacity of its nodes and claims that are not on their way out. The usual resources are
