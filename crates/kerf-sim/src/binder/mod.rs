@@ -38,8 +38,8 @@ pub(crate) struct Binder {
     placed: FxHashMap<PodKey, Placed>,
     waiting: BTreeSet<(i64, PodKey)>,
     waits_since: FxHashMap<PodKey, i64>,
-    /// Pods that fit nowhere when last tried.
-    tried: BTreeSet<PodKey>,
+    /// Those of them that were not tried since something changed.
+    fresh: BTreeSet<(i64, PodKey)>,
     namespaces: BTreeMap<String, Labels>,
 }
 
@@ -74,7 +74,7 @@ const FEASIBLE_ENOUGH: usize = 50;
 impl Binder {
     /// Whether some pod waits that was not tried since something changed.
     pub(crate) fn has_work(&self) -> bool {
-        self.waiting.iter().any(|(_, key)| !self.tried.contains(key))
+        !self.fresh.is_empty()
     }
 
     /// How many pods wait.
@@ -84,7 +84,7 @@ impl Binder {
 
     /// Whether pods that fit nowhere are worth another try.
     pub(crate) fn retry(&mut self) {
-        self.tried.clear();
+        self.fresh = self.waiting.clone();
     }
 
     /// Takes in a change. Returns whether it may have made room.
@@ -106,13 +106,7 @@ impl Binder {
     pub(crate) fn pass(&mut self, store: &mut Store, now: Time) {
         let mut queue: BTreeMap<ClassId, Vec<PodKey>> = BTreeMap::new();
         let mut order: Vec<ClassId> = Vec::new();
-        let due: Vec<PodKey> = self
-            .waiting
-            .iter()
-            .map(|(_, key)| key)
-            .filter(|key| !self.tried.contains(*key))
-            .cloned()
-            .collect();
+        let due: Vec<PodKey> = self.fresh.iter().map(|(_, key)| key.clone()).collect();
         for key in due {
             let Some(pod) = store.pods.get(&key) else { continue };
             let class = self.class(&pod.shape.clone());
@@ -210,7 +204,9 @@ impl Binder {
             pod.standing = Standing::Unschedulable { since: now };
             store.put(Object::Pod(pod));
         }
-        self.tried.insert(key);
+        if let Some(since) = self.waits_since.get(&key) {
+            self.fresh.remove(&(*since, key));
+        }
     }
 
     fn note_pod(&mut self, key: &PodKey, store: &Store) -> bool {
@@ -237,13 +233,16 @@ impl Binder {
         match is_now {
             Some(pod) if waits => {
                 let since = pod.meta.created_at.millis();
-                self.waits_since.insert(key.clone(), since);
-                self.waiting.insert((since, key.clone()));
+                if self.waits_since.insert(key.clone(), since).is_none() {
+                    self.waiting.insert((since, key.clone()));
+                    self.fresh.insert((since, key.clone()));
+                }
             }
             _ => {
                 if let Some(since) = self.waits_since.remove(key) {
-                    self.waiting.remove(&(since, key.clone()));
-                    self.tried.remove(key);
+                    let entry = (since, key.clone());
+                    self.waiting.remove(&entry);
+                    self.fresh.remove(&entry);
                 }
             }
         }
