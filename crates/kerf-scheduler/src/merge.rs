@@ -15,7 +15,8 @@ const PARTNERS_MAX: usize = 64;
 /// Merges pairs of nodes, the cheapest first, while each costs no more than the two and what a node
 /// is worth avoiding.
 pub(crate) fn merge(packing: &mut Packing, world: &World<'_>, overhead_micros: u64) {
-    let priced = packing.bins.iter().cloned().zip(packing.prices.iter().copied());
+    let bins = std::mem::take(&mut packing.bins);
+    let priced = bins.into_iter().zip(std::mem::take(&mut packing.prices));
     let mut merger = Merger {
         world,
         started: &packing.state.started,
