@@ -195,6 +195,21 @@ pub enum Failure {
     },
 }
 
+impl Kind {
+    /// Every kind there is.
+    pub const ALL: [Kind; 9] = [
+        Kind::Pod,
+        Kind::Node,
+        Kind::Claim,
+        Kind::Pool,
+        Kind::NodeClass,
+        Kind::DisruptionGuard,
+        Kind::DaemonSet,
+        Kind::Namespace,
+        Kind::VolumeAttachment,
+    ];
+}
+
 impl Object {
     /// Its name.
     #[must_use]

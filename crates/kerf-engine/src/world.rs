@@ -67,19 +67,6 @@ struct Index {
     attachments_on: FxHashMap<Name, BTreeSet<Name>>,
 }
 
-/// Without these nothing may be decided: what is not known yet would look like it is not there.
-const KINDS_NEEDED: [Kind; 9] = [
-    Kind::Pod,
-    Kind::Node,
-    Kind::Claim,
-    Kind::Pool,
-    Kind::NodeClass,
-    Kind::DisruptionGuard,
-    Kind::DaemonSet,
-    Kind::Namespace,
-    Kind::VolumeAttachment,
-];
-
 impl World {
     /// An empty world.
     #[must_use]
@@ -103,10 +90,11 @@ impl World {
         }
     }
 
-    /// Whether every kind of object has been seen once.
+    /// Whether every kind of object has been seen once. Nothing may be decided before: what is not
+    /// known yet would look like it is not there.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        KINDS_NEEDED.iter().all(|kind| self.listed.contains(kind))
+        Kind::ALL.iter().all(|kind| self.listed.contains(kind))
     }
 
     /// The pods bound to a node, ended ones left out.

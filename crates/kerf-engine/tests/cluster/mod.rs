@@ -115,7 +115,7 @@ impl Cluster {
     }
 
     fn list_all(&mut self) {
-        for kind in KINDS {
+        for kind in Kind::ALL {
             self.news.push_back(Event::Listed(kind));
         }
     }
@@ -278,18 +278,6 @@ impl Cluster {
         counts.sum()
     }
 }
-
-const KINDS: [Kind; 9] = [
-    Kind::Pod,
-    Kind::Node,
-    Kind::Claim,
-    Kind::Pool,
-    Kind::NodeClass,
-    Kind::DisruptionGuard,
-    Kind::DaemonSet,
-    Kind::Namespace,
-    Kind::VolumeAttachment,
-];
 
 /// The settings every story begins with.
 pub(crate) fn settings() -> Settings {

@@ -7,19 +7,6 @@ use kerf_engine::event::{Event, Key, Kind};
 use kerf_engine::observed::{Meta, Revision};
 use kube::api::ApiResource;
 
-/// Every kind the engine waits for.
-const KINDS: [Kind; 9] = [
-    Kind::Pod,
-    Kind::Node,
-    Kind::Claim,
-    Kind::Pool,
-    Kind::NodeClass,
-    Kind::DisruptionGuard,
-    Kind::DaemonSet,
-    Kind::Namespace,
-    Kind::VolumeAttachment,
-];
-
 /// The lists that are being told and those that have been.
 #[derive(Debug)]
 pub(super) struct Listings {
@@ -71,7 +58,7 @@ impl Source {
 impl Listings {
     /// Nothing has been told yet, and these kinds of node classes will be.
     pub(super) fn new(node_classes: &[ApiResource]) -> Self {
-        let kinds = KINDS.into_iter().filter(|kind| *kind != Kind::NodeClass).map(Source::Kind);
+        let kinds = Kind::ALL.into_iter().filter(|kind| *kind != Kind::NodeClass).map(Source::Kind);
         let parts = [Source::CsiNode, Source::VolumeClaim, Source::Volume, Source::StorageClass];
         let classes = node_classes.iter().map(Source::of_class);
         Self {
@@ -108,7 +95,7 @@ impl Listings {
             events.extend(lost(world, source, &listing).into_iter().map(gone));
         }
         self.awaited.remove(source);
-        for kind in KINDS {
+        for kind in Kind::ALL {
             let whole = !self.awaited.iter().any(|source| source.parts_of() == kind);
             if whole && self.told.insert(kind) {
                 events.push(Event::Listed(kind));
