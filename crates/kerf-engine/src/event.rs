@@ -10,7 +10,7 @@ use kerf_scheduler::Solution;
 
 use crate::action::ActionId;
 use crate::observed::{
-    Claim, DaemonSet, DisruptionGuard, Name, Namespace, Node, NodeClass, Pod, PodKey, Pool,
+    Claim, DaemonSet, DisruptionGuard, Meta, Name, Namespace, Node, NodeClass, Pod, PodKey, Pool,
     Revision, VolumeAttachment,
 };
 
@@ -211,6 +211,37 @@ impl Kind {
 }
 
 impl Object {
+    /// What all objects have.
+    #[must_use]
+    pub fn meta(&self) -> &Meta {
+        match self {
+            Object::Pod(pod) => &pod.meta,
+            Object::Node(node) => &node.meta,
+            Object::Claim(claim) => &claim.meta,
+            Object::Pool(pool) => &pool.meta,
+            Object::NodeClass(class) => &class.meta,
+            Object::DisruptionGuard(guard) => &guard.meta,
+            Object::DaemonSet(set) => &set.meta,
+            Object::Namespace(namespace) => &namespace.meta,
+            Object::VolumeAttachment(volume) => &volume.meta,
+        }
+    }
+
+    /// The same, to be changed by who stores objects.
+    pub fn meta_mut(&mut self) -> &mut Meta {
+        match self {
+            Object::Pod(pod) => &mut pod.meta,
+            Object::Node(node) => &mut node.meta,
+            Object::Claim(claim) => &mut claim.meta,
+            Object::Pool(pool) => &mut pool.meta,
+            Object::NodeClass(class) => &mut class.meta,
+            Object::DisruptionGuard(guard) => &mut guard.meta,
+            Object::DaemonSet(set) => &mut set.meta,
+            Object::Namespace(namespace) => &mut namespace.meta,
+            Object::VolumeAttachment(volume) => &mut volume.meta,
+        }
+    }
+
     /// Its name.
     #[must_use]
     pub fn key(&self) -> Key {

@@ -164,7 +164,7 @@ impl World {
     pub(crate) fn observe(&mut self, object: Object) -> bool {
         let key = object.key();
         let known = self.revision_of(&key).or_else(|| self.tombstones.revision_of(&key));
-        if known.is_some_and(|known| known > revision(&object)) {
+        if known.is_some_and(|known| known > object.meta().revision) {
             return false;
         }
         self.unindex(&key);
@@ -313,21 +313,6 @@ impl World {
             _ => {}
         }
     }
-}
-
-fn revision(object: &Object) -> Revision {
-    let meta = match object {
-        Object::Pod(pod) => &pod.meta,
-        Object::Node(node) => &node.meta,
-        Object::Claim(claim) => &claim.meta,
-        Object::Pool(pool) => &pool.meta,
-        Object::NodeClass(class) => &class.meta,
-        Object::DisruptionGuard(guard) => &guard.meta,
-        Object::DaemonSet(set) => &set.meta,
-        Object::Namespace(namespace) => &namespace.meta,
-        Object::VolumeAttachment(volume) => &volume.meta,
-    };
-    meta.revision
 }
 
 fn remove_from<V: Ord>(index: &mut FxHashMap<Arc<str>, BTreeSet<V>>, key: &Arc<str>, value: &V) {

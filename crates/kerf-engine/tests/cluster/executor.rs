@@ -9,7 +9,7 @@ use kerf_engine::time::{Span, Time};
 use kerf_model::labels::well_known::{CAPACITY_TYPE, INSTANCE_TYPE, TERMINATION_FINALIZER, ZONE};
 
 use super::Cluster;
-use super::objects::{booting_node, meta, meta_mut, resources};
+use super::objects::{booting_node, meta, resources};
 
 /// How long a machine takes until its node shows up, and again until it is ready.
 const BOOT: Span = Span::from_seconds(10);
@@ -125,7 +125,7 @@ impl Cluster {
     /// A write that must not overwrite what it has not seen.
     fn changed(&mut self, key: &Key, at: Revision, change: impl FnOnce(&mut Object)) -> Outcome {
         let Some(object) = self.objects.get(key) else { return Outcome::NotFound };
-        if meta_mut(&mut object.clone()).revision != at {
+        if object.meta().revision != at {
             return Outcome::Failed(Failure::Conflict);
         }
         self.stored(key, change)
@@ -135,7 +135,7 @@ impl Cluster {
         let Some(object) = self.objects.get(key) else { return Outcome::NotFound };
         let mut object = object.clone();
         change(&mut object);
-        let is_over = meta_mut(&mut object).is_deleting() && finalizers(&object) == 0;
+        let is_over = object.meta().is_deleting() && finalizers(&object) == 0;
         let object = self.store(object);
         if is_over {
             self.remove(key);
@@ -170,7 +170,7 @@ impl Cluster {
             return Outcome::NotFound;
         }
         self.edit(&key, |object| {
-            let meta = meta_mut(object);
+            let meta = object.meta_mut();
             meta.deleting_since = Some(meta.deleting_since.map_or(end, |known| known.min(end)));
         });
         Outcome::Done
@@ -310,11 +310,11 @@ pub(crate) fn delete(cluster: &mut Cluster, key: &Key) {
         return cluster.remove(key);
     }
     let now = Time::from_seconds(cluster.now.seconds());
-    if meta_mut(&mut object.clone()).is_deleting() {
+    if object.meta().is_deleting() {
         return;
     }
     cluster.edit(key, |object| {
-        let meta = meta_mut(object);
+        let meta = object.meta_mut();
         meta.deleting_since = Some(now);
         meta.generation += 1;
     });

@@ -123,7 +123,7 @@ impl Cluster {
     /// Stores an object under a new revision and tells the engine.
     pub(crate) fn store(&mut self, mut object: Object) -> Object {
         self.revision += 1;
-        objects::meta_mut(&mut object).revision = Revision(self.revision);
+        object.meta_mut().revision = Revision(self.revision);
         self.objects.insert(object.key(), object.clone());
         self.news.push_back(Event::Seen(Box::new(object.clone())));
         object

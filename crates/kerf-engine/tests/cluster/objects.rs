@@ -166,20 +166,6 @@ pub(crate) fn resources(cpu: &str, memory: &str) -> ResourceList {
         .collect()
 }
 
-pub(crate) fn meta_mut(object: &mut Object) -> &mut Meta {
-    match object {
-        Object::Pod(pod) => &mut pod.meta,
-        Object::Node(node) => &mut node.meta,
-        Object::Claim(claim) => &mut claim.meta,
-        Object::Pool(pool) => &mut pool.meta,
-        Object::NodeClass(class) => &mut class.meta,
-        Object::DisruptionGuard(guard) => &mut guard.meta,
-        Object::DaemonSet(set) => &mut set.meta,
-        Object::Namespace(namespace) => &mut namespace.meta,
-        Object::VolumeAttachment(volume) => &mut volume.meta,
-    }
-}
-
 pub(crate) fn name_of(deed: &Deed) -> &'static str {
     match deed {
         Deed::CreateClaim(_) => "create claim",

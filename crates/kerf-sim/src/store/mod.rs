@@ -69,7 +69,7 @@ impl Store {
         self.revision += 1;
         let revision = Revision(self.revision);
         let key = object.key();
-        meta_mut(&mut object).revision = revision;
+        object.meta_mut().revision = revision;
         self.touched.push(key);
         self.journal.seen(object.clone());
         match object {
@@ -237,19 +237,5 @@ impl Store {
                 self.pods_on.remove(node);
             }
         }
-    }
-}
-
-fn meta_mut(object: &mut Object) -> &mut Meta {
-    match object {
-        Object::Pod(pod) => &mut pod.meta,
-        Object::Node(node) => &mut node.meta,
-        Object::Claim(claim) => &mut claim.meta,
-        Object::Pool(pool) => &mut pool.meta,
-        Object::NodeClass(class) => &mut class.meta,
-        Object::DisruptionGuard(guard) => &mut guard.meta,
-        Object::DaemonSet(set) => &mut set.meta,
-        Object::Namespace(namespace) => &mut namespace.meta,
-        Object::VolumeAttachment(volume) => &mut volume.meta,
     }
 }
