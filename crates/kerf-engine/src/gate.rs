@@ -27,6 +27,7 @@ struct UnderWay {
 struct Wait {
     /// What failed; another kind of deed need not wait for it. None where news is waited for.
     kind: Option<Discriminant<Deed>>,
+    /// How often in a row it failed, or news did not come.
     tries: u32,
     until: Time,
 }
@@ -52,7 +53,8 @@ struct Patience {
 /// An executor that has not answered for so long will not; the deed may be done again.
 const ANSWER_WITHIN: Span = Span::from_minutes(2);
 /// News that has not come so long after an answer was lost, or had come before the deed began.
-const NEWS_WITHIN: Span = Span::from_seconds(2);
+/// Where none comes again and again, watches are silent, and asking often would not help.
+const NEWS: Patience = Patience { first: Span::from_seconds(2), last: Span::from_minutes(1) };
 /// Thinking may take longer than calling.
 const THOUGHT_WITHIN: Span = Span::from_minutes(5);
 
@@ -99,18 +101,28 @@ impl Gate {
         let wait = match answer {
             Answer::Known => None,
             Answer::NewsFollows if busy.has_news || slot.1 != Lane::Write => None,
-            Answer::NewsFollows => Some(Wait { kind: None, tries: 0, until: now + NEWS_WITHIN }),
-            Answer::Failed => {
-                let former = self.waiting.get(&slot).filter(|wait| wait.kind == Some(busy.kind));
-                let tries = former.map_or(1, |wait| wait.tries.saturating_add(1));
-                let until = now + busy.patience.after(tries);
-                Some(Wait { kind: Some(busy.kind), tries, until })
-            }
+            Answer::NewsFollows => Some(self.wait(&slot, None, NEWS, now)),
+            // Who asks a question knows better when to ask again.
+            Answer::Failed if slot.1 == Lane::Think => None,
+            Answer::Failed => Some(self.wait(&slot, Some(busy.kind), busy.patience, now)),
         };
         match wait {
             Some(wait) => drop(self.waiting.insert(slot, wait)),
             None => drop(self.waiting.remove(&slot)),
         }
+    }
+
+    /// The wait after one more of the same in a row.
+    fn wait(
+        &self,
+        slot: &(Subject, Lane),
+        kind: Option<Discriminant<Deed>>,
+        patience: Patience,
+        now: Time,
+    ) -> Wait {
+        let former = self.waiting.get(slot).filter(|wait| wait.kind == kind);
+        let tries = former.map_or(1, |wait| wait.tries.saturating_add(1));
+        Wait { kind, tries, until: now + patience.after(tries) }
     }
 
     /// Notes that the object a subject stands for was seen anew: nobody has to wait for that.

@@ -99,9 +99,11 @@ pub(crate) fn concerned_by_memo(world: &World, memo: &Memo) -> Vec<Subject> {
             }
             subjects
         }
-        Memo::ForgetClaim(_) | Memo::Release(_) | Memo::Call { .. } | Memo::PassEnded => {
-            vec![Subject::Provisioning]
-        }
+        Memo::ForgetClaim(_)
+        | Memo::Release(_)
+        | Memo::Call { .. }
+        | Memo::PassEnded
+        | Memo::PassFailed { .. } => vec![Subject::Provisioning],
         _ => Vec::new(),
     }
 }

@@ -1,6 +1,8 @@
 //! What Kerf decided and has not yet seen confirmed. All of it can be lost in a crash: the stored
 //! objects alone are enough to go on.
 
+mod batch;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -10,6 +12,7 @@ use crate::action::NewClaim;
 use crate::event::{Failure, Machine};
 use crate::observed::{Name, PodKey};
 use crate::time::Time;
+pub use batch::{Batch, Trouble, Wait};
 
 /// What Kerf remembers by itself.
 #[derive(Clone, Debug, Default)]
@@ -78,42 +81,6 @@ pub enum Registration {
         /// A sentence.
         message: String,
     },
-}
-
-/// What calls for the next pass over waiting pods: a window that opens with the first call and
-/// closes when no new one has come for a while.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Batch {
-    /// When the first call of the open window came.
-    pub opened_at: Option<Time>,
-    /// When the last new one came.
-    pub last_new_at: Option<Time>,
-    /// Who called, by identity: pods that wait, nodes that leave, claims that are gone. The same
-    /// one calling twice does not hold the window open.
-    pub callers: BTreeSet<Arc<str>>,
-    /// When the last pass began.
-    pub last_pass_at: Option<Time>,
-    /// Whether its answer is still being thought about.
-    pub is_solving: bool,
-    /// Whether it left out pods because there were too many; the next begins at once.
-    pub has_more: bool,
-    /// Whether it saw nodes on their way out, whose pods need looking after.
-    pub has_leaving_nodes: bool,
-}
-
-/// When a pod that waits was first seen, and first judged.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wait {
-    /// The identity of the pod.
-    pub uid: Arc<str>,
-    /// When it was first seen waiting.
-    pub seen_at: Time,
-    /// When a pass first placed or refused it.
-    pub decided_at: Option<Time>,
-    /// When a pass last did.
-    pub judged_at: Option<Time>,
-    /// When a pass first placed it, unless a later one refused it.
-    pub placed_at: Option<Time>,
 }
 
 /// A removal under way: a claim chosen to go, which counts as going from the moment it is chosen.
@@ -225,8 +192,15 @@ pub enum Memo {
         /// Whether there are nodes on their way out.
         has_leaving_nodes: bool,
     },
-    /// The answer of a pass is there, or will not come.
+    /// The answer of a pass is there.
     PassEnded,
+    /// Nobody could answer the question of a pass.
+    PassFailed {
+        /// When.
+        at: Time,
+        /// How many pods it was about.
+        pods: usize,
+    },
     /// A pod was seen waiting; the first time counts.
     Waits {
         /// The pod.
@@ -334,10 +308,15 @@ impl Memory {
                     is_solving,
                     has_more,
                     has_leaving_nodes,
+                    trouble: self.batch.trouble,
                     ..Batch::default()
                 };
             }
-            Memo::PassEnded => self.batch.is_solving = false,
+            Memo::PassEnded => {
+                self.batch.is_solving = false;
+                self.batch.trouble = None;
+            }
+            Memo::PassFailed { at, pods } => self.batch.fail(at, pods),
             Memo::Waits { pod, uid, at } => self.note_wait(pod, uid, at),
             Memo::Judged { pod, at, placed } => {
                 if let Some(wait) = self.waits.get_mut(&pod) {
@@ -402,20 +381,5 @@ impl Memory {
         self.marked.remove(claim);
         self.removals.remove(claim);
         self.nominations.retain(|_, nomination| nomination.target != *claim);
-    }
-}
-
-impl Batch {
-    fn call(&mut self, caller: Arc<str>, at: Time) {
-        if self.callers.insert(caller) {
-            self.opened_at.get_or_insert(at);
-            self.last_new_at = Some(at);
-        }
-    }
-}
-
-impl Wait {
-    fn since(uid: Arc<str>, seen_at: Time) -> Self {
-        Self { uid, seen_at, decided_at: None, judged_at: None, placed_at: None }
     }
 }

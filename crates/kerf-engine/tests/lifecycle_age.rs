@@ -178,3 +178,16 @@ fn a_node_smaller_than_paid_for_is_reported() {
     assert_eq!(state(&cluster).reason, "ConsistencyCheckFailed");
     assert!(cluster.has_said("FailedConsistencyCheck"));
 }
+
+#[test]
+fn a_deletion_whose_news_never_comes_is_asked_for_less_and_less_often() {
+    let mut cluster = Cluster::new();
+    let mut old = claim("old");
+    old.wish.spec.expire_after = NillableDuration::parse("1m").unwrap();
+    cluster.store(Object::Claim(old));
+    cluster.seconds(59);
+    cluster.is_deaf = true;
+    cluster.seconds(61);
+    // After 0, 2, 6, 14, 30 seconds; a watch that is away for long is not helped by more.
+    assert_eq!(cluster.count(|deed| matches!(deed, Deed::DeleteClaim { .. })), 5);
+}

@@ -6,7 +6,7 @@ mod cluster;
 
 use cluster::{Cluster, START, pod_key};
 use kerf_engine::action::Deed;
-use kerf_engine::event::{Key, Object};
+use kerf_engine::event::{Failure, Key, Object};
 use kerf_engine::time::Span;
 
 /// Larger than every machine.
@@ -90,6 +90,41 @@ fn an_answer_that_never_comes_is_given_up_after_five_minutes() {
     cluster.seconds(2);
     assert_eq!(questions(&cluster), [(1_000, 1), (301_000, 1)]);
     assert_eq!(cluster.claims().len(), 1);
+}
+
+#[test]
+fn a_question_that_fails_is_asked_again_after_a_second_and_then_less_and_less_often() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    cluster.refuses = |deed| matches!(deed, Deed::Solve(_)).then(stopped);
+    cluster.pend("a", "1");
+    cluster.seconds(17);
+    let asked = [(1_000, 1), (2_000, 1), (4_000, 1), (8_000, 1), (16_000, 1)];
+    assert_eq!(questions(&cluster), asked);
+    assert!(cluster.told("FailedScheduling").iter().any(|text| text.contains("stopped")));
+    cluster.refuses = |_| None;
+    cluster.seconds(16);
+    assert_eq!(cluster.claims().len(), 1);
+}
+
+#[test]
+fn a_pod_nobody_can_think_about_does_not_keep_the_others_waiting() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    cluster.refuses = |deed| match deed {
+        Deed::Solve(problem) if problem.pods.iter().any(|pod| pod.name == "odd") => Some(stopped()),
+        _ => None,
+    };
+    cluster.pend("odd", "1");
+    for number in 0..40 {
+        cluster.pend(&format!("pod-{number}"), "1");
+    }
+    cluster.seconds(15);
+    let placed = (0..40).filter(|number| cluster.target_of(&format!("pod-{number}")).is_some());
+    assert_eq!(placed.count(), 40);
+    assert_eq!(cluster.target_of("odd"), None);
+}
+
+fn stopped() -> Failure {
+    Failure::Unavailable { message: "the solver stopped".to_owned() }
 }
 
 #[test]

@@ -60,6 +60,8 @@ pub(crate) struct Cluster {
     pub(crate) ignores: fn(&Deed) -> bool,
     /// Which deeds fail without any effect.
     pub(crate) refuses: fn(&Deed) -> Option<Failure>,
+    /// Whether watches are silent: only outcomes are heard.
+    pub(crate) is_deaf: bool,
     /// What each pool's nodes can be made of.
     pub(crate) offers: BTreeMap<Name, Arc<[InstanceType]>>,
     pub(crate) news: VecDeque<Event>,
@@ -88,6 +90,7 @@ impl Cluster {
             immortal: BTreeSet::new(),
             ignores: |_| false,
             refuses: |_| None,
+            is_deaf: false,
             offers: BTreeMap::new(),
             news: VecDeque::new(),
             booting: BTreeMap::new(),
@@ -158,7 +161,9 @@ impl Cluster {
     /// Tells the engine everything it has not heard.
     pub(crate) fn tell(&mut self) {
         while let Some(event) = self.news.pop_front() {
-            self.engine.handle(event, self.now);
+            if !self.is_deaf || matches!(event, Event::Finished { .. }) {
+                self.engine.handle(event, self.now);
+            }
         }
     }
 

@@ -7,7 +7,7 @@ use kerf_model::taint::{Taint, disrupted};
 use crate::condition::READY;
 use crate::decision::Decision;
 use crate::event::{Key, Object};
-use crate::memory::Memo;
+use crate::memory::{Memo, Trouble};
 use crate::observed::{Name, Node, Pod, PodKey, Pool, Standing};
 use crate::time::{Span, Time};
 use crate::world::World;
@@ -23,6 +23,10 @@ pub(super) enum Due {
 
 /// Those who still wait are looked at again so long after the last pass.
 const LOOK_AGAIN_AFTER: Span = Span::from_seconds(10);
+/// After a question that failed the next waits so long, twice as long after each more, up to a
+/// minute.
+const RETRY_FIRST: Span = Span::from_seconds(1);
+const RETRY_LAST: Span = Span::from_minutes(1);
 /// An answer that has not come by now will not: the engine gave its question up.
 const ANSWER_WITHIN: Span = Span::from_minutes(5);
 
@@ -36,6 +40,10 @@ pub(super) fn due(world: &World, now: Time) -> Due {
     {
         return Due::At(given_up);
     }
+    let retry = batch.trouble.map(|trouble| trouble.at + patience(trouble));
+    if let Some(retry) = retry.filter(|retry| now < *retry) {
+        return Due::At(retry);
+    }
     let settings = &world.settings;
     let window = batch.opened_at.zip(batch.last_new_at);
     let closes = window
@@ -43,11 +51,18 @@ pub(super) fn due(world: &World, now: Time) -> Due {
     let someone_waits = batch.has_leaving_nodes || world.unschedulable_pods().next().is_some();
     let again = batch.last_pass_at.filter(|_| someone_waits).map(|last| last + LOOK_AGAIN_AFTER);
     let more = batch.last_pass_at.filter(|_| batch.has_more);
-    match [closes, again, more].into_iter().flatten().min() {
+    let retry = retry.filter(|_| someone_waits);
+    match [closes, again, more, retry].into_iter().flatten().min() {
         Some(time) if time <= now => Due::Now,
         Some(time) => Due::At(time),
         None => Due::Unasked,
     }
+}
+
+/// How long after a question that nobody could answer the next is asked.
+fn patience(trouble: Trouble) -> Span {
+    let factor = 1u64.checked_shl(trouble.failures.saturating_sub(1)).unwrap_or(u64::MAX);
+    RETRY_FIRST.times(factor).min(RETRY_LAST)
 }
 
 /// What to remember when an object is about to become this: who calls, who waits, who stopped.

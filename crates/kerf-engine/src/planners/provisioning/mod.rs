@@ -23,6 +23,8 @@ mod waiting;
 pub(super) use batch::{notice, notice_gone, notice_offered};
 pub(super) use nomination::targets_in_use;
 
+use kerf_scheduler::Problem;
+
 use crate::action::{Action, Deed};
 use crate::decision::Decision;
 use crate::event::Outcome;
@@ -30,6 +32,9 @@ use crate::memory::Memo;
 use crate::time::Time;
 use crate::world::World;
 use batch::Due;
+
+/// What the owner of a pod is told that nobody can find a place for or say why not.
+const UNANSWERED: &str = "the search for a place stopped with an error; the log says more";
 
 /// What waiting pods need now.
 pub(super) fn plan(world: &World, now: Time) -> Decision {
@@ -46,6 +51,20 @@ pub(super) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: T
         (Deed::Solve(problem), Outcome::Solved(solution)) => {
             verdict::carry_out(world, problem, solution, now)
         }
-        _ => Decision { memos: vec![Memo::PassEnded], ..Decision::default() },
+        (Deed::Solve(problem), _) => failed(world, problem, now),
+        _ => Decision::default(),
     }
+}
+
+/// Nobody could answer the question; part of it is asked again. A pod that is a question nobody
+/// can answer by itself is told so, and waits behind the others.
+fn failed(world: &World, problem: &Problem, now: Time) -> Decision {
+    let mut decision = Decision::default();
+    decision.remember(Memo::PassFailed { at: now, pods: problem.pods.len() });
+    if let [pod] = problem.pods.as_slice()
+        && let Some(pod) = waiting::asked(world, pod)
+    {
+        pass::refuse(pod, UNANSWERED, now, world, &mut decision);
+    }
+    decision
 }

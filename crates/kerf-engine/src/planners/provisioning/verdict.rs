@@ -1,7 +1,6 @@
 //! What to make of the solver's answer, in the world as it is by now.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use kerf_scheduler::{NewNode, Problem, Solution};
 
@@ -15,7 +14,7 @@ use crate::decision::Decision;
 use crate::event::Key;
 use crate::measure::Measure;
 use crate::memory::{Memo, Nomination};
-use crate::observed::{Name, Pod, PodKey, Pool};
+use crate::observed::{Name, Pod, Pool};
 use crate::time::Time;
 use crate::world::World;
 
@@ -82,12 +81,7 @@ pub(super) fn judge(pod: &Pod, placed: bool, now: Time, world: &World, decision:
 impl<'a> Verdict<'a> {
     /// The pods among these that still need a place, and have none by now.
     fn still_waiting(&self, pods: &[usize]) -> Vec<&'a Pod> {
-        let find = |index: &usize| {
-            let asked = &self.problem.pods[*index];
-            let namespace: Name = Arc::from(asked.shape.namespace.as_str());
-            let key = PodKey { namespace, name: Arc::from(asked.name.as_str()) };
-            self.world.pods.get(&key).filter(|pod| *pod.meta.uid == *asked.uid)
-        };
+        let find = |index: &usize| waiting::asked(self.world, &self.problem.pods[*index]);
         let free = |pod: &&Pod| {
             waiting::may_need_place(self.world, pod)
                 && nomination::promised(self.world, pod, self.now).is_none()

@@ -7,7 +7,7 @@ use kerf_model::pod::{Pod as PodInWords, PodShape};
 use kerf_model::requirement::Operator;
 
 use super::nomination;
-use crate::observed::{Pod, PodOwner, Standing};
+use crate::observed::{Pod, PodKey, PodOwner, Standing};
 use crate::planners::disruption::guards::Guards;
 use crate::time::Time;
 use crate::world::World;
@@ -54,11 +54,12 @@ pub(super) fn collect(world: &World, now: Time) -> Waiting<'_> {
         // The others had their turn a moment ago.
         waiting.pods.retain(is_new);
     }
-    if waiting.pods.len() > PODS_PER_PASS_MAX {
+    let most = world.memory.batch.trouble.map_or(PODS_PER_PASS_MAX, |trouble| trouble.pods_max);
+    if waiting.pods.len() > most {
         // Those not judged for longest go first, so that nobody is passed over for ever.
         let judged_at = |pod: &Pod| wait_of(pod)?.judged_at;
         waiting.pods.sort_by_key(|pod| (judged_at(pod), pod.meta.created_at, &pod.meta.uid));
-        let rest = waiting.pods.split_off(PODS_PER_PASS_MAX);
+        let rest = waiting.pods.split_off(most);
         waiting.has_more = rest.iter().any(is_new);
     }
     waiting
@@ -83,6 +84,13 @@ pub(super) fn in_words(pod: &Pod) -> PodInWords {
         created_at: pod.meta.created_at.seconds(),
         shape: pod.shape.clone(),
     }
+}
+
+/// The pod a question was about, if it is still the same.
+pub(super) fn asked<'a>(world: &'a World, asked: &PodInWords) -> Option<&'a Pod> {
+    let namespace = Arc::from(asked.shape.namespace.as_str());
+    let key = PodKey { namespace, name: Arc::from(asked.name.as_str()) };
+    world.pods.get(&key).filter(|pod| *pod.meta.uid == *asked.uid)
 }
 
 /// Whether a pod on a node that is going away can be expected elsewhere soon.

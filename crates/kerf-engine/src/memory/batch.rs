@@ -1,0 +1,80 @@
+//! Pods that wait, and what calls for looking at them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::time::Time;
+
+/// What calls for the next pass over waiting pods: a window that opens with the first call and
+/// closes when no new one has come for a while.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Batch {
+    /// When the first call of the open window came.
+    pub opened_at: Option<Time>,
+    /// When the last new one came.
+    pub last_new_at: Option<Time>,
+    /// Who called, by identity: pods that wait, nodes that leave, claims that are gone. The same
+    /// one calling twice does not hold the window open.
+    pub callers: BTreeSet<Arc<str>>,
+    /// When the last pass began.
+    pub last_pass_at: Option<Time>,
+    /// Whether its answer is still being thought about.
+    pub is_solving: bool,
+    /// Whether it left out pods because there were too many; the next begins at once.
+    pub has_more: bool,
+    /// Whether it saw nodes on their way out, whose pods need looking after.
+    pub has_leaving_nodes: bool,
+    /// What follows from questions that nobody could answer, until one is answered again.
+    pub trouble: Option<Trouble>,
+}
+
+/// Questions about places that failed, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// How many in a row that could not be made smaller.
+    pub failures: u32,
+    /// When the last one did.
+    pub at: Time,
+    /// Pods in the next question at most, so that a pod nobody can think about is found.
+    pub pods_max: usize,
+}
+
+/// When a pod that waits was first seen, and first judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// The identity of the pod.
+    pub uid: Arc<str>,
+    /// When it was first seen waiting.
+    pub seen_at: Time,
+    /// When a pass first placed or refused it.
+    pub decided_at: Option<Time>,
+    /// When a pass last did.
+    pub judged_at: Option<Time>,
+    /// When a pass first placed it, unless a later one refused it.
+    pub placed_at: Option<Time>,
+}
+
+/// A question that failed is cut to so many parts, of which one is asked next.
+const PARTS: usize = 4;
+
+impl Batch {
+    pub(super) fn fail(&mut self, at: Time, pods: usize) {
+        let before = self.trouble.map_or(0, |trouble| trouble.failures);
+        let failures = before.saturating_add(u32::from(pods <= 1));
+        self.is_solving = false;
+        self.trouble = Some(Trouble { failures, at, pods_max: (pods / PARTS).max(1) });
+    }
+
+    pub(super) fn call(&mut self, caller: Arc<str>, at: Time) {
+        if self.callers.insert(caller) {
+            self.opened_at.get_or_insert(at);
+            self.last_new_at = Some(at);
+        }
+    }
+}
+
+impl Wait {
+    pub(super) fn since(uid: Arc<str>, seen_at: Time) -> Self {
+        Self { uid, seen_at, decided_at: None, judged_at: None, placed_at: None }
+    }
+}
