@@ -4,16 +4,19 @@ use kerf_model::labels::{aws, well_known};
 use kerf_model::requirement::{Operator, RequirementEntry};
 
 use crate::ami_family::AmiFamily;
-use crate::aws::Zone;
+use crate::aws::{OwnLabels, Zone};
 use crate::name::name_parts;
 use crate::settings::{NodeClassSettings, PlacementGroup};
 use crate::shape::{Architecture, Hypervisor, Shape};
 
-/// How many labels a type has at most: the AWS ones and the six common ones.
-const LABELS_MAX: usize = aws::WELL_KNOWN.len() + 6;
+/// Labels that are told whatever the cloud: type, architecture, system, zone, capacity type.
+const COMMON_LABELS: usize = 5;
+/// How many labels a type has at most. AWS lists the region and the build of Windows as its own.
+const LABELS_MAX: usize = aws::WELL_KNOWN.len() + COMMON_LABELS;
 
 /// Entries in the making.
-struct Labels {
+struct Labels<'a> {
+    told: OwnLabels<'a>,
     entries: Vec<RequirementEntry>,
 }
 
@@ -23,9 +26,10 @@ pub(crate) fn requirements(
     settings: &NodeClassSettings,
     region: &str,
     zones: &[&Zone],
+    told: OwnLabels<'_>,
 ) -> Vec<RequirementEntry> {
-    let mut labels = Labels { entries: Vec::with_capacity(LABELS_MAX) };
-    labels.one(well_known::INSTANCE_TYPE, shape.name.as_str());
+    let mut labels = Labels { told, entries: Vec::with_capacity(LABELS_MAX) };
+    labels.one(well_known::INSTANCE_TYPE, &shape.name);
     labels.one(well_known::ARCH, shape.architecture.label());
     labels.maybe(well_known::OS, operating_system(shape, settings.ami_family));
     labels.any_of(well_known::ZONE, zones.iter().map(|zone| zone.name.as_str()));
@@ -76,7 +80,7 @@ fn lower_kebab(text: &str) -> String {
     text.replace(' ', "-").to_lowercase()
 }
 
-impl Labels {
+impl Labels<'_> {
     fn name(&mut self, shape: &Shape) {
         let parts = name_parts(&shape.name);
         self.maybe(aws::INSTANCE_CATEGORY, parts.category);
@@ -87,10 +91,10 @@ impl Labels {
     }
 
     fn processor(&mut self, shape: &Shape) {
-        self.one(aws::INSTANCE_CPU, shape.vcpus.to_string());
-        self.one(aws::INSTANCE_CPU_MANUFACTURER, lower_kebab(&shape.cpu_maker));
-        self.one(aws::INSTANCE_CPU_SUSTAINED_CLOCK_SPEED_MHZ, shape.clock_mhz.to_string());
-        self.one(aws::INSTANCE_MEMORY, shape.memory_mib.to_string());
+        self.number(aws::INSTANCE_CPU, Some(shape.vcpus));
+        self.word(aws::INSTANCE_CPU_MANUFACTURER, Some(&shape.cpu_maker));
+        self.number(aws::INSTANCE_CPU_SUSTAINED_CLOCK_SPEED_MHZ, Some(shape.clock_mhz));
+        self.number(aws::INSTANCE_MEMORY, Some(shape.memory_mib));
         let hypervisor = match shape.hypervisor {
             Some(Hypervisor::Nitro) => "nitro",
             Some(Hypervisor::Xen) => "xen",
@@ -102,11 +106,10 @@ impl Labels {
 
     fn bandwidth_and_storage(&mut self, shape: &Shape) {
         let network = &shape.network;
-        self.maybe(aws::INSTANCE_EBS_BANDWIDTH, shape.ebs_mbps.map(|n| n.to_string()));
-        let bandwidth_mbps = network.facts.bandwidth_mbps;
-        self.maybe(aws::INSTANCE_NETWORK_BANDWIDTH, bandwidth_mbps.map(|n| n.to_string()));
+        self.number(aws::INSTANCE_EBS_BANDWIDTH, shape.ebs_mbps);
+        self.number(aws::INSTANCE_NETWORK_BANDWIDTH, network.facts.bandwidth_mbps);
         let nvme = shape.instance_storage.filter(|storage| storage.is_nvme);
-        self.maybe(aws::INSTANCE_LOCAL_NVME, nvme.map(|nvme| nvme.total_gb.to_string()));
+        self.number(aws::INSTANCE_LOCAL_NVME, nvme.map(|nvme| nvme.total_gb));
         let key = aws::INSTANCE_ENCRYPTION_IN_TRANSIT_SUPPORTED;
         self.flag(key, network.encrypts_in_transit);
     }
@@ -114,25 +117,23 @@ impl Labels {
     /// Labels have room for one kind of device; with several kinds none is named.
     fn devices(&mut self, shape: &Shape) {
         let gpu = only(&shape.gpus);
-        self.maybe(aws::INSTANCE_GPU_NAME, gpu.map(|gpu| lower_kebab(&gpu.name)));
-        self.maybe(aws::INSTANCE_GPU_MANUFACTURER, gpu.map(|gpu| lower_kebab(&gpu.maker)));
-        self.maybe(aws::INSTANCE_GPU_COUNT, gpu.map(|gpu| gpu.count.to_string()));
-        self.maybe(aws::INSTANCE_GPU_MEMORY, gpu.map(|gpu| gpu.memory_mib.to_string()));
+        self.word(aws::INSTANCE_GPU_NAME, gpu.map(|gpu| &*gpu.name));
+        self.word(aws::INSTANCE_GPU_MANUFACTURER, gpu.map(|gpu| &*gpu.maker));
+        self.number(aws::INSTANCE_GPU_COUNT, gpu.map(|gpu| gpu.count));
+        self.number(aws::INSTANCE_GPU_MEMORY, gpu.map(|gpu| gpu.memory_mib));
         let neuron = only(&shape.neurons).map(|kind| (&*kind.name, "aws", kind.count));
         let other =
             || only(&shape.accelerators).map(|kind| (&*kind.name, &*kind.maker, kind.count));
         let device = if shape.neurons.is_empty() { other() } else { neuron };
-        self.maybe(aws::INSTANCE_ACCELERATOR_NAME, device.map(|(name, _, _)| lower_kebab(name)));
-        let maker = device.map(|(_, maker, _)| lower_kebab(maker));
-        self.maybe(aws::INSTANCE_ACCELERATOR_MANUFACTURER, maker);
-        let count = device.map(|(_, _, count)| count.to_string());
-        self.maybe(aws::INSTANCE_ACCELERATOR_COUNT, count);
+        self.word(aws::INSTANCE_ACCELERATOR_NAME, device.map(|(name, _, _)| name));
+        self.word(aws::INSTANCE_ACCELERATOR_MANUFACTURER, device.map(|(_, maker, _)| maker));
+        self.number(aws::INSTANCE_ACCELERATOR_COUNT, device.map(|(_, _, count)| count));
     }
 
     fn placement_group(&mut self, group: Option<&PlacementGroup>) {
         self.maybe(aws::PLACEMENT_GROUP_ID, group.map(|group| group.id.as_str()));
         let partitions = group.map_or(0, |group| group.partitions);
-        let values: Vec<String> = (1..=partitions).map(|number| number.to_string()).collect();
+        let values = (1..=partitions).map(|number| number.to_string());
         self.any_of(aws::PLACEMENT_GROUP_PARTITION, values);
     }
 
@@ -140,30 +141,33 @@ impl Labels {
         self.one(key, if is_set { "true" } else { "false" });
     }
 
-    fn one(&mut self, key: &str, value: impl Into<String>) {
-        self.push(key, Operator::In, vec![value.into()]);
+    fn one(&mut self, key: &str, value: &str) {
+        self.any_of(key, [value]);
     }
 
-    fn maybe(&mut self, key: &str, value: Option<impl Into<String>>) {
-        match value {
-            Some(value) => self.one(key, value),
-            None => self.absent(key),
-        }
+    fn maybe(&mut self, key: &str, value: Option<&str>) {
+        self.any_of(key, value);
     }
 
-    fn any_of(&mut self, key: &str, values: impl IntoIterator<Item = impl Into<String>>) {
-        let values: Vec<String> = values.into_iter().map(Into::into).collect();
-        match values.is_empty() {
-            false => self.push(key, Operator::In, values),
-            true => self.absent(key),
-        }
+    fn number(&mut self, key: &str, value: Option<impl ToString>) {
+        self.any_of(key, value.into_iter().map(|number| number.to_string()));
+    }
+
+    fn word(&mut self, key: &str, value: Option<&str>) {
+        self.any_of(key, value.into_iter().map(lower_kebab));
     }
 
     fn absent(&mut self, key: &str) {
-        self.push(key, Operator::DoesNotExist, Vec::new());
+        self.any_of(key, [""; 0]);
     }
 
-    fn push(&mut self, key: &str, operator: Operator, values: Vec<String>) {
+    /// Takes no value and makes no text where the label is not told.
+    fn any_of(&mut self, key: &str, values: impl IntoIterator<Item = impl Into<String>>) {
+        if !self.told.include(key) {
+            return;
+        }
+        let values: Vec<String> = values.into_iter().map(Into::into).collect();
+        let operator = if values.is_empty() { Operator::DoesNotExist } else { Operator::In };
         self.entries.push(RequirementEntry {
             key: key.to_owned(),
             operator,

@@ -26,11 +26,12 @@ pub(crate) fn offerings(
 ) -> Vec<Offering> {
     let partitions = group.map_or(0, |group| group.partitions);
     let mut offerings = Vec::with_capacity(zones.len() * 2 * partitions.max(1) as usize);
+    let on_demand = prices.on_demand(shape);
     for zone in zones {
         for capacity_type in capacity_types(shape) {
             let price = match capacity_type {
                 well_known::SPOT => prices.spot(shape, &zone.name),
-                _ => prices.on_demand(shape),
+                _ => on_demand,
             };
             let offering = offering(zone, capacity_type, price, is_compatible);
             if partitions == 0 {

@@ -32,6 +32,27 @@ pub trait PriceBook {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BuiltInPrices;
 
+/// The prices of one type that are compiled in, looked up once.
+pub(crate) struct BuiltInPrice {
+    on_demand: Option<Price>,
+}
+
+impl BuiltInPrice {
+    pub(crate) fn of(shape: &Shape) -> Self {
+        Self { on_demand: BuiltInPrices.on_demand(shape) }
+    }
+}
+
+impl PriceBook for BuiltInPrice {
+    fn on_demand(&self, _shape: &Shape) -> Option<Price> {
+        self.on_demand
+    }
+
+    fn spot(&self, shape: &Shape, _zone: &str) -> Option<Price> {
+        self.on_demand.map(|on_demand| spot_estimate(shape, on_demand))
+    }
+}
+
 /// Where a region's built-in on-demand prices come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PriceSource {

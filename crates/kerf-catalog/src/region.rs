@@ -53,9 +53,16 @@ pub struct RegionOfferings<'a> {
     pub types: Vec<(&'a str, &'a str)>,
 }
 
+/// The part of the table about one region, read when somebody asks for it.
+struct Section {
+    region: &'static str,
+    text: &'static str,
+    offerings: OnceLock<RegionOfferings<'static>>,
+}
+
 /// The regions whose offerings are compiled in, in the order of their names.
 pub fn regions() -> impl ExactSizeIterator<Item = &'static str> {
-    built_in().iter().map(|offerings| offerings.region)
+    built_in().iter().map(|section| section.region)
 }
 
 /// The zones of a region, in the order of their names.
@@ -99,21 +106,36 @@ pub fn read_offerings(text: &str) -> Result<Vec<RegionOfferings<'_>>, OfferingsE
 pub(crate) fn region_offerings(
     region: &str,
 ) -> Result<&'static RegionOfferings<'static>, UnknownRegion> {
-    let all = built_in();
-    match all.binary_search_by(|offerings| offerings.region.cmp(region)) {
-        Ok(index) => Ok(&all[index]),
-        Err(_) => Err(UnknownRegion { region: region.to_owned() }),
-    }
+    let section = section(region).ok_or_else(|| UnknownRegion { region: region.to_owned() })?;
+    Ok(section.offerings.get_or_init(|| {
+        let mut read = read_offerings(section.text).expect("a test reads the whole table");
+        read.pop().expect("a section begins with its region")
+    }))
 }
 
 /// Whether the region is known.
 pub(crate) fn has_region(region: &str) -> bool {
-    region_offerings(region).is_ok()
+    section(region).is_some()
 }
 
-fn built_in() -> &'static [RegionOfferings<'static>] {
-    static REGIONS: OnceLock<Vec<RegionOfferings<'static>>> = OnceLock::new();
-    REGIONS.get_or_init(|| {
-        read_offerings(OFFERINGS).expect("a test reads the table that is compiled in")
+fn section(region: &str) -> Option<&'static Section> {
+    let sections = built_in();
+    let place = sections.binary_search_by(|section| section.region.cmp(region)).ok()?;
+    Some(&sections[place])
+}
+
+/// The table by region. Thirty regions are hardly ever wanted at once, so only the brackets are
+/// looked for.
+fn built_in() -> &'static [Section] {
+    static SECTIONS: OnceLock<Vec<Section>> = OnceLock::new();
+    SECTIONS.get_or_init(|| {
+        let starts: Vec<usize> = OFFERINGS.match_indices('[').map(|(start, _)| start).collect();
+        let ends = starts.iter().skip(1).copied().chain([OFFERINGS.len()]);
+        let section = |(start, end): (&usize, usize)| {
+            let text = &OFFERINGS[*start..end];
+            let region = text[1..].split(']').next().unwrap_or_default();
+            Section { region, text, offerings: OnceLock::new() }
+        };
+        starts.iter().zip(ends).map(section).collect()
     })
 }

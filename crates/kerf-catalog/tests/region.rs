@@ -1,6 +1,6 @@
 //! Whole regions: what is always true of them.
 
-use kerf_catalog::aws::{Zone, Zones, aws};
+use kerf_catalog::aws::{OwnLabels, Zone, Zones, aws, instance_types};
 use kerf_catalog::price::{PRICED_REGION, PriceSource};
 use kerf_catalog::region::zones;
 use kerf_catalog::settings::{
@@ -188,4 +188,22 @@ proptest! {
             prop_assert!(memory(shape, VM_MEMORY_OVERHEAD_DEFAULT) > memory(shape, Share::WHOLE));
         }
     }
+}
+
+#[test]
+fn types_that_tell_fewer_labels_are_the_same_in_everything_else() {
+    let settings = NodeClassSettings::default();
+    let asked = [label::INSTANCE_CATEGORY, label::INSTANCE_CPU];
+    let labels = OwnLabels::Only(&asked);
+    let few = instance_types("eu-west-3", &settings, Zones::All, labels).expect("known");
+    let mut dropped = 0;
+    for (few, mut all) in few.zip(region("eu-west-3", &settings)) {
+        let before = all.requirements.len();
+        all.requirements.retain(|entry| {
+            !entry.key.starts_with("karpenter.k8s.aws/") || asked.contains(&entry.key.as_str())
+        });
+        dropped += before - all.requirements.len();
+        assert_eq!(few, all);
+    }
+    assert!(dropped > 0, "some labels must not have been asked for");
 }

@@ -4,13 +4,12 @@ mod line;
 mod network;
 mod shapes;
 
-use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use kerf_model::price::Price;
 use thiserror::Error;
 
-use crate::shape::{NetworkFacts, Shape};
+use crate::shape::{NetworkFacts, Shape, VpcLimits};
 
 pub use network::{read_bandwidth, read_limits};
 pub use shapes::read_shapes;
@@ -65,10 +64,11 @@ pub enum TableError {
 
 /// What the program knows about every type without asking anyone.
 pub(crate) struct Tables {
-    /// In the order of their names.
+    // All of them in the order of the types' names.
     shapes: Vec<Shape>,
-    facts: BTreeMap<Box<str>, NetworkFacts>,
-    prices: BTreeMap<Box<str>, Price>,
+    limits: Vec<(&'static str, VpcLimits)>,
+    bandwidth: Vec<(&'static str, u32)>,
+    prices: Vec<(&'static str, Price)>,
 }
 
 /// The tables compiled into the program.
@@ -96,48 +96,63 @@ pub fn shape(name: &str) -> Option<&'static Shape> {
 /// What EC2 does not say about the type of that name; nothing is known about unknown types.
 #[must_use]
 pub fn network_facts(name: &str) -> NetworkFacts {
-    built_in().facts.get(name).copied().unwrap_or_default()
+    built_in().network_facts(name)
 }
 
-/// Reads the price table: a type and dollars per hour a line.
+/// Reads the price table: a type and dollars per hour a line, in the order of the types' names.
 ///
 /// # Errors
 /// A line is not of that form, or names do not ascend.
-pub fn read_prices(text: &str) -> Result<BTreeMap<Box<str>, Price>, TableError> {
-    let mut prices = BTreeMap::new();
-    for line in line::lines::<2>(text, "type,us-east-1")? {
-        let line = line?;
-        let price = line.read(1, "price", "dollars per hour above zero such as 0.096", |text| {
-            Price::parse(text).ok().filter(|price| *price > Price::ZERO)
-        })?;
-        prices.insert(line.name().into(), price);
-    }
-    Ok(prices)
+pub fn read_prices(text: &str) -> Result<Vec<(&str, Price)>, TableError> {
+    let lines = line::lines::<2>(text, "type,us-east-1")?;
+    lines
+        .map(|line| {
+            let line = line?;
+            let expected = "dollars per hour above zero such as 0.096";
+            let price = line.read(1, "price", expected, |text| {
+                Price::parse(text).ok().filter(|price| *price > Price::ZERO)
+            })?;
+            Ok((line.name(), price))
+        })
+        .collect()
 }
 
 impl Tables {
     fn read(
         shapes: &str,
-        limits: &str,
-        bandwidth: &str,
-        prices: &str,
+        limits: &'static str,
+        bandwidth: &'static str,
+        prices: &'static str,
     ) -> Result<Tables, TableError> {
-        let mut facts: BTreeMap<Box<str>, NetworkFacts> = BTreeMap::new();
-        for (name, limits) in read_limits(limits)? {
-            facts.entry(name).or_default().limits = Some(limits);
-        }
-        for (name, mbps) in read_bandwidth(bandwidth)? {
-            facts.entry(name).or_default().bandwidth_mbps = Some(mbps);
-        }
+        let mut tables = Tables {
+            shapes: Vec::new(),
+            limits: read_limits(limits)?,
+            bandwidth: read_bandwidth(bandwidth)?,
+            prices: read_prices(prices)?,
+        };
         let mut shapes = read_shapes(shapes)?;
         for shape in &mut shapes {
-            shape.network.facts = facts.get(shape.name.as_str()).copied().unwrap_or_default();
+            shape.network.facts = tables.network_facts(&shape.name);
         }
-        Ok(Tables { shapes, facts, prices: read_prices(prices)? })
+        tables.shapes = shapes;
+        Ok(tables)
     }
 
     /// The on-demand price of us-east-1, where it is known.
     pub(crate) fn price(&self, name: &str) -> Option<Price> {
-        self.prices.get(name).copied()
+        find(&self.prices, name)
     }
+
+    fn network_facts(&self, name: &str) -> NetworkFacts {
+        NetworkFacts {
+            bandwidth_mbps: find(&self.bandwidth, name),
+            limits: find(&self.limits, name),
+        }
+    }
+}
+
+/// What a column that is in the order of the names says about one of them.
+fn find<T: Copy>(column: &[(&str, T)], name: &str) -> Option<T> {
+    let place = column.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
+    Some(column[place].1)
 }

@@ -4,11 +4,12 @@ use super::TableError;
 use super::line::lines;
 use crate::shape::VpcLimits;
 
-/// Reads the limits of the VPC: a type, addresses of an interface, branch interfaces a line.
+/// Reads the limits of the VPC: a type, addresses of an interface, branch interfaces a line, in the
+/// order of the types' names.
 ///
 /// # Errors
 /// A line is not of that form, or names do not ascend.
-pub fn read_limits(text: &str) -> Result<Vec<(Box<str>, VpcLimits)>, TableError> {
+pub fn read_limits(text: &str) -> Result<Vec<(&str, VpcLimits)>, TableError> {
     let lines = lines::<3>(text, "type,ipv4_per_interface,branch_interfaces")?;
     lines
         .map(|line| {
@@ -17,21 +18,22 @@ pub fn read_limits(text: &str) -> Result<Vec<(Box<str>, VpcLimits)>, TableError>
                 ipv4_per_interface: line.number(1, "ipv4_per_interface")?,
                 branch_interfaces: line.number(2, "branch_interfaces")?,
             };
-            Ok((line.name().into(), limits))
+            Ok((line.name(), limits))
         })
         .collect()
 }
 
-/// Reads baseline bandwidths: a type and megabits per second a line.
+/// Reads baseline bandwidths: a type and megabits per second a line, in the order of the
+/// types' names.
 ///
 /// # Errors
 /// A line is not of that form, or names do not ascend.
-pub fn read_bandwidth(text: &str) -> Result<Vec<(Box<str>, u32)>, TableError> {
+pub fn read_bandwidth(text: &str) -> Result<Vec<(&str, u32)>, TableError> {
     let lines = lines::<2>(text, "type,baseline_mbps")?;
     lines
         .map(|line| {
             let line = line?;
-            Ok((line.name().into(), line.number(1, "baseline_mbps")?))
+            Ok((line.name(), line.number(1, "baseline_mbps")?))
         })
         .collect()
 }
