@@ -11,6 +11,7 @@ mod domains;
 mod group;
 mod improve;
 mod item;
+mod known_entries;
 mod machine;
 mod merge;
 mod near;
@@ -23,6 +24,7 @@ mod rounds;
 mod solution;
 mod solver;
 mod units;
+mod universe;
 mod why_not;
 mod worth;
 

@@ -7,6 +7,7 @@ use kerf_model::taint::{TaintSet, TaintVocabulary};
 use kerf_model::vocabulary::{KeyId, KeySet, ValueId, Vocabulary};
 
 use crate::daemon::{Daemon, DaemonLoad};
+use crate::known_entries::{KnownEntries, KnownLists};
 use crate::problem::{Pool, Problem};
 use crate::units::{self, Amounts, Units};
 
@@ -83,26 +84,35 @@ struct Origin<'a> {
     daemons: Vec<&'a Daemon<'a>>,
 }
 
+/// What machines told last, so that the same is not read again.
+#[derive(Default)]
+struct Known<'p> {
+    labels: KnownEntries<'p>,
+    offerings: KnownLists<'p>,
+}
+
 impl MachineReader<'_> {
     /// Reads every dynamic pool of the problem.
     pub(crate) fn read(&mut self, problem: &Problem, daemons: &[Daemon<'_>]) -> Machines {
         let mut machines = Machines::default();
+        let mut known = Known::default();
         for (index, pool) in problem.pools.iter().enumerate() {
             if pool.pool.sizing == kerf_model::pool::Sizing::Dynamic {
-                self.read_pool(index, pool, problem, daemons, &mut machines);
+                self.read_pool(index, problem, daemons, &mut known, &mut machines);
             }
         }
         machines
     }
 
-    fn read_pool(
+    fn read_pool<'p>(
         &mut self,
         index: usize,
-        pool: &Pool,
-        problem: &Problem,
+        problem: &'p Problem,
         daemons: &[Daemon<'_>],
+        known: &mut Known<'p>,
         machines: &mut Machines,
     ) {
+        let pool = &problem.pools[index];
         let template = &pool.pool.template;
         let mut labels: Vec<(&str, &str)> =
             template.labels.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
@@ -131,7 +141,7 @@ impl MachineReader<'_> {
             daemons: daemons.collect(),
         };
         for (type_index, instance_type) in pool.instance_types.iter().enumerate() {
-            self.read_type(&origin, type_index, instance_type, machines);
+            self.read_type(&origin, type_index, instance_type, known, machines);
         }
         let (limits, nodes_left) = self.limits(pool, problem);
         let mut by_price: Vec<usize> = (start..machines.all.len()).collect();
@@ -150,38 +160,59 @@ impl MachineReader<'_> {
     }
 
     /// One machine for each way its offerings differ in what they leave to pods.
-    fn read_type(
+    fn read_type<'p>(
         &mut self,
         origin: &Origin<'_>,
         type_index: usize,
-        instance_type: &InstanceType,
+        instance_type: &'p InstanceType,
+        known: &mut Known<'p>,
         machines: &mut Machines,
     ) {
         let entries = &instance_type.requirements;
-        let read = Requirements::from_entries(entries, self.normalization, self.vocabulary);
+        let read = known.labels.read(entries, self.normalization, self.vocabulary);
         let Ok(requirements) = read else { return };
         if !origin.requirements.intersects(&requirements, self.vocabulary) {
             return;
         }
-        let mut load = DaemonLoad::default();
-        for daemon in &origin.daemons {
-            if daemon.any_alternative(|wanted| {
-                origin.once_up.compatible(wanted, self.well_known, self.vocabulary)
-                    && requirements.intersects(wanted, self.vocabulary)
-            }) {
-                load.add(daemon);
-            }
+        let offered = self.read_offers(origin, instance_type, known, machines);
+        if offered.is_empty() {
+            return;
         }
+        let daemons = self.daemons_on(origin, &requirements);
+        let capacity = self.units.offered(&instance_type.capacity);
+        for (mut free, mut offers) in offered {
+            offers.sort_by_key(|offer| (offer.price_micros, offer.offering));
+            units::subtract(&mut free, &daemons.requests, 1);
+            machines.all.push(Machine {
+                template: origin.template,
+                instance_type: type_index,
+                requirements: requirements.clone(),
+                free,
+                daemons: daemons.clone(),
+                capacity: capacity.clone(),
+                offers,
+            });
+        }
+    }
+
+    /// The offers of a type that the pool can use, by what they leave to pods and daemons.
+    fn read_offers<'p>(
+        &mut self,
+        origin: &Origin<'_>,
+        instance_type: &'p InstanceType,
+        known: &mut Known<'p>,
+        machines: &mut Machines,
+    ) -> Vec<(Amounts, Vec<Offer>)> {
         let usual = self.units.offered(&instance_type.allocatable());
-        let mut by_allocatable: Vec<(Amounts, Vec<Offer>)> = Vec::new();
+        let mut offered: Vec<(Amounts, Vec<Offer>)> = Vec::new();
         for (index, offering) in instance_type.offerings.iter().enumerate() {
             if !offering.available {
                 continue;
             }
             let entries = &offering.requirements;
-            let read = Requirements::from_entries(entries, self.normalization, self.vocabulary);
-            let Ok(offer_requirements) = read else { continue };
-            if !origin.requirements.intersects(&offer_requirements, self.vocabulary) {
+            let read = known.offerings.read(entries, self.normalization, self.vocabulary);
+            let Ok(requirements) = read else { continue };
+            if !origin.requirements.intersects(&requirements, self.vocabulary) {
                 continue;
             }
             let reservation = match &offering.reservation {
@@ -191,37 +222,31 @@ impl MachineReader<'_> {
                     Some(machines.reservation(&reservation.id, reservation.remaining))
                 }
             };
-            let offer = Offer {
-                offering: index,
-                requirements: offer_requirements,
-                price_micros: offering.price.micros_per_hour(),
-                reservation,
-            };
-            let allocatable = if offering.is_plain() {
-                usual.clone()
-            } else {
-                self.units.offered(&instance_type.allocatable_of(offering))
-            };
-            match by_allocatable.iter_mut().find(|(known, _)| *known == allocatable) {
+            let price_micros = offering.price.micros_per_hour();
+            let offer = Offer { offering: index, requirements, price_micros, reservation };
+            let own = (!offering.is_plain())
+                .then(|| self.units.offered(&instance_type.allocatable_of(offering)));
+            let allocatable = own.as_ref().unwrap_or(&usual);
+            match offered.iter_mut().find(|(known, _)| known == allocatable) {
                 Some((_, offers)) => offers.push(offer),
-                None => by_allocatable.push((allocatable, vec![offer])),
+                None => offered.push((allocatable.clone(), vec![offer])),
             }
         }
-        let capacity = self.units.offered(&instance_type.capacity);
-        for (allocatable, mut offers) in by_allocatable {
-            offers.sort_by_key(|offer| (offer.price_micros, offer.offering));
-            let mut free = allocatable;
-            units::subtract(&mut free, &load.requests, 1);
-            machines.all.push(Machine {
-                template: origin.template,
-                instance_type: type_index,
-                requirements: requirements.clone(),
-                free,
-                daemons: load.clone(),
-                capacity: capacity.clone(),
-                offers,
-            });
+        offered
+    }
+
+    /// What the daemons take on a machine with these labels.
+    fn daemons_on(&self, origin: &Origin<'_>, machine: &Requirements) -> DaemonLoad {
+        let mut load = DaemonLoad::default();
+        for daemon in &origin.daemons {
+            if daemon.any_alternative(|wanted| {
+                origin.once_up.compatible(wanted, self.well_known, self.vocabulary)
+                    && machine.intersects(wanted, self.vocabulary)
+            }) {
+                load.add(daemon);
+            }
         }
+        load
     }
 
     /// What the limits of a pool leave after the nodes it has.

@@ -5,7 +5,7 @@ use kerf_model::requirement::Requirement;
 use kerf_model::requirements::Requirements;
 use kerf_model::selector::{LabelSet, Namespace};
 use kerf_model::taint::{Taint, TaintEffect, TaintVocabulary};
-use kerf_model::vocabulary::{KeyId, KeySet, ValueSet, Vocabulary};
+use kerf_model::vocabulary::{KeySet, Vocabulary};
 use std::sync::Arc;
 
 use crate::class::{Class, ClassReader, group_by_shape};
@@ -20,6 +20,7 @@ use crate::occupancy::HostGroups;
 use crate::pack::PackState;
 use crate::problem::{MinValuesPolicy, Problem};
 use crate::units::Units;
+use crate::universe::universe;
 
 /// A problem with everything read and numbered.
 pub(crate) struct Solver<'p> {
@@ -186,54 +187,6 @@ fn count_bound(
             }
         }
     }
-}
-
-/// The domains of a key that exist or could: from every pool, and from the nodes that count.
-fn universe(
-    key: KeyId,
-    filter: Option<&crate::group::NodeFilter>,
-    problem: &Problem,
-    machines: &Machines,
-    nodes: &[NodeState],
-    vocabulary: &Vocabulary,
-) -> ValueSet {
-    let mut domains = ValueSet::new();
-    for template in &machines.templates {
-        let taints = &problem.pools[template.pool].pool.template.spec.taints;
-        if filter.is_some_and(|filter| !filter.tolerates(taints)) {
-            continue;
-        }
-        let own = template.requirements.find(key);
-        if let Some(own) = own.filter(|own| !own.is_complement()) {
-            own.values().iter().filter(|value| own.has(*value, vocabulary)).for_each(|value| {
-                domains.insert(value);
-            });
-        }
-        for instance_type in problem.pools[template.pool].instance_types.iter() {
-            for entry in &instance_type.requirements {
-                let Some(value_key) = vocabulary.find_key(&entry.key) else { continue };
-                if value_key != key || entry.operator != kerf_model::requirement::Operator::In {
-                    continue;
-                }
-                let values =
-                    entry.values.iter().filter_map(|text| vocabulary.find_value(key, text));
-                values.filter(|value| own.is_none_or(|own| own.has(*value, vocabulary))).for_each(
-                    |value| {
-                        domains.insert(value);
-                    },
-                );
-            }
-        }
-    }
-    for node in nodes {
-        let taints = &problem.nodes[node.node].taints;
-        if filter.is_none_or(|filter| filter.admits(&node.labels, taints, vocabulary))
-            && let Some(value) = node.labels.find(key).and_then(Requirement::single_value)
-        {
-            domains.insert(value);
-        }
-    }
-    domains
 }
 
 fn read_namespaces(problem: &Problem, vocabulary: &mut Vocabulary) -> Vec<Namespace> {

@@ -37,6 +37,12 @@ impl Requirements {
         Self::default()
     }
 
+    /// No constraint, with room for some.
+    #[must_use]
+    pub fn with_capacity(keys: usize) -> Self {
+        Self { entries: Vec::with_capacity(keys) }
+    }
+
     /// The labels of a node, pool or claim: each key has exactly its value.
     pub fn from_labels<'a>(
         labels: impl IntoIterator<Item = (&'a str, &'a str)>,
