@@ -15,6 +15,7 @@
 mod backoff;
 mod batch;
 mod cost;
+mod delivered;
 mod delivery;
 mod expiring;
 mod lookup;
@@ -23,7 +24,6 @@ mod owner;
 mod plan;
 mod queue_search;
 mod rehearsal;
-
 mod scope;
 mod settings;
 mod static_map;
@@ -38,7 +38,6 @@ pub use memory::{MemorySize, Router};
 pub use owner::Owner;
 pub use queue_search::{Discovery, QueueQuestion};
 pub use rehearsal::{Faults, Rehearsal, RehearsalReport};
-
 pub use scope::{Cluster, Scope};
 pub use settings::{Forwarding, NameTemplate, Settings, SettingsError};
 pub use static_map::{Route, StaticMap};

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests, where a panic is the report")]
 
 use kerf_notices::message::{
-    Drop, Event, Input, InstanceId, Kind, Reading, State, Unreadable, only_with, read, read_bytes,
-    recognise,
+    Drop, Event, EventId, Input, InstanceId, Kind, Reading, State, Unreadable, only_with, read,
+    read_bytes, recognise,
 };
 use proptest::prelude::*;
 
@@ -78,8 +78,8 @@ fn every_kind_is_recognised_with_its_instances() {
         let body = bridged(source, detail_type, &detail);
         let read = event(&body);
         assert_eq!((read.kind, read.kind.source()), (kind, source), "{body}");
-        assert_eq!(read.instances, [A.parse().unwrap()]);
-        assert_eq!(read.id.as_deref(), Some("b6a1d9a1-0a3c-4f6e-9d4f-0c1f7d4d2a11"));
+        assert_eq!(read.instances[..], [A.parse().unwrap()]);
+        assert_eq!(read.id, Some(EventId::new("b6a1d9a1-0a3c-4f6e-9d4f-0c1f7d4d2a11")));
         assert_eq!(read.account.as_deref(), Some("111122223333"));
         assert_eq!(read.region.as_deref(), Some("eu-west-1"));
     }
@@ -134,7 +134,7 @@ fn a_health_event_names_many_instances_and_the_region_it_applies_to() {
     );
     let body = bridged("aws.health", "AWS Health Event", &detail);
     let read = event(&body);
-    assert_eq!(read.instances, [B.parse().unwrap(), SHORT.parse().unwrap()]);
+    assert_eq!(read.instances[..], [B.parse().unwrap(), SHORT.parse().unwrap()]);
     assert_eq!((read.region.as_deref(), read.page), (Some("us-west-2"), 2));
 }
 
@@ -145,7 +145,7 @@ fn without_entities_a_health_event_is_about_its_resources() {
         &format!(r#"["arn:aws:ec2:eu-west-1a:instance/{A}"]"#),
         &format!(r#"["{B}","arn:aws-cn:ec2:cn-north-1:111122223333:instance/{A}","vol-1",3]"#),
     );
-    assert_eq!(event(&body).instances, [B.parse().unwrap(), A.parse().unwrap()]);
+    assert_eq!(event(&body).instances[..], [B.parse().unwrap(), A.parse().unwrap()]);
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn direct_notifications_of_auto_scaling_are_read_bare_and_wrapped() {
     );
     let read_bare = event(&bare);
     assert_eq!(read_bare.kind, Kind::AsgTerminate);
-    assert_eq!(read_bare.id.as_deref(), Some("t-1"));
+    assert_eq!(read_bare.id, Some(EventId::new("t-1")));
     assert_eq!(read_bare.account.as_deref(), Some("111122223333"));
 
     let launch = bare.replace("TERMINATING", "LAUNCHING");
@@ -298,6 +298,41 @@ fn an_instance_id_is_eight_or_seventeen_digits_and_nothing_else() {
 }
 
 #[test]
+fn an_event_id_prints_as_it_was_written_in_every_form() {
+    let uuid = "b6a1d9a1-0a3c-4f6e-9d4f-0c1f7d4d2a11";
+    let mut ids = vec![uuid.to_owned(), uuid.to_uppercase(), uuid.replace('-', "")];
+    ids.extend(["", "t-1", "00000000-0000-0000-0000-000000000000"].map(str::to_owned));
+    // As long as a UUID, and none: a hyphen or a digit elsewhere.
+    ids.extend([uuid.replacen('-', "0", 1), uuid.replacen('a', "-", 1), uuid.replace('b', "ä")]);
+    for text in &ids {
+        assert_eq!(EventId::new(text).to_string(), *text);
+        assert_eq!(EventId::new(text).text_bytes(), text.len());
+        let same = ids.iter().filter(|other| EventId::new(other) == EventId::new(text));
+        assert_eq!(same.count(), 1, "{text}");
+    }
+}
+
+#[test]
+fn what_is_wrong_in_a_list_is_told_where_the_list_is_needed() {
+    let twice = r#"[{"entityValue":"a","entityValue":"b"}]"#;
+    let health = format!(
+        r#"{{"service":"EC2","eventTypeCategory":"scheduledChange","affectedEntities":{twice}}}"#
+    );
+    let body = bridged("aws.health", "AWS Health Event", &health);
+    assert_eq!(read(&body), Reading::Unreadable(Unreadable::NotJson));
+    let body = body.replace(twice, "7");
+    assert_eq!(read(&body), Reading::Unreadable(Unreadable::Wrong("detail.affectedEntities")));
+    let shift = |resources: &str| {
+        format!(r#"{{"source":"aws.arc-zonal-shift","detail-type":"x","resources":{resources}}}"#)
+    };
+    let half = shift(r#"["\ud800"]"#);
+    assert_eq!(read(&half), Reading::Unreadable(Unreadable::NotJson));
+    assert_eq!(read(&shift("\"x\"")), Reading::Unreadable(Unreadable::Wrong("resources")));
+    assert!(event(&shift("null")).clusters.is_empty());
+    assert_eq!(read(&shift("[1,]")), Reading::Unreadable(Unreadable::NotJson));
+}
+
+#[test]
 fn a_split_keeps_every_byte_but_the_others_instances() {
     let text = format!(
         r#"{{ "id" : "e" , "resources":[ "{A}" , "arn:aws:ec2:r:1:instance/{B}", "vol-1"],
@@ -398,6 +433,15 @@ proptest! {
         let body = bridged("aws.ec2", spot, &format!(r#"{{"instance-id":"{A}"}}"#));
         let cut = &body[..at.min(body.len())];
         prop_assert_eq!(matches!(read(cut), Reading::Event(_)), cut.len() == body.len());
+    }
+
+    #[test]
+    fn event_ids_are_equal_only_if_their_texts_are(
+        one in "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[ -~]{0,40}",
+        other in "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[ -~]{0,40}",
+    ) {
+        prop_assert_eq!(EventId::new(&one).to_string(), one.clone());
+        prop_assert_eq!(EventId::new(&one) == EventId::new(&other), one == other);
     }
 
     #[test]

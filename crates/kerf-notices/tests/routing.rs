@@ -208,7 +208,7 @@ fn check_1_a_spot_notice_arrives_unchanged_in_the_queue_of_its_cluster_only() {
     assert_eq!(account.contents("a"), [body]);
     assert!(account.contents("b").is_empty());
     assert_eq!(verdicts(&report), ["routed"]);
-    assert_eq!(report.outcomes[0].clusters, ["a".into()]);
+    assert_eq!(report.outcomes[0].clusters[..], ["a".into()]);
 }
 
 #[test]

@@ -125,7 +125,7 @@ impl Carrier {
             let outgoing = batch.outgoing(*id)?;
             let mut attributes =
                 vec![("kerf-router", "1".to_owned()), ("event-source", outgoing.source.to_owned())];
-            attributes.extend(outgoing.event_id.map(|id| ("event-id", id.to_owned())));
+            attributes.extend(outgoing.event_id.map(|id| ("event-id", id.to_string())));
             Some((outgoing.body.to_owned(), attributes))
         };
         let messages = send.entries.iter().filter_map(message).collect();

@@ -69,7 +69,7 @@ impl Log {
     fn outcome(self, outcome: &Outcome, millis: u128) -> String {
         let instances: Vec<_> = outcome.instances.iter().map(ToString::to_string).collect();
         let kind = outcome.kind.map_or("unknown", |kind| kind.word());
-        let event_id = outcome.event_id.as_deref().unwrap_or_default();
+        let event_id = outcome.event_id.as_ref().map(ToString::to_string).unwrap_or_default();
         let queues: Vec<_> = outcome.queues.iter().map(|queue| queue.as_ref()).collect();
         let clusters: Vec<_> = outcome.clusters.iter().map(|name| name.as_ref()).collect();
         match self.format {

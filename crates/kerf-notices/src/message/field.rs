@@ -11,7 +11,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 /// What a field held.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) enum Field<T> {
     /// Nothing, or `null`.
     #[default]
@@ -32,7 +32,7 @@ impl<T> Field<T> {
 }
 
 /// Text; numbers count as other.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Text<'a>(pub(super) Cow<'a, str>);
 
 /// The elements of a list that had the wanted type; the others are left out.
@@ -40,7 +40,7 @@ pub(super) struct Text<'a>(pub(super) Cow<'a, str>);
 pub(super) struct List<T>(pub(super) Vec<T>);
 
 /// An object read as `T`.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Object<T>(pub(super) T);
 
 pub(super) type TextField<'a> = Field<Text<'a>>;
@@ -52,7 +52,7 @@ impl TextField<'_> {
 }
 
 /// How to read a wanted value from the JSON type it is written as. Every default says "other".
-trait Wanted<'de>: Sized {
+pub(super) trait Wanted<'de>: Sized {
     fn from_text(_: Cow<'de, str>) -> Option<Self> {
         None
     }
@@ -90,7 +90,6 @@ impl<'de, T: Deserialize<'de>> Wanted<'de> for Object<T> {
     }
 }
 
-#[allow(private_bounds, reason = "the trait only says how the three shapes here are read")]
 impl<'de, T: Wanted<'de>> Deserialize<'de> for Field<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(FieldVisitor(PhantomData))

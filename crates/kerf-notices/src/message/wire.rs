@@ -1,12 +1,16 @@
 //! The fields of a message body that matter, as they are written.
+//!
+//! Each shape is a type of its own, so that the many events of one instance are read without
+//! looking for what only the few others have. A body of another shape is read a second time.
 
 use serde::Deserialize;
 
-use super::field::{Field, List, Object, Text, TextField};
+use super::field::{Field, Object, TextField};
+use super::raw_list::RawList;
 
-/// The union of an EventBridge event, a direct Auto Scaling notification and an SNS wrapping.
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct Body<'a> {
+/// An EventBridge event about one instance, or about none.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+pub(super) struct Bridged<'a> {
     #[serde(borrow, default)]
     pub(super) source: TextField<'a>,
     #[serde(borrow, default, rename = "detail-type")]
@@ -18,29 +22,13 @@ pub(super) struct Body<'a> {
     #[serde(borrow, default)]
     pub(super) region: TextField<'a>,
     #[serde(borrow, default)]
-    pub(super) resources: Field<List<Text<'a>>>,
+    pub(super) resources: RawList<'a>,
     #[serde(borrow, default)]
     pub(super) detail: Field<Object<Detail<'a>>>,
-
-    #[serde(borrow, default, rename = "EC2InstanceId")]
-    pub(super) asg_instance: TextField<'a>,
-    #[serde(borrow, default, rename = "LifecycleTransition")]
-    pub(super) asg_transition: TextField<'a>,
-    #[serde(borrow, default, rename = "LifecycleActionToken")]
-    pub(super) asg_token: TextField<'a>,
-    #[serde(borrow, default, rename = "RequestId")]
-    pub(super) asg_request: TextField<'a>,
-    #[serde(borrow, default, rename = "AccountId")]
-    pub(super) asg_account: TextField<'a>,
-    #[serde(borrow, default, rename = "Event")]
-    pub(super) asg_event: TextField<'a>,
-
-    #[serde(borrow, default, rename = "Message")]
-    pub(super) sns_message: TextField<'a>,
 }
 
-/// The union of the `detail` objects.
-#[derive(Debug, Default, Deserialize)]
+/// The union of the `detail` objects about one instance.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 pub(super) struct Detail<'a> {
     #[serde(borrow, default, rename = "instance-id")]
     pub(super) instance_id: TextField<'a>,
@@ -48,6 +36,18 @@ pub(super) struct Detail<'a> {
     pub(super) state: TextField<'a>,
     #[serde(borrow, default, rename = "EC2InstanceId")]
     pub(super) asg_instance: TextField<'a>,
+}
+
+/// What else a Health event says.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Health<'a> {
+    #[serde(borrow, default)]
+    pub(super) detail: Field<Object<HealthDetail<'a>>>,
+}
+
+/// The `detail` of a Health event.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct HealthDetail<'a> {
     #[serde(borrow, default)]
     pub(super) service: TextField<'a>,
     #[serde(borrow, default, rename = "eventTypeCategory")]
@@ -59,7 +59,7 @@ pub(super) struct Detail<'a> {
     #[serde(borrow, default)]
     pub(super) page: TextField<'a>,
     #[serde(borrow, default, rename = "affectedEntities")]
-    pub(super) entities: Field<List<Object<Entity<'a>>>>,
+    pub(super) entities: RawList<'a>,
 }
 
 /// One of the things a Health event is about.
@@ -67,4 +67,23 @@ pub(super) struct Detail<'a> {
 pub(super) struct Entity<'a> {
     #[serde(borrow, default, rename = "entityValue")]
     pub(super) value: TextField<'a>,
+}
+
+/// A direct notification of Auto Scaling, or an SNS wrapping.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Direct<'a> {
+    #[serde(borrow, default, rename = "EC2InstanceId")]
+    pub(super) instance: TextField<'a>,
+    #[serde(borrow, default, rename = "LifecycleTransition")]
+    pub(super) transition: TextField<'a>,
+    #[serde(borrow, default, rename = "LifecycleActionToken")]
+    pub(super) token: TextField<'a>,
+    #[serde(borrow, default, rename = "RequestId")]
+    pub(super) request: TextField<'a>,
+    #[serde(borrow, default, rename = "AccountId")]
+    pub(super) account: TextField<'a>,
+    #[serde(borrow, default, rename = "Event")]
+    pub(super) event: TextField<'a>,
+    #[serde(borrow, default, rename = "Message")]
+    pub(super) message: TextField<'a>,
 }

@@ -82,8 +82,6 @@ pub(super) struct Item {
 #[derive(Clone, Debug)]
 pub(super) struct ItemEvent {
     pub(super) event: Event<'static>,
-    /// The event's id, shared with its deliveries.
-    pub(super) id: Option<Arc<str>>,
     pub(super) scope: Arc<Scope>,
     pub(super) foreign: bool,
     /// In the order of the instances; shorter while some are being asked for.
@@ -177,7 +175,7 @@ impl Batch {
         let event = item.event.as_ref()?;
         let body = entry.split.as_deref().unwrap_or_else(|| item.text());
         let source = event.event.kind.source();
-        Some(Outgoing { body, event_id: event.id.as_deref(), source })
+        Some(Outgoing { body, event_id: event.event.id.as_ref(), source })
     }
 
     /// Takes in the answer to a lookup.
@@ -320,10 +318,9 @@ impl Item {
                 let scope = router.scopes.of(event.account.as_deref(), event.region.as_deref());
                 let foreign = router.scopes.is_foreign(&scope);
                 // Parts that only the scope needed are not worth copying.
-                let id = event.id.as_deref().map(Arc::from);
-                let event = Event { id: None, account: None, region: None, ..event }.into_owned();
+                let event = Event { account: None, region: None, ..event }.into_owned();
                 let owners = SmallVec::new();
-                let event = ItemEvent { event, id, scope, foreign, owners, counted: false };
+                let event = ItemEvent { event, scope, foreign, owners, counted: false };
                 let progress = match allowed {
                     true => Progress::Open,
                     false => Progress::Done(Verdict::Dropped(message::Drop::NotForwarded)),

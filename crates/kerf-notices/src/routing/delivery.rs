@@ -1,15 +1,15 @@
 //! Messages on their way to queues.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::backoff::{Dice, Trouble};
-use super::memory::DeliveryKey;
+use super::delivered::DeliveryKey;
 use super::queue_search::again_at_ms;
 use super::{Cluster, Router};
+use crate::message::EventId;
 
 /// The most messages SendMessageBatch takes.
 const ENTRIES_PER_BATCH_MAX: usize = 10;
@@ -40,7 +40,7 @@ pub struct Outgoing<'a> {
     /// The text.
     pub body: &'a str,
     /// The attribute `event-id`, if the event has an id.
-    pub event_id: Option<&'a str>,
+    pub event_id: Option<&'a EventId>,
     /// The attribute `event-source`.
     pub source: &'static str,
 }
@@ -68,7 +68,7 @@ pub(super) struct Entry {
     pub(super) cluster: Option<Cluster>,
     /// The text, where it is not the event's own.
     pub(super) split: Option<String>,
-    pub(super) key: Option<Arc<DeliveryKey>>,
+    pub(super) key: Option<DeliveryKey>,
     pub(super) bytes: usize,
     attempts: u32,
     refreshed: bool,
@@ -106,15 +106,16 @@ impl Entry {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Deliveries {
     entries: Vec<Entry>,
-    keys: FxHashMap<Arc<DeliveryKey>, EntryId>,
+    /// The first entry with the digest of its key.
+    digests: FxHashMap<u64, EntryId>,
     pub(super) failures: u64,
 }
 
 impl Deliveries {
     /// Nearly every record becomes one delivery, so room is made for that at once.
     pub(super) fn with_room_for(records: usize) -> Self {
-        let keys = FxHashMap::with_capacity_and_hasher(records, FxBuildHasher);
-        Self { entries: Vec::with_capacity(records), keys, failures: 0 }
+        let digests = FxHashMap::with_capacity_and_hasher(records, FxBuildHasher);
+        Self { entries: Vec::with_capacity(records), digests, failures: 0 }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -138,37 +139,43 @@ impl Deliveries {
         now_ms: u64,
     ) {
         let id = EntryId(self.entries.len());
-        let id_bytes = entry.key.as_ref().map_or(0, |key| key.event_id.len());
+        let id_bytes = entry.key.as_ref().map_or(0, |key| key.event_id.text_bytes());
         entry.bytes = body_bytes + ATTRIBUTE_BYTES + id_bytes;
         if let Some(key) = &entry.key {
+            let first = *self.digests.entry(key.digest).or_insert(id);
             if router.was_delivered(key, now_ms) {
                 entry.state = EntryState::Suppressed;
-            } else if let Some(first) = self.keys.get(key) {
-                entry.state = EntryState::Rides(*first);
-            } else {
-                self.keys.insert(Arc::clone(key), id);
+            } else if self.entry(first).is_some_and(|first| first.key.as_ref() == Some(key)) {
+                entry.state = EntryState::Rides(first);
             }
         }
         self.entries.push(entry);
     }
 
-    /// What can be sent now, grouped by queue within the limits of a call.
+    /// What can be sent now, by queue and within the limits of a call. A message larger than the
+    /// bound goes alone: the queue's own limit may have been raised, and only the queue can tell.
     pub(super) fn due(&mut self, bytes_max: usize, now_ms: u64) -> Vec<SendBatch> {
-        let mut by_queue: BTreeMap<Arc<str>, Vec<usize>> = BTreeMap::new();
+        let mut batches: Vec<SendBatch> = Vec::new();
+        // The batch of each queue that may have room left, and its bytes.
+        let mut filling: FxHashMap<Arc<str>, (usize, usize)> = FxHashMap::default();
         for (index, entry) in self.entries.iter_mut().enumerate() {
-            if matches!(entry.state, EntryState::Ready(at_ms) if at_ms <= now_ms) {
-                entry.state = EntryState::Sent;
-                match by_queue.get_mut(&entry.queue) {
-                    Some(indexes) => indexes.push(index),
-                    None => _ = by_queue.insert(Arc::clone(&entry.queue), vec![index]),
-                }
+            if !matches!(entry.state, EntryState::Ready(at_ms) if at_ms <= now_ms) {
+                continue;
             }
+            entry.state = EntryState::Sent;
+            if let Some((place, bytes)) = filling.get_mut(&entry.queue)
+                && batches[*place].entries.len() < ENTRIES_PER_BATCH_MAX
+                && *bytes + entry.bytes <= bytes_max
+            {
+                *bytes += entry.bytes;
+                batches[*place].entries.push(EntryId(index));
+                continue;
+            }
+            filling.insert(Arc::clone(&entry.queue), (batches.len(), entry.bytes));
+            let entries = vec![EntryId(index)];
+            batches.push(SendBatch { queue: Arc::clone(&entry.queue), entries });
         }
-        let batches = by_queue.into_iter().map(|(queue, indexes)| {
-            let packed = packed(&self.entries, &indexes, bytes_max);
-            packed.into_iter().map(move |entries| SendBatch { queue: Arc::clone(&queue), entries })
-        });
-        batches.flatten().collect()
+        batches
     }
 
     /// When the next delivery may be tried.
@@ -184,7 +191,7 @@ impl Deliveries {
         let Some(entry) = self.entries.get_mut(id.0) else { return };
         entry.state = EntryState::Accepted;
         if let Some(key) = &entry.key {
-            router.note_delivery(Arc::clone(key), now_ms);
+            router.note_delivery(key.clone(), now_ms);
         }
     }
 
@@ -237,7 +244,7 @@ impl Deliveries {
         match found {
             Ok(Some(queue)) => {
                 let key = entry.key.as_ref();
-                entry.key = key.map(|key| Arc::new(key.to(Arc::clone(&queue))));
+                entry.key = key.map(|key| key.to(Arc::clone(&queue)));
                 entry.queue = queue;
                 entry.state = EntryState::Ready(0);
             }
@@ -257,25 +264,4 @@ impl Deliveries {
             }
         }
     }
-}
-
-/// Fills batches in order. A message larger than the bound goes alone: the queue's own limit may
-/// have been raised, and only the queue can tell.
-fn packed(entries: &[Entry], indexes: &[usize], bytes_max: usize) -> Vec<Vec<EntryId>> {
-    let mut batches: Vec<Vec<EntryId>> = Vec::new();
-    let mut bytes = 0;
-    for &index in indexes {
-        let more = entries[index].bytes;
-        match batches.last_mut() {
-            Some(batch) if batch.len() < ENTRIES_PER_BATCH_MAX && bytes + more <= bytes_max => {
-                bytes += more;
-                batch.push(EntryId(index));
-            }
-            _ => {
-                bytes = more;
-                batches.push(vec![EntryId(index)]);
-            }
-        }
-    }
-    batches
 }

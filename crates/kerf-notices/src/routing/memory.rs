@@ -1,11 +1,9 @@
 //! What the router remembers between batches.
 
 use std::collections::BTreeSet;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use rustc_hash::FxHasher;
-
+use super::delivered::{Delivered, DeliveryKey};
 use super::expiring::Expiring;
 use super::owner::Owner;
 use super::queue_search::Discovery;
@@ -62,7 +60,7 @@ pub struct Router {
     queues: Expiring<Cluster, Arc<[Route]>>,
     no_queue: Expiring<Cluster, ()>,
     found: [Option<Found>; 2],
-    delivered: Expiring<Arc<DeliveryKey>, ()>,
+    delivered: Delivered,
 }
 
 /// The clusters one way of searching gave, and how long that is believed.
@@ -81,42 +79,6 @@ pub(super) enum Ownership {
     Nobody,
 }
 
-/// What makes two deliveries the same: the event, its page, the instances it was cut down to, and
-/// the queue.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct DeliveryKey {
-    /// Taken once, as a key is looked up several times.
-    digest: u64,
-    pub(super) event_id: Arc<str>,
-    page: u32,
-    only: Box<[InstanceId]>,
-    queue: Arc<str>,
-}
-
-impl DeliveryKey {
-    pub(super) fn new(
-        event_id: Arc<str>,
-        page: u32,
-        only: Box<[InstanceId]>,
-        queue: Arc<str>,
-    ) -> Self {
-        let mut hasher = FxHasher::default();
-        (&event_id, page, &only, &queue).hash(&mut hasher);
-        Self { digest: hasher.finish(), event_id, page, only, queue }
-    }
-
-    /// The same delivery to another queue.
-    pub(super) fn to(&self, queue: Arc<str>) -> Self {
-        Self::new(Arc::clone(&self.event_id), self.page, self.only.clone(), queue)
-    }
-}
-
-impl Hash for DeliveryKey {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(self.digest);
-    }
-}
-
 impl Router {
     /// A router that remembers nothing yet.
     pub fn new(settings: Settings) -> Self {
@@ -129,7 +91,7 @@ impl Router {
             queues: Expiring::new(CLUSTERS_MAX, size.queue_ttl_ms),
             no_queue: Expiring::new(CLUSTERS_MAX, size.no_queue_ttl_ms),
             found: [None, None],
-            delivered: Expiring::new(size.deliveries, size.delivery_ttl_ms),
+            delivered: Delivered::new(size.deliveries, size.delivery_ttl_ms),
             settings,
         }
     }
@@ -245,11 +207,11 @@ impl Router {
         self.found[how as usize] = Some(Found { clusters: names, until_ms });
     }
 
-    pub(super) fn was_delivered(&self, key: &Arc<DeliveryKey>, now_ms: u64) -> bool {
-        self.delivered.get(key, now_ms).is_some()
+    pub(super) fn was_delivered(&self, key: &DeliveryKey, now_ms: u64) -> bool {
+        self.delivered.contains(key, now_ms)
     }
 
-    pub(super) fn note_delivery(&mut self, key: Arc<DeliveryKey>, now_ms: u64) {
-        self.delivered.insert(key, (), now_ms);
+    pub(super) fn note_delivery(&mut self, key: DeliveryKey, now_ms: u64) {
+        self.delivered.insert(key, now_ms);
     }
 }

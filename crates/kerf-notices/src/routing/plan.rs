@@ -5,13 +5,14 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::batch::{Batch, Item, Progress};
+use super::delivered::DeliveryKey;
 use super::delivery::{Deliveries, Entry, EntryState};
-use super::memory::{DeliveryKey, Ownership};
+use super::memory::Ownership;
 use super::queue_search::Destination;
 use super::static_map::Route;
 use super::verdict::{Failure, Outcome, Unrouted, Verdict};
 use super::{Cluster, Owner, Router, Trouble};
-use crate::message::{self, Kind};
+use crate::message::{self, Instances, Kind};
 
 /// What each queue hears of an event; nearly always one part.
 type Parts = SmallVec<[Part; 1]>;
@@ -226,22 +227,22 @@ fn entry(item: &Item, index: usize, part: Part, several: bool) -> Entry {
     let Some(event) = &item.event else { return entry };
     let all = &event.event.instances;
     let whole = !several || instances.len() == all.len();
-    let mut only = Vec::new();
+    let mut only = None;
     if !whole {
-        only.extend(instances.iter().filter_map(|place| all.get(*place)).copied());
-        entry.split = message::only_with(item.text(), |id| only.contains(&id));
+        let kept: Arc<[_]> =
+            instances.iter().filter_map(|place| all.get(*place)).copied().collect();
+        entry.split = message::only_with(item.text(), |id| kept.contains(&id));
+        only = Some(kept);
     }
-    entry.key = event.id.as_ref().map(|id| {
-        let (id, page) = (Arc::clone(id), event.event.page);
-        Arc::new(DeliveryKey::new(id, page, only.into(), queue))
-    });
+    let id = event.event.id.clone();
+    entry.key = id.map(|id| DeliveryKey::new(id, event.event.page, only, queue));
     entry
 }
 
 impl Item {
     /// What became of the record, by its deliveries.
     pub(super) fn outcome(self, deliveries: &Deliveries) -> Outcome {
-        let (mut queues, mut suppressed) = (Vec::new(), 0);
+        let (mut queues, mut suppressed) = (SmallVec::new(), 0);
         let verdict = match self.progress {
             Progress::Done(verdict) => verdict,
             Progress::Open => Verdict::Failed(Failure::OutOfTime),
@@ -260,8 +261,8 @@ impl Item {
                 verdict(deliveries, entries, unrouted)
             }
         };
-        let (mut clusters, mut ambiguous) = (Vec::new(), false);
-        let (mut event_id, mut kind, mut instances) = (None, None, Vec::new());
+        let (mut clusters, mut ambiguous) = (SmallVec::<[_; 1]>::new(), false);
+        let (mut event_id, mut kind, mut instances) = (None, None, Instances::new());
         if let Some(event) = self.event {
             for owner in &event.owners {
                 if let Ownership::Owned(owner) = owner {
@@ -271,7 +272,7 @@ impl Item {
             }
             clusters.sort_unstable();
             clusters.dedup();
-            event_id = event.id;
+            event_id = event.event.id;
             kind = Some(event.event.kind);
             instances = event.event.instances;
         }

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::Trouble;
-use crate::message::{Drop, InstanceId, Kind, Unreadable};
+use crate::message::{Drop, EventId, Instances, Kind, Unreadable};
 
 /// What became of one message. Exactly one for every record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,15 +128,15 @@ pub struct Outcome {
     /// The id the queue knows the message by.
     pub message_id: String,
     /// The event's own id.
-    pub event_id: Option<Arc<str>>,
+    pub event_id: Option<EventId>,
     /// What it announced, if it could be read.
     pub kind: Option<Kind>,
     /// The instances it named.
-    pub instances: Vec<InstanceId>,
+    pub instances: Instances,
     /// The clusters these belong to.
-    pub clusters: Vec<Arc<str>>,
+    pub clusters: SmallVec<[Arc<str>; 1]>,
     /// The queues that have it now.
-    pub queues: Vec<Arc<str>>,
+    pub queues: SmallVec<[Arc<str>; 1]>,
     /// How many of those had it already from an earlier delivery.
     pub suppressed: usize,
     /// Whether tags named several clusters for one instance.

@@ -91,7 +91,7 @@ impl World {
                 continue;
             }
             let event_id = batch.outgoing(*id).and_then(|outgoing| outgoing.event_id);
-            let key = (event_id.unwrap_or_default().to_owned(), cluster);
+            let key = (event_id.map(ToString::to_string).unwrap_or_default(), cluster);
             self.deliveries.entry(key).or_default().arrived_ms.push(now_ms);
             outcomes.push((*id, EntryOutcome::Accepted));
         }
