@@ -31,6 +31,7 @@ pub mod measure;
 pub mod memory;
 pub mod observed;
 mod planners;
+pub mod reading;
 pub mod settings;
 pub mod time;
 pub mod world;

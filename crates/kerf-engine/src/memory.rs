@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kerf_model::budget::DisruptionReason;
+use kerf_model::pod::PodShape;
 
 use crate::action::NewClaim;
 use crate::event::{Failure, Machine};
@@ -40,6 +41,8 @@ pub struct Memory {
     pub batch: Batch,
     /// Since when pods wait, by pod.
     pub waits: BTreeMap<PodKey, Wait>,
+    /// Pods that were seen without a node and have not been ready since.
+    pub starting: BTreeSet<PodKey>,
     /// Why pods found no place in the last pass.
     pub unplaced: BTreeMap<PodKey, String>,
     /// The outcomes of the last launches of each pool, newest last, by pool uid; bounded.
@@ -181,6 +184,8 @@ pub enum Memo {
         /// When.
         at: Time,
     },
+    /// A pod that looks like this called.
+    Kind(Arc<PodShape>),
     /// A pass begins; who called is heard.
     PassBegun {
         /// When.
@@ -191,6 +196,8 @@ pub enum Memo {
         has_more: bool,
         /// Whether there are nodes on their way out.
         has_leaving_nodes: bool,
+        /// Whether pods are expected on nodes that are up.
+        is_settling: bool,
     },
     /// The answer of a pass is there.
     PassEnded,
@@ -219,7 +226,9 @@ pub enum Memo {
         /// Whether it was placed.
         placed: bool,
     },
-    /// A pod no longer waits.
+    /// A pod without a node was seen.
+    Starting(PodKey),
+    /// A pod waits neither for a node nor for its start, or is gone.
     WaitOver(PodKey),
     /// A pod found no place.
     Unplaced {
@@ -302,12 +311,14 @@ impl Memory {
             }
             Memo::Unshield(target) => drop(self.nominated_until.remove(&target)),
             Memo::Call { caller, at } => self.batch.call(caller, at),
-            Memo::PassBegun { at, is_solving, has_more, has_leaving_nodes } => {
+            Memo::Kind(shape) => self.batch.note_kind(shape),
+            Memo::PassBegun { at, is_solving, has_more, has_leaving_nodes, is_settling } => {
                 self.batch = Batch {
                     last_pass_at: Some(at),
                     is_solving,
                     has_more,
                     has_leaving_nodes,
+                    is_settling,
                     trouble: self.batch.trouble,
                     ..Batch::default()
                 };
@@ -325,8 +336,10 @@ impl Memory {
                     wait.placed_at = placed.then(|| wait.placed_at.unwrap_or(at));
                 }
             }
+            Memo::Starting(pod) => drop(self.starting.insert(pod)),
             Memo::WaitOver(pod) => {
                 self.waits.remove(&pod);
+                self.starting.remove(&pod);
                 self.unplaced.remove(&pod);
             }
             Memo::Unplaced { pod, reason: Some(reason) } => {

@@ -61,6 +61,7 @@ pub struct World {
 struct Index {
     pods_on: FxHashMap<Name, BTreeSet<PodKey>>,
     unschedulable: BTreeSet<PodKey>,
+    undecided: BTreeSet<PodKey>,
     node_by_provider_id: FxHashMap<Arc<str>, BTreeSet<Name>>,
     claim_by_provider_id: FxHashMap<Arc<str>, Name>,
     claims_of_pool: FxHashMap<Name, BTreeSet<Name>>,
@@ -106,6 +107,11 @@ impl World {
     /// The pods that wait for a node Kerf could make.
     pub fn unschedulable_pods(&self) -> impl Iterator<Item = &Pod> {
         self.index.unschedulable.iter().filter_map(|key| self.pods.get(key))
+    }
+
+    /// The pods without a node that the scheduler has not judged, or that wait for something else.
+    pub fn undecided_pods(&self) -> impl Iterator<Item = &Pod> {
+        self.index.undecided.iter().filter_map(|key| self.pods.get(key))
     }
 
     /// The nodes that say they run on a machine; more than one is a fault.
@@ -256,7 +262,10 @@ impl World {
                 Standing::Unschedulable { .. } => {
                     index.unschedulable.insert(pod.key.clone());
                 }
-                Standing::Waiting | Standing::Ended { .. } => {}
+                Standing::Waiting => {
+                    index.undecided.insert(pod.key.clone());
+                }
+                Standing::Ended { .. } => {}
             },
             Object::Node(node) => {
                 if let Some(id) = &node.provider_id {
@@ -287,6 +296,7 @@ impl World {
         match key {
             Key::Pod(key) => {
                 index.unschedulable.remove(key);
+                index.undecided.remove(key);
                 if let Some(node) = self.pods.get(key).and_then(Pod::node) {
                     remove_from(&mut index.pods_on, node, key);
                 }

@@ -4,9 +4,10 @@
 
 mod cluster;
 
-use cluster::{Cluster, START, pod_key};
+use cluster::{Cluster, START, pod_key, waiting_pod};
 use kerf_engine::action::Deed;
 use kerf_engine::event::{Failure, Key, Object};
+use kerf_engine::observed::Standing;
 use kerf_engine::time::Span;
 
 /// Larger than every machine.
@@ -30,6 +31,47 @@ fn pods_that_come_within_a_second_of_each_other_are_placed_together() {
     cluster.pend("b", "1");
     cluster.seconds(5);
     assert_eq!(questions(&cluster), [(1_900, 2)]);
+}
+
+/// A pod that asks for so much CPU and that the scheduler has not judged.
+fn make(cluster: &mut Cluster, name: &str, cpu: &str) {
+    let mut pod = waiting_pod(name, cpu, cluster.now);
+    pod.standing = Standing::Waiting;
+    cluster.store(Object::Pod(pod));
+}
+
+#[test]
+fn pods_of_the_same_kind_that_the_scheduler_has_not_judged_are_waited_for() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    cluster.pend("a", "1");
+    make(&mut cluster, "b", "1");
+    cluster.seconds(3);
+    assert_eq!(questions(&cluster), []);
+    cluster.pend("b", "1");
+    cluster.seconds(5);
+    assert_eq!(questions(&cluster), [(4_000, 2)]);
+}
+
+#[test]
+fn pods_of_another_kind_are_not_waited_for() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    cluster.pend("a", "1");
+    make(&mut cluster, "b", "2");
+    cluster.seconds(5);
+    assert_eq!(questions(&cluster), [(1_000, 1)]);
+}
+
+#[test]
+fn nobody_waits_longer_than_ten_seconds_for_pods_of_the_same_kind() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    make(&mut cluster, "gated", "1");
+    cluster.seconds(4);
+    cluster.pend("a", "1");
+    cluster.seconds(12);
+    let asked = questions(&cluster);
+    assert_eq!(asked.len(), 1);
+    let (at, pods) = asked[0];
+    assert!((10_000..10_250).contains(&at) && pods == 1, "{at} {pods}");
 }
 
 #[test]

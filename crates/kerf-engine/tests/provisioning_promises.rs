@@ -6,10 +6,12 @@ mod cluster;
 
 use std::collections::BTreeMap;
 
-use cluster::{Cluster, allowed, amounts, daemon_set, machines, meta, pod_key, ready_pool, shape};
+use cluster::{
+    Cluster, allowed, amounts, daemon_set, machines, meta, pod_key, ready_pool, shape, waiting_pod,
+};
 use kerf_engine::action::Deed;
 use kerf_engine::event::{Failure, Key, Object};
-use kerf_engine::observed::Node;
+use kerf_engine::observed::{Node, Standing};
 use kerf_model::instance_type::Reservation;
 use kerf_model::labels::well_known::{CAPACITY_TYPE, INSTANCE_TYPE, ON_DEMAND, RESERVED};
 use kerf_model::price::Price;
@@ -160,6 +162,48 @@ fn a_promise_ends_twenty_seconds_after_its_node_is_up() {
     cluster.seconds(30);
     assert!(cluster.questions().len() > 1, "{:?}", cluster.story());
     assert_eq!(cluster.claims().len(), 1, "the place is still the best one");
+}
+
+#[test]
+fn a_pod_whose_place_was_taken_by_another_gets_one_within_seconds() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    cluster.pend("a", "3");
+    cluster.pend("b", "1");
+    cluster.seconds(22);
+    let first = cluster.target_of("a").expect("it has a place");
+    assert_eq!(cluster.target_of("b"), Some(first.clone()));
+    let node = cluster.node().meta.name.to_string();
+    let mut stranger = waiting_pod("stranger", "2", cluster.now);
+    stranger.standing = Standing::Bound { node: node.as_str().into() };
+    cluster.store(Object::Pod(stranger));
+    cluster.seconds(3);
+    assert_eq!(cluster.ordered_claims().len(), 2, "three CPUs are no longer there");
+    assert_ne!(cluster.target_of("a"), Some(first.clone()));
+    assert_eq!(cluster.target_of("b"), Some(first), "one still is");
+}
+
+#[test]
+fn pods_that_changed_places_need_no_new_node() {
+    let mut cluster = Cluster::with_pool(|pool| {
+        let kind = RequirementEntry::new(INSTANCE_TYPE, Operator::In, ["m-4x"]);
+        pool.template.spec.requirements.push(kind);
+    });
+    for pod in ["a", "b"] {
+        cluster.pend(pod, "3");
+    }
+    cluster.seconds(22);
+    assert_eq!(cluster.claims().len(), 2);
+    let place = |cluster: &Cluster, pod: &str| {
+        let id = cluster.claim(&cluster.target_of(pod).unwrap()).status.provider_id.clone();
+        let nodes = cluster.nodes();
+        nodes.iter().find(|node| node.provider_id == id).unwrap().meta.name.to_string()
+    };
+    let of_b = place(&cluster, "b");
+    cluster.bind_to("a", &of_b);
+    cluster.seconds(3);
+    assert_ne!(place(&cluster, "b"), of_b, "it is meant for the other's node now");
+    cluster.seconds(60);
+    assert_eq!(cluster.ordered_claims().len(), 2);
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use kerf_model::pod::PodShape;
+
 use crate::time::Time;
 
 /// What calls for the next pass over waiting pods: a window that opens with the first call and
@@ -16,6 +18,8 @@ pub struct Batch {
     /// Who called, by identity: pods that wait, nodes that leave, claims that are gone. The same
     /// one calling twice does not hold the window open.
     pub callers: BTreeSet<Arc<str>>,
+    /// What the pods among them look like, as far as they are told apart; bounded.
+    pub kinds: Vec<Arc<PodShape>>,
     /// When the last pass began.
     pub last_pass_at: Option<Time>,
     /// Whether its answer is still being thought about.
@@ -24,6 +28,8 @@ pub struct Batch {
     pub has_more: bool,
     /// Whether it saw nodes on their way out, whose pods need looking after.
     pub has_leaving_nodes: bool,
+    /// Whether it saw pods expected on nodes that are up, of which some may find their place taken.
+    pub is_settling: bool,
     /// What follows from questions that nobody could answer, until one is answered again.
     pub trouble: Option<Trouble>,
 }
@@ -54,6 +60,9 @@ pub struct Wait {
     pub placed_at: Option<Time>,
 }
 
+/// Kinds of pods remembered in a window: pods that come at once are of few workloads. Of more no
+/// likeness is looked for.
+const KINDS_MAX: usize = 64;
 /// A question that failed is cut to so many parts, of which one is asked next.
 const PARTS: usize = 4;
 
@@ -63,6 +72,18 @@ impl Batch {
         let failures = before.saturating_add(u32::from(pods <= 1));
         self.is_solving = false;
         self.trouble = Some(Trouble { failures, at, pods_max: (pods / PARTS).max(1) });
+    }
+
+    /// Whether a pod of this shape has called.
+    #[must_use]
+    pub fn is_kin(&self, shape: &Arc<PodShape>) -> bool {
+        self.kinds.iter().any(|known| Arc::ptr_eq(known, shape) || known == shape)
+    }
+
+    pub(super) fn note_kind(&mut self, shape: Arc<PodShape>) {
+        if self.kinds.len() < KINDS_MAX && !self.is_kin(&shape) {
+            self.kinds.push(shape);
+        }
     }
 
     pub(super) fn call(&mut self, caller: Arc<str>, at: Time) {

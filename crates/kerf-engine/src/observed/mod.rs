@@ -21,7 +21,7 @@ pub use disruption_guard::DisruptionGuard;
 pub use namespace::Namespace;
 pub use node::Node;
 pub use node_class::{NodeClass, Readiness};
-pub use pod::{DoNotDisrupt, Pod, PodKey, PodOwner, Standing};
+pub use pod::{DoNotDisrupt, Pod, PodKey, PodOwner, PodProfile, Standing};
 pub use pool::{Pool, PoolStatus};
 
 use std::sync::Arc;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use kerf_model::pod::PodShape;
+use kerf_model::resources::ResourceList;
 
 use super::{Meta, Name};
 use crate::time::{Span, Time};
@@ -47,6 +48,17 @@ pub struct Pod {
     pub termination_grace: Option<Span>,
     /// Why it cannot be considered at all, if so: broken volumes, selectors nobody may use.
     pub unusable: Option<Arc<str>>,
+    /// What only those who watch want to know. Replicas share one.
+    pub profile: Arc<PodProfile>,
+}
+
+/// What only those who watch want to know of a pod; nothing is decided by it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PodProfile {
+    /// The path of what owns it, if anything does.
+    pub owner: String,
+    /// The most its containers may take.
+    pub limits: ResourceList,
 }
 
 /// Where a pod stands in its life.

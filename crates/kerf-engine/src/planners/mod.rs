@@ -5,7 +5,7 @@
 //! finished action. None of them can fail, wait, or change the world.
 
 mod claims;
-mod disruption;
+pub(crate) mod disruption;
 mod machines;
 mod pools;
 mod provisioning;

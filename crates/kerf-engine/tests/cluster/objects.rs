@@ -131,6 +131,7 @@ pub(crate) fn pod(name: &str, node: &str) -> Pod {
         do_not_disrupt: DoNotDisrupt::Absent,
         termination_grace: Some(Span::from_seconds(30)),
         unusable: None,
+        profile: Arc::default(),
     }
 }
 

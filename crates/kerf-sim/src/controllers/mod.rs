@@ -175,6 +175,7 @@ impl Workloads {
             do_not_disrupt: workload.do_not_disrupt,
             termination_grace: Some(workload.grace),
             unusable: None,
+            profile: Arc::default(),
         };
         self.owner.insert(key.clone(), index);
         store.put(Object::Pod(pod));

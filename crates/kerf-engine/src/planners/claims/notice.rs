@@ -2,7 +2,8 @@
 
 use kerf_model::labels::well_known::{NODE_POOL, TERMINATION_FINALIZER};
 
-use super::{health, tally, transitions};
+use super::transitions::{self, Told};
+use super::{health, tally};
 use crate::action::Deed;
 use crate::announcement::Announcement;
 use crate::condition::claim::{DRAINED, REGISTERED};
@@ -32,9 +33,7 @@ pub(in crate::planners) fn notice_gone(world: &World, key: &Key, now: Time) -> D
         Key::Pod(key) => pod_goes(world, key, now),
         Key::Node(name) => node_goes(world, name, now),
         Key::Pool(name) => {
-            let pool = world.pools.get(name);
-            let memos = pool.map(|pool| Memo::ForgetPool(pool.meta.uid.clone()));
-            Decision { memos: memos.into_iter().collect(), ..Decision::default() }
+            world.pools.get(name).map(|pool| pool_goes(key, pool, now)).unwrap_or_default()
         }
         _ => Decision::default(),
     }
@@ -69,7 +68,7 @@ fn claim_advances(world: &World, former: &Claim, claim: &Claim) -> Decision {
         decision.measures.push(tally::node_drained(claim));
     }
     let about = Key::Claim(claim.meta.name.clone());
-    transitions::tell(&about, old, new, &mut decision);
+    transitions::tell(&Told::claim(&about, claim.pool()), old, new, &mut decision);
     decision
 }
 
@@ -85,7 +84,14 @@ fn pool_changes(world: &World, pool: &Pool, now: Time) -> Decision {
         decision.remember(Memo::Counted { pool: pool.meta.uid.clone(), at: now });
     }
     let about = Key::Pool(pool.meta.name.clone());
-    transitions::tell(&about, &old.conditions, &new.conditions, &mut decision);
+    transitions::tell(&Told::pool(&about), &old.conditions, &new.conditions, &mut decision);
+    decision
+}
+
+fn pool_goes(about: &Key, pool: &Pool, now: Time) -> Decision {
+    let mut decision = Decision::default();
+    decision.remember(Memo::ForgetPool(pool.meta.uid.clone()));
+    decision.measures.extend(transitions::ended(&Told::pool(about), &pool.meta, now));
     decision
 }
 
@@ -101,7 +107,10 @@ fn claim_goes(world: &World, claim: &Claim, now: Time) -> Decision {
     }
     if claim.meta.is_deleting() {
         decision.measures.extend(tally::terminated(claim, now));
-        decision.announce(finalized(Key::Claim(name.clone())));
+        let about = Key::Claim(name.clone());
+        let told = Told::claim(&about, claim.pool());
+        decision.measures.extend(transitions::ended(&told, &claim.meta, now));
+        decision.announce(finalized(about));
     }
     decision
 }

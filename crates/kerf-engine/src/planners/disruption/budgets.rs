@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use kerf_model::budget::{Allowed, DisruptionReason};
 
 use crate::condition::claim::{INITIALIZED, INSTANCE_TERMINATING};
-use crate::observed::Claim;
+use crate::observed::{Claim, Name};
+use crate::reading::Allowance;
 use crate::time::Time;
 use crate::world::World;
 
@@ -36,6 +37,20 @@ impl<'a> Budgets<'a> {
         Self::counting(world, now, |claim| {
             claim.meta.is_deleting() || claim.status.conditions.is_true(INSTANCE_TERMINATING)
         })
+    }
+
+    /// What each pool may lose, for each reason, and what it lacks already.
+    pub(super) fn allowances(&self) -> Vec<Allowance> {
+        let of_pool = |pool: &Name| {
+            let tally = self.pools.get(&**pool).copied().unwrap_or_default();
+            DisruptionReason::ALL.map(|reason| Allowance {
+                pool: pool.clone(),
+                reason,
+                allowed: self.allowed(pool, reason, tally),
+                disrupted: tally.disrupted,
+            })
+        };
+        self.world.pools.keys().flat_map(of_pool).collect()
     }
 
     /// Whether a pool has nodes at all while nothing may be taken from it.

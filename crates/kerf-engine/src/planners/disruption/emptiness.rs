@@ -27,8 +27,7 @@ const HELD_BACK_NEWS_MAX: usize = 100;
 /// Chooses empty nodes to take away, as many as budgets allow, the dearest first. Returns whether
 /// there are any, so that it is worth asking again.
 pub(super) fn choose(world: &World, now: Time, decision: &mut Decision) -> bool {
-    let mut empty: Vec<Candidate<'_>> =
-        world.claims.values().filter_map(|claim| empty_candidate(world, claim)).collect();
+    let mut empty: Vec<Candidate<'_>> = candidates(world).collect();
     if empty.is_empty() {
         return false;
     }
@@ -58,6 +57,11 @@ pub(super) fn choose(world: &World, now: Time, decision: &mut Decision) -> bool 
         decision.wake(now + SECOND_LOOK_AFTER);
     }
     true
+}
+
+/// Empty nodes that have been quiet for long enough.
+pub(super) fn candidates(world: &World) -> impl Iterator<Item = Candidate<'_>> {
+    world.claims.values().filter_map(|claim| empty_candidate(world, claim))
 }
 
 /// Looks at chosen nodes again when some time has passed; those still empty, still free to go and

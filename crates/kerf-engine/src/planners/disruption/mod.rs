@@ -22,11 +22,22 @@ mod tally;
 pub(super) use removal::conclude;
 
 use crate::decision::Decision;
+use crate::reading::Allowance;
 use crate::time::{Span, Time};
 use crate::world::World;
 
 /// How often nodes are searched for some to take away.
 const SEARCH_EVERY: Span = Span::from_seconds(10);
+
+/// What each pool may lose now, for each reason.
+pub(crate) fn allowances(world: &World, now: Time) -> Vec<Allowance> {
+    budgets::Budgets::of(world, now).allowances()
+}
+
+/// How many nodes are empty and have been quiet for long enough.
+pub(crate) fn empty_count(world: &World) -> usize {
+    emptiness::candidates(world).count()
+}
 
 /// What can be taken away now.
 pub(super) fn plan(world: &World, now: Time) -> Decision {

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use kerf_model::taint::{Taint, disrupted};
 
+use super::start;
 use crate::condition::READY;
+use crate::condition::claim::INITIALIZED;
 use crate::decision::Decision;
 use crate::event::{Key, Object};
 use crate::memory::{Memo, Trouble};
-use crate::observed::{Name, Node, Pod, PodKey, Pool, Standing};
+use crate::observed::{Claim, Name, Node, Pod, Pool, Standing};
 use crate::time::{Span, Time};
 use crate::world::World;
 
@@ -23,6 +25,11 @@ pub(super) enum Due {
 
 /// Those who still wait are looked at again so long after the last pass.
 const LOOK_AGAIN_AFTER: Span = Span::from_seconds(10);
+/// Pods expected on nodes that are up are looked at again so long after the last pass: the
+/// cluster's scheduler binds hundreds in this time, and who is left has lost the place.
+const SETTLES_AFTER: Span = Span::from_seconds(2);
+/// How often to look whether pods of the same kind are still to be judged.
+const LOOK_FOR_MORE_EVERY: Span = Span::from_millis(250);
 /// After a question that failed the next waits so long, twice as long after each more, up to a
 /// minute.
 const RETRY_FIRST: Span = Span::from_seconds(1);
@@ -44,12 +51,10 @@ pub(super) fn due(world: &World, now: Time) -> Due {
     if let Some(retry) = retry.filter(|retry| now < *retry) {
         return Due::At(retry);
     }
-    let settings = &world.settings;
-    let window = batch.opened_at.zip(batch.last_new_at);
-    let closes = window
-        .map(|(opened, newest)| (opened + settings.batch_max).min(newest + settings.batch_idle));
+    let closes = closing(world, now);
     let someone_waits = batch.has_leaving_nodes || world.unschedulable_pods().next().is_some();
-    let again = batch.last_pass_at.filter(|_| someone_waits).map(|last| last + LOOK_AGAIN_AFTER);
+    let pause = if batch.is_settling { SETTLES_AFTER } else { LOOK_AGAIN_AFTER };
+    let again = batch.last_pass_at.filter(|_| someone_waits).map(|last| last + pause);
     let more = batch.last_pass_at.filter(|_| batch.has_more);
     let retry = retry.filter(|_| someone_waits);
     match [closes, again, more, retry].into_iter().flatten().min() {
@@ -57,6 +62,29 @@ pub(super) fn due(world: &World, now: Time) -> Due {
         Some(time) => Due::At(time),
         None => Due::Unasked,
     }
+}
+
+/// When the open window closes: when nobody new has called for a while, but not while more of the
+/// same kind are about to call, and after its longest time in any case.
+fn closing(world: &World, now: Time) -> Option<Time> {
+    let (batch, settings) = (&world.memory.batch, &world.settings);
+    let (opened, newest) = batch.opened_at.zip(batch.last_new_at)?;
+    let (idle, last) = (newest + settings.batch_idle, opened + settings.batch_max);
+    let closes = match now {
+        now if idle <= now && now < last && more_come(world, now) => now + LOOK_FOR_MORE_EVERY,
+        _ => idle,
+    };
+    Some(closes.min(last))
+}
+
+/// Whether pods like those that called have been made and the cluster's scheduler has not come to
+/// them yet. Where it is slower than the window is short, they would be placed apart from their
+/// like, on more nodes than they need. One that has not been judged for long waits for something
+/// else.
+fn more_come(world: &World, now: Time) -> bool {
+    let batch = &world.memory.batch;
+    let is_new = |pod: &Pod| now < pod.meta.created_at + world.settings.batch_max;
+    world.undecided_pods().any(|pod| is_new(pod) && batch.is_kin(&pod.shape))
 }
 
 /// How long after a question that nobody could answer the next is asked.
@@ -77,6 +105,15 @@ pub(in crate::planners) fn notice(world: &World, object: &Object, now: Time) -> 
                 call(&node.meta.uid, now, &mut decision);
             }
         }
+        Object::Claim(claim) => {
+            // From now on the cluster's scheduler fills its node.
+            let is_up = |claim: &Claim| claim.status.conditions.is_true(INITIALIZED);
+            let was_up = world.claims.get(&claim.meta.name).is_some_and(is_up);
+            let is_awaited = world.memory.nominated_until.contains_key(&claim.meta.name);
+            if is_up(claim) && !was_up && is_awaited {
+                call(&claim.meta.uid, now, &mut decision);
+            }
+        }
         Object::Pool(pool) if world.unschedulable_pods().next().is_some() => {
             let before = world.pools.get(&pool.meta.name);
             let same = |before: &Pool| {
@@ -95,7 +132,7 @@ pub(in crate::planners) fn notice(world: &World, object: &Object, now: Time) -> 
 pub(in crate::planners) fn notice_gone(world: &World, key: &Key, now: Time) -> Decision {
     let mut decision = Decision::default();
     match key {
-        Key::Pod(pod) => decision.memos.extend(wait_over(world, pod)),
+        Key::Pod(pod) => decision.memos.extend(start::over(world, pod)),
         Key::Node(name) if world.memory.nominated_until.contains_key(name) => {
             decision.remember(Memo::Unshield(name.clone()));
         }
@@ -124,29 +161,19 @@ pub(in crate::planners) fn notice_offered(world: &World, pool: &Name, now: Time)
 
 fn notice_pod(world: &World, pod: &Pod, now: Time, decision: &mut Decision) {
     let before = world.pods.get(&pod.key);
-    match &pod.standing {
-        Standing::Unschedulable { .. } => {
-            let waited = before.is_some_and(|before| {
-                before.meta.uid == pod.meta.uid
-                    && matches!(before.standing, Standing::Unschedulable { .. })
-            });
-            if !waited {
-                let (pod, uid) = (pod.key.clone(), pod.meta.uid.clone());
-                call(&uid, now, decision);
-                decision.remember(Memo::Waits { pod, uid, at: now });
-            }
+    if let Standing::Unschedulable { .. } = pod.standing {
+        let waited = before.is_some_and(|before| {
+            before.meta.uid == pod.meta.uid
+                && matches!(before.standing, Standing::Unschedulable { .. })
+        });
+        if !waited {
+            let (key, uid) = (pod.key.clone(), pod.meta.uid.clone());
+            call(&uid, now, decision);
+            decision.remember(Memo::Kind(pod.shape.clone()));
+            decision.remember(Memo::Waits { pod: key, uid, at: now });
         }
-        Standing::Bound { .. } | Standing::Ended { .. } => {
-            decision.memos.extend(wait_over(world, &pod.key));
-        }
-        Standing::Waiting => {}
     }
-}
-
-fn wait_over(world: &World, pod: &PodKey) -> Option<Memo> {
-    let memory = &world.memory;
-    let is_known = memory.waits.contains_key(pod) || memory.unplaced.contains_key(pod);
-    is_known.then(|| Memo::WaitOver(pod.clone()))
+    start::follow(world, pod, now, decision);
 }
 
 fn call(caller: &Arc<str>, at: Time, decision: &mut Decision) {

@@ -16,6 +16,7 @@ mod pass;
 mod pool_choice;
 mod problem;
 mod reservation;
+mod start;
 mod usage;
 mod verdict;
 mod waiting;

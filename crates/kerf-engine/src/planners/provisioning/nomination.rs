@@ -1,16 +1,39 @@
 //! Places that are promised: a pod that was given one is not placed again while the promise holds.
+//!
+//! The cluster's scheduler does not know of promises. It fills nodes that are up as it likes, so a
+//! place may be taken by a pod that was meant for another node; then the promise ends at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use kerf_model::node::BoundPod;
+use kerf_model::resources::ResourceList;
+use rustc_hash::FxHashMap;
 
 use super::waiting;
 use crate::condition::claim::INITIALIZED;
 use crate::memory::Nomination;
-use crate::observed::{Claim, Name, Pod, PodOwner};
+use crate::observed::{Claim, Name, Node, Pod, PodOwner};
 use crate::settings::Settings;
 use crate::time::{Span, Time};
 use crate::world::World;
+
+/// How far a promise has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Promise {
+    /// There is none, or it no longer holds.
+    Void,
+    /// Its node is on its way.
+    Coming,
+    /// Its node is up and has room; the pod may come any moment.
+    Open,
+}
+
+/// Judges promises; what is left of nodes is read once.
+pub(super) struct Promises<'a> {
+    world: &'a World,
+    now: Time,
+    left: FxHashMap<&'a str, ResourceList>,
+}
 
 /// The shortest time a promise holds once its node is up.
 const PROMISE_MIN: Span = Span::from_seconds(10);
@@ -20,35 +43,64 @@ pub(super) fn promise(settings: &Settings) -> Span {
     PROMISE_MIN.max(settings.batch_max.times(2))
 }
 
-/// Whether the place a pod was promised can still become one.
-pub(super) fn holds(world: &World, nomination: &Nomination, now: Time) -> bool {
-    let target = &nomination.target;
-    let lasts_from = |up_at: Time| now < up_at.max(nomination.at) + promise(&world.settings);
-    if let Some(claim) = world.claims.get(target) {
-        return !world.is_leaving(claim) && initialized_at(claim).is_none_or(lasts_from);
+impl<'a> Promises<'a> {
+    pub(super) fn new(world: &'a World, now: Time) -> Self {
+        Self { world, now, left: FxHashMap::default() }
     }
-    if world.memory.creating.contains_key(target) {
-        return true;
-    }
-    let node = world.nodes.get(target).filter(|node| !world.is_node_leaving(node));
-    node.is_some_and(|_| lasts_from(nomination.at))
-}
 
-/// The promise a pod has, if it holds.
-pub(super) fn promised<'a>(world: &'a World, pod: &Pod, now: Time) -> Option<&'a Nomination> {
-    let nomination = world.memory.nominations.get(&pod.key)?;
-    (nomination.uid == pod.meta.uid && holds(world, nomination, now)).then_some(nomination)
+    /// The promise a pod has.
+    pub(super) fn of(&mut self, pod: &Pod) -> Promise {
+        let nomination = self.world.memory.nominations.get(&pod.key);
+        match nomination.filter(|nomination| nomination.uid == pod.meta.uid) {
+            Some(nomination) => self.judge(nomination, pod),
+            None => Promise::Void,
+        }
+    }
+
+    fn judge(&mut self, nomination: &'a Nomination, pod: &Pod) -> Promise {
+        let (world, now) = (self.world, self.now);
+        let target = &nomination.target;
+        let lasts_from = |up_at: Time| now < up_at.max(nomination.at) + promise(&world.settings);
+        if let Some(claim) = world.claims.get(target) {
+            return match initialized_at(claim) {
+                _ if world.is_leaving(claim) => Promise::Void,
+                None => Promise::Coming,
+                Some(up_at) if lasts_from(up_at) => match world.node_of(claim) {
+                    Some(node) => self.if_room(node, pod),
+                    None => Promise::Coming,
+                },
+                Some(_) => Promise::Void,
+            };
+        }
+        if world.memory.creating.contains_key(target) {
+            return Promise::Coming;
+        }
+        match world.nodes.get(target).filter(|node| !world.is_node_leaving(node)) {
+            Some(node) if lasts_from(nomination.at) => self.if_room(node, pod),
+            _ => Promise::Void,
+        }
+    }
+
+    /// Open if the node has room for the pod beside those that stand there.
+    fn if_room(&mut self, node: &'a Node, pod: &Pod) -> Promise {
+        let world = self.world;
+        let left = self.left.entry(&node.meta.name).or_insert_with(|| {
+            let mut left = node.allocatable.clone();
+            let pods = world.pods_on(&node.meta.name);
+            pods.for_each(|there| left.subtract(&there.shape.requests));
+            left
+        });
+        if pod.shape.requests.fits(left) { Promise::Open } else { Promise::Void }
+    }
 }
 
 /// The pods that hold a promise and have not come yet, by the claim or node they are meant for.
 pub(super) fn expected(world: &World, now: Time) -> BTreeMap<&str, Vec<&Pod>> {
+    let mut promises = Promises::new(world, now);
     let mut expected: BTreeMap<&str, Vec<&Pod>> = BTreeMap::new();
     for (key, nomination) in &world.memory.nominations {
         let Some(pod) = world.pods.get(key) else { continue };
-        if pod.meta.uid == nomination.uid
-            && waiting::may_need_place(world, pod)
-            && holds(world, nomination, now)
-        {
+        if waiting::may_need_place(world, pod) && promises.of(pod) != Promise::Void {
             expected.entry(&nomination.target).or_default().push(pod);
         }
     }

@@ -69,5 +69,6 @@ fn begun(waiting: &Waiting<'_>, is_solving: bool, now: Time) -> Memo {
         is_solving,
         has_more: waiting.has_more && is_solving,
         has_leaving_nodes: waiting.has_leaving_nodes,
+        is_settling: waiting.is_settling,
     }
 }

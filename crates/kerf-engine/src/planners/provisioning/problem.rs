@@ -1,6 +1,6 @@
 //! The world as a placement problem.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kerf_model::node::{BoundPod, Node as NodeView};
@@ -8,7 +8,7 @@ use kerf_model::pod::PodShape;
 use kerf_scheduler::{Pool, Problem};
 
 use super::{nomination, waiting};
-use crate::observed::{Node, Pod};
+use crate::observed::{Node, Pod, PodKey};
 use crate::time::Time;
 use crate::world::World;
 use crate::world::arrival::Arrivals;
@@ -18,7 +18,10 @@ const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
 
 /// The question where these pods should go.
 pub(super) fn build(world: &World, pods: &[&Pod], pools: Vec<Pool>, now: Time) -> Problem {
-    let expected = nomination::expected(world, now);
+    let mut expected = nomination::expected(world, now);
+    // Who is asked about is not expected anywhere.
+    let asked: BTreeSet<&PodKey> = pods.iter().map(|pod| &pod.key).collect();
+    expected.values_mut().for_each(|pods| pods.retain(|pod| !asked.contains(&pod.key)));
     let mut nodes: Vec<NodeView> = world
         .nodes
         .values()

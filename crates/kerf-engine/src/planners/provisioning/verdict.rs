@@ -82,11 +82,17 @@ impl<'a> Verdict<'a> {
     /// The pods among these that still need a place, and have none by now.
     fn still_waiting(&self, pods: &[usize]) -> Vec<&'a Pod> {
         let find = |index: &usize| waiting::asked(self.world, &self.problem.pods[*index]);
-        let free = |pod: &&Pod| {
-            waiting::may_need_place(self.world, pod)
-                && nomination::promised(self.world, pod, self.now).is_none()
-        };
+        let free =
+            |pod: &&Pod| waiting::may_need_place(self.world, pod) && !self.has_newer_promise(pod);
         pods.iter().filter_map(find).filter(free).collect()
+    }
+
+    /// Whether a pod was promised a place after this question was asked.
+    fn has_newer_promise(&self, pod: &Pod) -> bool {
+        let memory = &self.world.memory;
+        let nomination = memory.nominations.get(&pod.key);
+        let nomination = nomination.filter(|nomination| nomination.uid == pod.meta.uid);
+        nomination.is_some_and(|nomination| Some(nomination.at) > memory.batch.last_pass_at)
     }
 
     /// The claim, or the node without one, that a node of the problem stands for, if it stays.

@@ -6,7 +6,7 @@ use kerf_model::labels::well_known::NODE_POOL;
 use kerf_model::pod::{Pod as PodInWords, PodShape};
 use kerf_model::requirement::Operator;
 
-use super::nomination;
+use super::nomination::{Promise, Promises};
 use crate::observed::{Pod, PodKey, PodOwner, Standing};
 use crate::planners::disruption::guards::Guards;
 use crate::time::Time;
@@ -23,6 +23,8 @@ pub(super) struct Waiting<'a> {
     pub(super) has_more: bool,
     /// Whether there are nodes on their way out.
     pub(super) has_leaving_nodes: bool,
+    /// Whether pods are expected on nodes that are up.
+    pub(super) is_settling: bool,
 }
 
 /// Pods placed in one pass at most: twice what the largest rollouts create at once, and few enough
@@ -31,38 +33,60 @@ const PODS_PER_PASS_MAX: usize = 20_000;
 
 /// The pods that need a place and have none promised: those the cluster's scheduler has given up
 /// on, and those whose node is going away and that may move now.
+///
+/// Where a promise ended because another pod took the place, the pods on their way to nodes that
+/// are up are placed anew together with those that lost theirs: who stands where has changed.
 pub(super) fn collect(world: &World, now: Time) -> Waiting<'_> {
     let mut waiting = Waiting::default();
-    let free = |pod: &&Pod| nomination::promised(world, pod, now).is_none();
-    for pod in world.unschedulable_pods() {
-        match &pod.unusable {
-            Some(reason) if !shuns_pools(&pod.shape) => waiting.unusable.push((pod, reason)),
-            None if !shuns_pools(&pod.shape) && free(&pod) => waiting.pods.push(pod),
-            _ => {}
+    let mut promises = Promises::new(world, now);
+    let mut settling = Vec::new();
+    let mut lost_any = false;
+    for pod in world.unschedulable_pods().filter(|pod| !shuns_pools(&pod.shape)) {
+        match (&pod.unusable, promises.of(pod)) {
+            (Some(reason), _) => waiting.unusable.push((pod, reason)),
+            (None, Promise::Void) => {
+                lost_any |= world.memory.nominations.contains_key(&pod.key);
+                waiting.pods.push(pod);
+            }
+            (None, Promise::Open) => settling.push(pod),
+            (None, Promise::Coming) => {}
         }
+    }
+    waiting.is_settling = !settling.is_empty();
+    if lost_any {
+        waiting.pods.append(&mut settling);
     }
     let mut guards = Guards::new(world);
     for node in world.nodes.values().filter(|node| world.is_node_leaving(node)) {
         waiting.has_leaving_nodes = true;
-        let moving = world.pods_on(&node.meta.name).filter(free);
+        let moving = world.pods_on(&node.meta.name);
+        let moving = moving.filter(|pod| promises.of(pod) == Promise::Void);
         let moving = moving.filter(|pod| pod.unusable.is_none() && may_move(pod, &mut guards, now));
         waiting.pods.extend(moving);
     }
-    let wait_of = |pod: &Pod| world.memory.waits.get(&pod.key);
-    let is_new = |pod: &&Pod| wait_of(pod).is_some_and(|wait| wait.judged_at.is_none());
-    if world.memory.batch.has_more {
-        // The others had their turn a moment ago.
-        waiting.pods.retain(is_new);
-    }
-    let most = world.memory.batch.trouble.map_or(PODS_PER_PASS_MAX, |trouble| trouble.pods_max);
-    if waiting.pods.len() > most {
-        // Those not judged for longest go first, so that nobody is passed over for ever.
-        let judged_at = |pod: &Pod| wait_of(pod)?.judged_at;
-        waiting.pods.sort_by_key(|pod| (judged_at(pod), pod.meta.created_at, &pod.meta.uid));
-        let rest = waiting.pods.split_off(most);
-        waiting.has_more = rest.iter().any(is_new);
-    }
+    waiting.choose(world);
     waiting
+}
+
+impl Waiting<'_> {
+    /// Leaves out whom there is no time for now.
+    fn choose(&mut self, world: &World) {
+        let wait_of = |pod: &Pod| world.memory.waits.get(&pod.key);
+        let is_new = |pod: &&Pod| wait_of(pod).is_some_and(|wait| wait.judged_at.is_none());
+        let batch = &world.memory.batch;
+        if batch.has_more {
+            // The others had their turn a moment ago.
+            self.pods.retain(is_new);
+        }
+        let most = batch.trouble.map_or(PODS_PER_PASS_MAX, |trouble| trouble.pods_max);
+        if self.pods.len() > most {
+            // Those not judged for longest go first, so that nobody is passed over for ever.
+            let judged_at = |pod: &Pod| wait_of(pod)?.judged_at;
+            self.pods.sort_by_key(|pod| (judged_at(pod), pod.meta.created_at, &pod.meta.uid));
+            let rest = self.pods.split_off(most);
+            self.has_more = rest.iter().any(is_new);
+        }
+    }
 }
 
 /// Whether a pod still needs a place: it has no node, or one that is going away.
