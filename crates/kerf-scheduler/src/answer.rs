@@ -8,7 +8,7 @@ use kerf_model::vocabulary::{KeyId, ValueSet};
 
 use crate::bin::Bin;
 use crate::rounds::Placed;
-use crate::solution::{ExistingPlacement, NewNode, Solution, TypeOption, Unplaced};
+use crate::solution::{ExistingPlacement, NewNode, Solution, TypeOption, Unplaced, Without};
 use crate::solver::Solver;
 use crate::units::{self, Amounts};
 use crate::worth::Worth;
@@ -26,21 +26,29 @@ impl Hand<'_> {
 }
 
 impl Solver<'_> {
-    /// Says in words what was placed where.
-    pub(crate) fn answer(&self, placed: &Placed) -> Solution {
+    /// Says in words what was placed where, and which pods had to move.
+    pub(crate) fn into_answer(self, placed: &Placed) -> Without {
+        let solution = self.answer(placed);
+        Without { displaced: self.displaced, solution }
+    }
+
+    fn answer(&self, placed: &Placed) -> Solution {
         let mut new_nodes = Vec::new();
         let mut price = Price::ZERO;
         let mut on_new_nodes = Amounts::new();
-        let mut hand = Hand { pods: self.classes.iter().map(|class| class.pods.iter()).collect() };
+        let mut hand = Hand { pods: vec![[].iter(); self.base.classes.len()] };
+        for (class, pods) in &self.members {
+            hand.pods[*class] = pods.iter();
+        }
         let mut existing: Vec<ExistingPlacement> = Vec::new();
-        for node in &self.nodes {
-            let dealt = node.contents.iter().flat_map(|content| {
+        for index in self.nodes.changed() {
+            let dealt = self.nodes.room(index).contents.iter().flat_map(|content| {
                 hand.deal(content.item.class, content.count).collect::<Vec<_>>()
             });
             let mut pods: Vec<usize> = dealt.collect();
             pods.sort_unstable();
             if !pods.is_empty() {
-                existing.push(ExistingPlacement { node: node.node, pods });
+                existing.push(ExistingPlacement { node: self.base.nodes[index].node, pods });
             }
         }
         existing.sort_by_key(|placement| placement.node);
@@ -53,7 +61,7 @@ impl Solver<'_> {
             for content in &bin.contents {
                 units::add(
                     &mut on_new_nodes,
-                    &self.classes[content.item.class].requests,
+                    &self.base.classes[content.item.class].requests,
                     content.count,
                 );
             }
@@ -88,28 +96,29 @@ impl Solver<'_> {
         if bin.reserved.is_some()
             && let Some(first) = choices.first()
         {
-            let offer = &self.machines.all[first.machine].offers[first.offer];
-            requirements.narrow(&offer.requirements, &self.vocabulary);
+            let offer = &self.base.machines.all[first.machine].offers[first.offer];
+            requirements.narrow(&offer.requirements, &self.base.vocabulary);
         }
         let relaxed = !bin.meets_min_values(&choices, &self.world());
-        let pool = self.machines.templates[bin.template].pool;
-        let types = &self.problem.pools[pool].instance_types;
+        let pool = self.base.machines.templates[bin.template].pool;
+        let types = &self.base.problem.pools[pool].instance_types;
         let mut names = ValueSet::new();
         for choice in &choices {
-            let name = &types[self.machines.all[choice.machine].instance_type].name;
-            if let Some(value) = self.vocabulary.find_value(KeyId::INSTANCE_TYPE, name) {
+            let name = &types[self.base.machines.all[choice.machine].instance_type].name;
+            if let Some(value) = self.base.vocabulary.find_value(KeyId::INSTANCE_TYPE, name) {
                 names.insert(value);
             }
         }
         if !names.is_empty() {
-            requirements.add(Requirement::one_of(KeyId::INSTANCE_TYPE, names), &self.vocabulary);
+            requirements
+                .add(Requirement::one_of(KeyId::INSTANCE_TYPE, names), &self.base.vocabulary);
         }
         let mut requests = bin.requests.clone();
         if let Some(first) = choices.first() {
-            units::add(&mut requests, &self.machines.all[first.machine].daemons.requests, 1);
+            units::add(&mut requests, &self.base.machines.all[first.machine].daemons.requests, 1);
         }
         let options = choices.iter().map(|choice| {
-            let machine = &self.machines.all[choice.machine];
+            let machine = &self.base.machines.all[choice.machine];
             TypeOption {
                 instance_type: machine.instance_type,
                 offering: machine.offers[choice.offer].offering,
@@ -119,16 +128,20 @@ impl Solver<'_> {
         NewNode {
             pool,
             options: options.collect(),
-            requirements: requirements.to_entries(&self.vocabulary),
+            requirements: requirements.to_entries(&self.base.vocabulary),
             pods,
-            requests: self.units.to_list(&requests),
+            requests: self.base.units.to_list(&requests),
             min_values_relaxed: relaxed,
         }
     }
 
     /// The cost below which no fleet can hold so much.
     fn lower_bound(&self, on_new_nodes: &Amounts) -> Price {
+        if on_new_nodes.is_empty() {
+            return Price::ZERO;
+        }
         let priced = self
+            .base
             .machines
             .all
             .iter()

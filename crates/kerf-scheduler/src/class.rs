@@ -1,15 +1,13 @@
 //! Pods that are alike, and the ways they may be placed from the most wished for to the least.
 
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use kerf_model::bitset::BitSet;
-use kerf_model::pod::{Pod, PodAffinityTerm, PodShape};
+use kerf_model::pod::{PodAffinityTerm, PodShape};
 use kerf_model::requirement::RequirementEntry;
 use kerf_model::requirements::{NodeAffinity, Requirements};
 use kerf_model::selector::LabelSet;
 use kerf_model::taint::{TaintEffect, TaintSet, TaintVocabulary, Toleration};
-use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::group::{Context, GroupId, Groups, Nearness};
 use crate::placement::selector_of;
@@ -23,12 +21,14 @@ const VOLUME_COMBINATIONS_MAX: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Class {
     pub(crate) shape: Arc<PodShape>,
-    /// Which pods, the oldest first.
-    pub(crate) pods: Vec<usize>,
     pub(crate) requests: Amounts,
-    pub(crate) labels: LabelSet,
+    labels: LabelSet,
     /// The groups these pods count in.
     pub(crate) matched: BitSet,
+    /// Those of them whose domain is the node …
+    pub(crate) matched_hosts: Vec<GroupId>,
+    /// … and which keep matching pods away.
+    pub(crate) kept_away_by: Vec<GroupId>,
     /// The ways to place them, tried in order.
     pub(crate) variants: Vec<Variant>,
 }
@@ -43,51 +43,6 @@ pub(crate) struct Variant {
     /// The rules about other pods that are held to.
     pub(crate) groups: Vec<GroupId>,
     pub(crate) tolerated: TaintSet,
-}
-
-/// Groups pods by shape. Pods that share a shape are found by its address, others by content.
-pub(crate) fn group_by_shape(pods: &[Pod]) -> Vec<(Arc<PodShape>, Vec<usize>)> {
-    let mut by_address: FxHashMap<*const PodShape, usize> = FxHashMap::default();
-    let mut by_content: FxHashMap<u64, Vec<usize>> = FxHashMap::default();
-    let mut classes: Vec<(Arc<PodShape>, Vec<usize>)> = Vec::new();
-    for (index, pod) in pods.iter().enumerate() {
-        let class = *by_address.entry(Arc::as_ptr(&pod.shape)).or_insert_with(|| {
-            let bucket = by_content.entry(fingerprint(&pod.shape)).or_default();
-            let known = bucket.iter().find(|known| *classes[**known].0 == *pod.shape);
-            known.copied().unwrap_or_else(|| {
-                classes.push((pod.shape.clone(), Vec::new()));
-                bucket.push(classes.len() - 1);
-                classes.len() - 1
-            })
-        });
-        classes[class].1.push(index);
-    }
-    for (_, members) in &mut classes {
-        members.sort_by(|a, b| {
-            let key = |index: &usize| (pods[*index].created_at, pods[*index].uid.as_str(), *index);
-            key(a).cmp(&key(b))
-        });
-    }
-    classes
-}
-
-/// A number that equal shapes share. What it leaves out is compared afterwards.
-fn fingerprint(shape: &PodShape) -> u64 {
-    let mut hasher = FxHasher::default();
-    shape.namespace.hash(&mut hasher);
-    for (key, value) in &shape.labels {
-        (key, value).hash(&mut hasher);
-    }
-    for (name, quantity) in shape.requests.iter() {
-        (name, quantity.nanos()).hash(&mut hasher);
-    }
-    for (key, value) in &shape.placement.node_selector {
-        (key, value).hash(&mut hasher);
-    }
-    shape.spreads.hash(&mut hasher);
-    shape.affinity.hash(&mut hasher);
-    shape.anti_affinity.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// What reading a class needs besides the pods.
@@ -114,12 +69,25 @@ struct Wishes {
 
 impl ClassReader<'_, '_> {
     /// Reads a class; the groups it counts in are known only when all classes are read.
-    pub(crate) fn read(&mut self, shape: Arc<PodShape>, pods: Vec<usize>) -> Class {
+    pub(crate) fn read(&mut self, shape: Arc<PodShape>) -> Class {
         let requests = self.units.asked(&shape.requests);
-        let labels = shape.labels.iter().map(|(key, value)| (key.as_str(), value.as_str()));
-        let labels = LabelSet::intern(labels, self.context.vocabulary);
+        let labels = self.labels(&shape);
         let variants = self.variants(&shape);
-        Class { shape, pods, requests, labels, matched: BitSet::new(), variants }
+        Class {
+            shape,
+            requests,
+            labels,
+            matched: BitSet::new(),
+            matched_hosts: Vec::new(),
+            kept_away_by: Vec::new(),
+            variants,
+        }
+    }
+
+    /// The labels of pods of a shape.
+    pub(crate) fn labels(&mut self, shape: &PodShape) -> LabelSet {
+        let labels = shape.labels.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        LabelSet::intern(labels, self.context.vocabulary)
     }
 
     /// Every way to place a pod, most wished for first; none when its rules make no sense.
@@ -281,6 +249,24 @@ fn drop_heaviest(terms: &mut Vec<(i32, PodAffinityTerm)>) -> bool {
 }
 
 impl Class {
+    /// Finds the groups these pods count in.
+    pub(crate) fn match_groups(&mut self, groups: &Groups) {
+        self.matched = groups.matching(&self.shape.namespace, &self.labels);
+        let matched = self.matched.iter().map(|group| group as GroupId);
+        self.matched_hosts = matched.filter(|id| groups.get(*id).is_hostname()).collect();
+        let hosts = self.matched_hosts.iter().copied();
+        self.kept_away_by = hosts.filter(|id| groups.get(*id).binds_others).collect();
+    }
+
+    /// The groups these pods count in or whose rule they hold to.
+    pub(crate) fn concerned<'a>(
+        &'a self,
+        variant: &'a Variant,
+    ) -> impl Iterator<Item = GroupId> + 'a {
+        let held = variant.groups.iter().copied().filter(|group| !self.counts_in(*group));
+        self.matched.iter().map(|group| group as GroupId).chain(held)
+    }
+
     /// Whether these pods count in a group.
     pub(crate) fn counts_in(&self, group: GroupId) -> bool {
         u32::try_from(group).is_ok_and(|group| self.matched.contains(group))

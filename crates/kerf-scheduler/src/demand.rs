@@ -1,6 +1,8 @@
 //! What pods ask of a node, and which machines and nodes could answer; worked out once for all pods
 //! that ask the same.
 
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
 use kerf_model::bitset::BitSet;
 use kerf_model::requirements::Requirements;
 use kerf_model::taint::TaintSet;
@@ -23,12 +25,13 @@ pub(crate) struct Demand {
     pub(crate) priced: Vec<(u32, u64)>,
     /// Nodes that accept it.
     pub(crate) nodes: BitSet,
-    /// By key: each domain, with the machines in it, largest first, and the nodes in it.
-    domains: FxHashMap<KeyId, Vec<Domain>>,
+    /// By key: where its pods could stand.
+    domains: RwLock<FxHashMap<KeyId, Arc<[Domain]>>>,
 }
 
-/// A domain that pods of a demand could stand in.
-#[derive(Clone, Debug)]
+/// A domain that pods of a demand could stand in, with the machines in it, largest first, and the
+/// nodes in it.
+#[derive(Debug)]
 pub(crate) struct Domain {
     pub(crate) value: ValueId,
     pub(crate) machines: Vec<u32>,
@@ -36,11 +39,21 @@ pub(crate) struct Domain {
     pub(crate) cheapest_micros: u64,
 }
 
-/// All demands met so far.
+/// What a demand asks for.
+type Wanted = (Requirements, TaintSet);
+
+/// Demands worked out for any question about a cluster. Their answers follow from the cluster alone,
+/// so it makes no difference which question comes first.
+#[derive(Debug, Default)]
+pub(crate) struct KnownDemands {
+    known: RwLock<FxHashMap<Wanted, Arc<Demand>>>,
+}
+
+/// The demands of one question, numbered.
 #[derive(Debug, Default)]
 pub(crate) struct Demands {
-    demands: Vec<Demand>,
-    known: FxHashMap<(Requirements, TaintSet), DemandId>,
+    demands: Vec<Arc<Demand>>,
+    numbers: FxHashMap<Wanted, DemandId>,
 }
 
 /// What demands are matched against.
@@ -49,6 +62,7 @@ pub(crate) struct Supply<'a> {
     pub(crate) nodes: &'a [NodeState],
     pub(crate) well_known: &'a KeySet,
     pub(crate) vocabulary: &'a Vocabulary,
+    pub(crate) known: &'a KnownDemands,
 }
 
 impl Demands {
@@ -62,7 +76,7 @@ impl Demands {
         requirements: &Requirements,
         tolerated: &TaintSet,
     ) -> Option<&Demand> {
-        let id = self.known.get(&(requirements.clone(), tolerated.clone()))?;
+        let id = self.numbers.get(&(requirements.clone(), tolerated.clone()))?;
         Some(&self.demands[*id])
     }
 
@@ -73,48 +87,63 @@ impl Demands {
         tolerated: &TaintSet,
         supply: &Supply<'_>,
     ) -> DemandId {
-        if let Some(known) = self.known.get(&(requirements.clone(), tolerated.clone())) {
+        let wanted = (requirements.clone(), tolerated.clone());
+        if let Some(known) = self.numbers.get(&wanted) {
             return *known;
         }
-        let priced = supply.machines.accepting(
-            requirements,
-            tolerated,
-            supply.well_known,
-            supply.vocabulary,
-        );
-        let mut machines = BitSet::new();
-        for (index, _) in &priced {
-            machines.insert(*index);
-        }
-        let none = KeySet::new();
-        let mut nodes = BitSet::new();
-        for (index, node) in supply.nodes.iter().enumerate() {
-            if node.taints.is_subset(tolerated)
-                && node.labels.compatible(requirements, &none, supply.vocabulary)
-            {
-                nodes.insert(u32::try_from(index).expect("fewer than 2³² nodes"));
-            }
-        }
-        let requirements = requirements.clone();
-        self.known.insert((requirements.clone(), tolerated.clone()), self.demands.len());
-        self.demands.push(Demand {
-            requirements,
-            machines,
-            priced,
-            nodes,
-            domains: FxHashMap::default(),
-        });
-        self.demands.len() - 1
+        let id = self.demands.len();
+        self.demands.push(supply.demand(&wanted));
+        self.numbers.insert(wanted, id);
+        id
     }
 
     /// The domains of a key that pods of a demand could stand in, in order of value.
-    pub(crate) fn domains(&mut self, id: DemandId, key: KeyId, supply: &Supply<'_>) -> &[Domain] {
-        if !self.demands[id].domains.contains_key(&key) {
-            let domains = domains_of(&self.demands[id], key, supply);
-            self.demands[id].domains.insert(key, domains);
+    pub(crate) fn domains(&self, id: DemandId, key: KeyId, supply: &Supply<'_>) -> Arc<[Domain]> {
+        let demand = &self.demands[id];
+        if let Some(known) = read(&demand.domains).get(&key) {
+            return known.clone();
         }
-        &self.demands[id].domains[&key]
+        let domains: Arc<[Domain]> = domains_of(demand, key, supply).into();
+        write(&demand.domains).insert(key, domains.clone());
+        domains
     }
+}
+
+impl Supply<'_> {
+    fn demand(&self, wanted: &Wanted) -> Arc<Demand> {
+        if let Some(known) = read(&self.known.known).get(wanted) {
+            return known.clone();
+        }
+        let demand = Arc::new(self.answer(wanted));
+        write(&self.known.known).insert(wanted.clone(), demand.clone());
+        demand
+    }
+
+    /// Looks at every machine and every node.
+    fn answer(&self, (requirements, tolerated): &Wanted) -> Demand {
+        let priced =
+            self.machines.accepting(requirements, tolerated, self.well_known, self.vocabulary);
+        let machines = priced.iter().map(|(index, _)| *index).collect();
+        let none = KeySet::new();
+        let accepting = self.nodes.iter().enumerate().filter(|(_, node)| {
+            node.taints.is_subset(tolerated)
+                && node.labels.compatible(requirements, &none, self.vocabulary)
+        });
+        let nodes = accepting
+            .map(|(index, _)| u32::try_from(index).expect("fewer than 2³² nodes"))
+            .collect();
+        let requirements = requirements.clone();
+        Demand { requirements, machines, priced, nodes, domains: RwLock::default() }
+    }
+}
+
+/// A thread that panicked while it held the lock left the map whole: each entry is inserted at once.
+fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+    lock.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn domains_of(demand: &Demand, key: KeyId, supply: &Supply<'_>) -> Vec<Domain> {

@@ -5,20 +5,26 @@
 //! matches it stands, the domain's pods before the batch and those like it may exceed the emptiest
 //! domain by at most the skew.
 
+use std::sync::Arc;
+
 use kerf_model::intern::DenseId;
 use kerf_model::vocabulary::{KeyId, ValueId, ValueSet, Vocabulary};
 
 use crate::class::{Class, Variant};
 use crate::group::{Group, GroupId, Groups, Rule};
+use crate::universe::Universe;
 
 /// Counts of every group by domain.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DomainCounts {
-    groups: Vec<Counts>,
+    /// Shared with other questions until this one changes them.
+    groups: Vec<Arc<Counts>>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Counts {
+    /// For spreads: the domains whose minimum counts.
+    universe: Universe,
     existing: Vec<i64>,
     own: Vec<i64>,
     matching: Vec<i64>,
@@ -26,22 +32,34 @@ struct Counts {
 }
 
 impl DomainCounts {
-    pub(crate) fn new(groups: &Groups) -> Self {
-        Self { groups: vec![Counts::default(); groups.len()] }
+    /// Nobody stands anywhere in the universe of each group.
+    pub(crate) fn new(universes: impl Iterator<Item = Universe>) -> Self {
+        let counts = universes.map(|universe| Arc::new(Counts { universe, ..Counts::default() }));
+        Self { groups: counts.collect() }
     }
 
-    /// Notes a pod that stood in a domain before.
+    /// Notes so many pods that stood in a domain before; fewer than none when they leave it.
     pub(crate) fn note_existing(
         &mut self,
         group: GroupId,
         domain: ValueId,
-        matches: bool,
-        carries: bool,
+        matching: i64,
+        carriers: i64,
     ) {
-        let counts = &mut self.groups[group];
-        bump(&mut counts.existing, domain, i64::from(matches));
-        bump(&mut counts.matching, domain, i64::from(matches));
-        bump(&mut counts.carriers, domain, i64::from(carries));
+        let counts = Arc::make_mut(&mut self.groups[group]);
+        bump(&mut counts.existing, domain, matching);
+        bump(&mut counts.matching, domain, matching);
+        bump(&mut counts.carriers, domain, carriers);
+    }
+
+    /// Whether a domain is there for a group only as long as nodes in it are.
+    pub(crate) fn depends_on_nodes(&self, group: GroupId, domain: ValueId) -> bool {
+        self.groups[group].universe.depends_on_nodes(domain)
+    }
+
+    /// Notes that a node that counted for a group is gone.
+    pub(crate) fn lose_node(&mut self, group: GroupId, domain: ValueId) {
+        Arc::make_mut(&mut self.groups[group]).universe.lose_node(domain);
     }
 
     /// Puts pods of a class into a domain of a key, or takes them out again.
@@ -54,11 +72,15 @@ impl DomainCounts {
         domain: ValueId,
         count: i64,
     ) {
-        for (id, group) in groups.iter().filter(|(_, group)| group.key == key) {
+        for id in class.concerned(variant) {
+            let group = groups.get(id);
+            if group.key != key {
+                continue;
+            }
             let matches = class.counts_in(id);
             let carries = variant.groups.contains(&id);
             let surely = matches && (carries || group.counts_everywhere);
-            let counts = &mut self.groups[id];
+            let counts = Arc::make_mut(&mut self.groups[id]);
             bump(&mut counts.matching, domain, if surely { count } else { 0 });
             bump(&mut counts.carriers, domain, if carries { count } else { 0 });
             bump(&mut counts.own, domain, if matches && carries { count } else { 0 });
@@ -78,13 +100,11 @@ impl DomainCounts {
         let held = variant.groups.iter().copied().filter(|id| groups.get(*id).key == key);
         let mut held =
             held.map(|id| self.holds(id, groups.get(id), class, variant, domain, vocabulary));
-        held.all(|holds| holds)
-            && groups
-                .iter()
-                .filter(|(id, group)| {
-                    group.key == key && group.binds_others && class.counts_in(*id)
-                })
-                .all(|(id, _)| at(&self.groups[id].carriers, domain) == 0)
+        let keeps_away = |id: GroupId| {
+            let group = groups.get(id);
+            group.key == key && group.binds_others && at(&self.groups[id].carriers, domain) > 0
+        };
+        held.all(|holds| holds) && !class.matched.iter().any(|id| keeps_away(id as GroupId))
     }
 
     /// The domains in which pods that match a group stood before.
@@ -158,7 +178,7 @@ impl DomainCounts {
         min_domains: u32,
         vocabulary: &Vocabulary,
     ) -> i64 {
-        let allowed = allowed(&group.domains, group.key, variant, vocabulary);
+        let allowed = allowed(self.groups[id].universe.domains(), group.key, variant, vocabulary);
         let counts: Vec<i64> =
             allowed.map(|domain| at(&self.groups[id].matching, domain)).collect();
         if (counts.len() as u64) < u64::from(min_domains) {

@@ -9,8 +9,8 @@ use kerf_model::pod::{PodAffinityTerm, PodShape, SpreadConstraint};
 use kerf_model::requirement::RequirementEntry;
 use kerf_model::requirements::Requirements;
 use kerf_model::selector::{LabelSelector, LabelSet, Namespace, Selector};
-use kerf_model::taint::{TaintEffect, Toleration, untolerated};
-use kerf_model::vocabulary::{KeyId, KeySet, ValueSet, Vocabulary};
+use kerf_model::taint::{Taint, TaintEffect, Toleration, untolerated};
+use kerf_model::vocabulary::{KeyId, KeySet, Vocabulary};
 
 use crate::placement::PlacementReader;
 
@@ -38,9 +38,7 @@ pub(crate) struct Group {
     pub(crate) binds_others: bool,
     namespaces: BTreeSet<String>,
     selector: Selector,
-    filter: Option<NodeFilter>,
-    /// For spreads: the domains whose minimum counts.
-    pub(crate) domains: ValueSet,
+    pub(crate) filter: Option<NodeFilter>,
     /// Whether a pod counts wherever it stands. Where that is not so, only pods that have the rule
     /// themselves surely do: they cannot stand on a node that does not count.
     pub(crate) counts_everywhere: bool,
@@ -174,16 +172,11 @@ impl Groups {
         id
     }
 
-    /// Sets the domains that count for each spread, and whether every node does. `taints` are those
-    /// of every pool and node.
-    pub(crate) fn set_domains(
-        &mut self,
-        taints: &[kerf_model::taint::Taint],
-        mut of: impl FnMut(KeyId, Option<&NodeFilter>) -> ValueSet,
-    ) {
+    /// Finds out for each group whether every node counts. `taints` are those of every pool and
+    /// node.
+    pub(crate) fn see_who_counts(&mut self, taints: &[Taint]) {
         for group in &mut self.groups {
             let filter = group.filter.as_ref();
-            group.domains = of(group.key, filter);
             group.counts_everywhere = filter
                 .is_none_or(|filter| filter.alternatives.is_none() && filter.tolerates(taints));
         }
@@ -198,7 +191,6 @@ impl Groups {
         filter: Option<NodeFilter>,
         identity: Identity,
     ) -> GroupId {
-        let domains = ValueSet::new();
         let binds_others = false;
         self.groups.push(Group {
             rule,
@@ -207,7 +199,6 @@ impl Groups {
             namespaces,
             selector,
             filter,
-            domains,
             counts_everywhere: true,
             identity,
         });
@@ -224,7 +215,7 @@ impl Group {
     pub(crate) fn counts_node(
         &self,
         labels: &Requirements,
-        taints: &[kerf_model::taint::Taint],
+        taints: &[Taint],
         vocabulary: &Vocabulary,
     ) -> bool {
         self.filter.as_ref().is_none_or(|filter| filter.admits(labels, taints, vocabulary))
@@ -232,10 +223,15 @@ impl Group {
 }
 
 impl NodeFilter {
+    /// Whether every node is admitted, whatever its labels and taints.
+    pub(crate) fn admits_all(&self) -> bool {
+        self.alternatives.is_none() && self.tolerations.is_none()
+    }
+
     pub(crate) fn admits(
         &self,
         labels: &Requirements,
-        taints: &[kerf_model::taint::Taint],
+        taints: &[Taint],
         vocabulary: &Vocabulary,
     ) -> bool {
         let none = KeySet::new();
@@ -246,7 +242,7 @@ impl NodeFilter {
     }
 
     /// Whether the taints keep no pod away. A taint that pods should merely rather avoid does not.
-    pub(crate) fn tolerates(&self, taints: &[kerf_model::taint::Taint]) -> bool {
+    pub(crate) fn tolerates(&self, taints: &[Taint]) -> bool {
         let hard = taints.iter().filter(|taint| taint.effect != TaintEffect::PreferNoSchedule);
         self.tolerations
             .as_ref()

@@ -72,13 +72,8 @@ fn dissolved(
 /// Returns what a node took of its pool's limits.
 fn give_back(index: usize, packing: &mut Packing, world: &World<'_>) {
     let machine = &world.machines.all[packing.bins[index].machine];
-    if let Some(left) = &mut packing.state.nodes_left[machine.template] {
-        *left += 1;
-    }
+    packing.state.give_back(machine.template, &machine.capacity);
     if let Some(reservation) = packing.bins[index].reserved {
         packing.state.reservations[reservation] += 1;
-    }
-    for (resource, left) in &mut packing.state.limits[machine.template] {
-        *left += machine.capacity.get(*resource).copied().unwrap_or(0);
     }
 }

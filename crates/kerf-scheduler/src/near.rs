@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use kerf_model::vocabulary::ValueId;
 
 use crate::bin::Content;
-use crate::group::{Group, GroupId, Rule};
+use crate::group::{Group, GroupId};
 use crate::rounds::Placed;
 use crate::solver::Solver;
 
@@ -32,8 +32,7 @@ struct Neighbourhood {
 impl Solver<'_> {
     /// Takes back pods that need a neighbour and have none; answers whether any were.
     pub(crate) fn repair_near(&mut self, placed: &mut Placed) -> bool {
-        let near = self.groups.iter().filter(|(_, group)| group.rule == Rule::Near);
-        let near: Vec<GroupId> = near.map(|(id, _)| id).collect();
+        let near: Vec<GroupId> = self.followed.iter().map(|group| group as GroupId).collect();
         if near.is_empty() {
             return false;
         }
@@ -41,7 +40,7 @@ impl Solver<'_> {
         for (at, index) in lonely.iter().rev().copied() {
             let content = match at {
                 Place::Bin(bin) => placed.bins[bin].contents.remove(index),
-                Place::Node(node) => self.nodes[node].contents.remove(index),
+                Place::Node(node) => self.nodes.room_mut(node).contents.remove(index),
                 Place::Domain(_) => unreachable!("contents lie on nodes"),
             };
             let Content { item, count } = content;
@@ -56,8 +55,8 @@ impl Solver<'_> {
     fn lonely(&self, near: &[GroupId], placed: &Placed) -> Vec<(Place, usize)> {
         let mut neighbourhoods: Vec<Neighbourhood> =
             near.iter().map(|group| self.neighbourhood(*group)).collect();
-        let on_nodes =
-            self.nodes.iter().enumerate().map(|(i, node)| (Place::Node(i), &node.contents));
+        let changed = self.nodes.changed().into_iter();
+        let on_nodes = changed.map(|i| (Place::Node(i), &self.nodes.room(i).contents));
         let on_bins = placed.bins.iter().enumerate().map(|(i, bin)| (Place::Bin(i), &bin.contents));
         let mut waiting: Vec<(Place, usize, &Content)> = on_nodes
             .chain(on_bins)
@@ -84,7 +83,7 @@ impl Solver<'_> {
 
     /// Where matching pods stood before.
     fn neighbourhood(&self, group: GroupId) -> Neighbourhood {
-        let nodes = self.nodes.iter().enumerate();
+        let nodes = self.nodes.iter();
         let on_nodes = nodes
             .filter(|(_, node)| node.occupancy.existing(group) > 0)
             .map(|(index, _)| Place::Node(index));
@@ -95,20 +94,20 @@ impl Solver<'_> {
 
     /// Whether pods may come to a place, as far as one group is concerned.
     fn joins(&self, near: &Neighbourhood, at: Place, content: &Content) -> bool {
-        let class = &self.classes[content.item.class];
+        let class = &self.base.classes[content.item.class];
         if !class.variants[content.item.variant].groups.contains(&near.group) {
             return true;
         }
-        let place = place(at, content, self.groups.get(near.group));
+        let place = place(at, content, self.base.groups.get(near.group));
         place.is_some_and(|place| near.inhabited.contains(&place))
             || (class.counts_in(near.group) && !near.is_settled)
     }
 
     /// Notes that pods came to a place.
     fn settle(&self, near: &mut Neighbourhood, at: Place, content: &Content) {
-        if self.classes[content.item.class].counts_in(near.group) {
+        if self.base.classes[content.item.class].counts_in(near.group) {
             near.is_settled = true;
-            near.inhabited.extend(place(at, content, self.groups.get(near.group)));
+            near.inhabited.extend(place(at, content, self.base.groups.get(near.group)));
         }
     }
 }

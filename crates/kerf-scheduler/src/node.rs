@@ -1,7 +1,9 @@
 //! Nodes that exist, with what is left on them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use kerf_model::pod::PodVolume;
 use kerf_model::requirements::Requirements;
 use kerf_model::taint::TaintSet;
 use kerf_model::vocabulary::{KeySet, Vocabulary};
@@ -16,21 +18,55 @@ use crate::occupancy::{HostGroups, Occupancy};
 use crate::problem::Problem;
 use crate::units::{self, Amounts};
 
-/// A node that exists, while pods are put on it.
-#[derive(Clone, Debug)]
+/// A node that exists.
+#[derive(Debug)]
 pub(crate) struct NodeState {
     /// Which node of the problem.
     pub(crate) node: usize,
     pub(crate) labels: Requirements,
     pub(crate) taints: TaintSet,
+    /// What it counts against the limits of its pool.
+    pub(crate) capacity: Amounts,
+    pub(crate) room: Room,
+}
+
+/// What is left on a node, while pods are put there.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Room {
     /// What is left for pods, daemons still to come taken off.
     pub(crate) free: Amounts,
     pub(crate) occupancy: Occupancy,
-    /// How many volumes each driver can still attach, and the claims attached.
-    volumes_left: BTreeMap<String, i64>,
-    claims: BTreeSet<String>,
+    /// Shared until a pod brings a volume.
+    attached: Arc<Attached>,
     /// What was put there.
     pub(crate) contents: Vec<Content>,
+}
+
+/// The volumes of a node.
+#[derive(Clone, Debug, Default)]
+struct Attached {
+    /// How many volumes each driver can still attach.
+    left: BTreeMap<String, i64>,
+    /// The claims whose volumes are attached.
+    claims: BTreeSet<String>,
+}
+
+impl Attached {
+    fn of_limits(limits: &BTreeMap<String, u32>) -> Self {
+        let left = limits.iter().map(|(driver, limit)| (driver.clone(), i64::from(*limit)));
+        Self { left: left.collect(), claims: BTreeSet::new() }
+    }
+
+    fn add(&mut self, volumes: &[PodVolume]) {
+        for volume in volumes {
+            if self.claims.insert(volume.claim.clone()) {
+                let driver = volume.driver.as_ref();
+                if let Some(left) = driver.and_then(|driver| self.left.get_mut(driver)) {
+                    *left -= 1;
+                }
+            }
+        }
+    }
 }
 
 /// Reads the nodes of a problem in the order they are filled: those that are up first, then by
@@ -57,12 +93,7 @@ fn read_node(
     let mut free = reader.units.offered(&node.allocatable);
     let mut daemons_there = Amounts::new();
     let mut occupancy = Occupancy::default();
-    let mut claims = BTreeSet::new();
-    let mut volumes_left: BTreeMap<String, i64> = node
-        .volume_limits
-        .iter()
-        .map(|(driver, limit)| (driver.clone(), i64::from(*limit)))
-        .collect();
+    let mut attached = Attached::of_limits(&node.volume_limits);
     for bound in &node.pods {
         let shape = &bound.pod.shape;
         let asked = reader.units.asked(&shape.requests);
@@ -71,14 +102,7 @@ fn read_node(
             units::add(&mut daemons_there, &asked, 1);
         }
         occupancy.note_ports(&shape.host_ports);
-        for volume in &shape.volumes {
-            if claims.insert(volume.claim.clone()) {
-                let driver = volume.driver.as_ref();
-                if let Some(left) = driver.and_then(|driver| volumes_left.get_mut(driver)) {
-                    *left -= 1;
-                }
-            }
-        }
+        attached.add(&shape.volumes);
     }
     let expected = daemons_to_come(node, &labels, daemons, reader.vocabulary);
     for (index, expected) in expected.iter().enumerate() {
@@ -92,11 +116,8 @@ fn read_node(
         node: index,
         labels,
         taints: reader.taints.intern(&node.taints),
-        free,
-        occupancy,
-        volumes_left,
-        claims,
-        contents: Vec::new(),
+        capacity: reader.units.offered(&node.capacity),
+        room: Room { free, occupancy, attached: Arc::new(attached), contents: Vec::new() },
     }
 }
 
@@ -119,9 +140,14 @@ fn daemons_to_come(
     load.requests
 }
 
-impl NodeState {
+impl Room {
+    /// Of a node that is gone: overdrawn, so that nothing fits.
+    pub(crate) fn none() -> Self {
+        Self { free: smallvec::smallvec![-1], ..Self::default() }
+    }
+
     /// How many pods of a class still fit, whatever their demand says of the node.
-    pub(crate) fn room(
+    pub(crate) fn times(
         &self,
         class: &Class,
         variant: &Variant,
@@ -142,13 +168,13 @@ impl NodeState {
         let mut wanted: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for volume in &class.shape.volumes {
             if let Some(driver) = &volume.driver
-                && !self.claims.contains(&volume.claim)
+                && !self.attached.claims.contains(&volume.claim)
             {
                 wanted.entry(driver).or_default().insert(&volume.claim);
             }
         }
         let fits = wanted.iter().all(|(driver, claims)| {
-            self.volumes_left.get(*driver).is_none_or(|left| claims.len() as i64 <= *left)
+            self.attached.left.get(*driver).is_none_or(|left| claims.len() as i64 <= *left)
         });
         if fits { i64::MAX } else { 0 }
     }
@@ -157,13 +183,8 @@ impl NodeState {
     pub(crate) fn add(&mut self, item: &Item, class: &Class, hosts: &HostGroups, count: i64) {
         units::subtract(&mut self.free, &class.requests, count);
         self.occupancy.add(class, &class.variants[item.variant], hosts, count);
-        for volume in &class.shape.volumes {
-            if self.claims.insert(volume.claim.clone())
-                && let Some(left) =
-                    volume.driver.as_ref().and_then(|driver| self.volumes_left.get_mut(driver))
-            {
-                *left -= 1;
-            }
+        if !class.shape.volumes.is_empty() {
+            Arc::make_mut(&mut self.attached).add(&class.shape.volumes);
         }
         self.contents.push(Content { item: item.clone(), count });
     }

@@ -67,10 +67,9 @@ impl Occupancy {
         for group in variant.groups.iter().copied().filter(|group| hosts.contains(*group)) {
             room = room.min(self.room_in(group, class, groups, started));
         }
-        for group in hosts.apart.iter().copied().filter(|group| class.counts_in(*group)) {
-            if self.find(group).is_some_and(|tally| tally.carriers > 0) {
-                return 0;
-            }
+        let carried = |group: &GroupId| self.find(*group).is_some_and(|tally| tally.carriers > 0);
+        if class.kept_away_by.iter().any(carried) {
+            return 0;
         }
         if !class.shape.host_ports.is_empty() {
             let clash = |wanted: &HostPort| self.ports.iter().any(|taken| taken.clashes(wanted));
@@ -106,15 +105,16 @@ impl Occupancy {
 
     /// Puts pods of a class there.
     pub(crate) fn add(&mut self, class: &Class, variant: &Variant, hosts: &HostGroups, count: i64) {
-        for group in hosts.all.iter().copied() {
-            let matches = class.counts_in(group);
+        for group in class.matched_hosts.iter().copied() {
             let carries = variant.groups.contains(&group);
-            if matches || carries {
-                let tally = self.tally(group);
-                tally.matching += if matches { count } else { 0 };
-                tally.carriers += if carries { count } else { 0 };
-                tally.own += if matches && carries { count } else { 0 };
-            }
+            let tally = self.tally(group);
+            tally.matching += count;
+            tally.carriers += if carries { count } else { 0 };
+            tally.own += if carries { count } else { 0 };
+        }
+        let held = variant.groups.iter().copied().filter(|group| hosts.contains(*group));
+        for group in held.filter(|group| !class.counts_in(*group)) {
+            self.tally(group).carriers += count;
         }
         self.ports.extend_from_slice(&class.shape.host_ports);
     }
@@ -137,8 +137,6 @@ impl Occupancy {
 #[derive(Debug, Default)]
 pub(crate) struct HostGroups {
     pub(crate) all: Vec<GroupId>,
-    /// Those that keep matching pods away.
-    pub(crate) apart: Vec<GroupId>,
     is_host: Vec<bool>,
 }
 
@@ -146,9 +144,8 @@ impl HostGroups {
     pub(crate) fn of(groups: &Groups) -> Self {
         let hosts = groups.iter().filter(|(_, group)| group.is_hostname());
         let all: Vec<GroupId> = hosts.map(|(id, _)| id).collect();
-        let apart = all.iter().copied().filter(|id| groups.get(*id).binds_others).collect();
         let is_host = groups.iter().map(|(_, group)| group.is_hostname()).collect();
-        Self { all, apart, is_host }
+        Self { all, is_host }
     }
 
     pub(crate) fn contains(&self, group: GroupId) -> bool {

@@ -11,7 +11,7 @@ use crate::bin::Bin;
 use crate::group::{GroupId, Rule};
 use crate::improve::improve;
 use crate::item::{Item, World};
-use crate::machine::{Machine, Offer};
+use crate::machine::{Machine, Machines, Offer};
 use crate::units::{self, Amounts};
 use crate::worth::Worth;
 
@@ -33,6 +33,27 @@ pub(crate) struct PackState {
 }
 
 impl PackState {
+    /// Nothing is taken yet, and nobody stands anywhere.
+    pub(crate) fn new(machines: &Machines, groups: usize) -> Self {
+        let templates = machines.templates.iter();
+        Self {
+            limits: templates.clone().map(|template| template.limits.clone()).collect(),
+            nodes_left: templates.map(|template| template.nodes_left).collect(),
+            reservations: machines.reservations.iter().map(|(_, left)| *left).collect(),
+            started: vec![false; groups],
+        }
+    }
+
+    /// Returns what a node of such a capacity takes of a template's limits.
+    pub(crate) fn give_back(&mut self, template: usize, capacity: &Amounts) {
+        if let Some(left) = &mut self.nodes_left[template] {
+            *left += 1;
+        }
+        for (resource, left) in &mut self.limits[template] {
+            *left += capacity.get(*resource).copied().unwrap_or(0);
+        }
+    }
+
     /// Whether the limits of its pool leave room for one more of a machine.
     pub(crate) fn allows(&self, machine: &Machine) -> bool {
         let at = |index: usize| machine.capacity.get(index).copied().unwrap_or(0);
@@ -456,10 +477,8 @@ impl Packer<'_> {
             let item = &self.items[*index];
             let class = &self.world.classes[item.class];
             units::subtract(&mut self.remaining, &class.requests, count * times);
-            for group in
-                self.world.hosts.all.iter().copied().filter(|group| class.counts_in(*group))
-            {
-                self.state.started[group] = true;
+            for group in &class.matched_hosts {
+                self.state.started[*group] = true;
             }
             if let Some(forced) = &mut self.forced
                 && class.counts_in(forced.group)

@@ -70,17 +70,17 @@ impl Solver<'_> {
                 let nodes = demand.nodes.iter().map(|index| index as usize);
                 machines
                     .into_iter()
-                    .any(|index| units::fits(&class.requests, &self.machines.all[index].free))
+                    .any(|index| units::fits(&class.requests, &self.base.machines.all[index].free))
                     || nodes
                         .into_iter()
-                        .any(|index| units::fits(&class.requests, &self.nodes[index].free))
+                        .any(|index| units::fits(&class.requests, &self.nodes.room(index).free))
             })
         };
         let mut classes: Vec<usize> = placed.unplaced.iter().map(|(class, ..)| *class).collect();
         classes.sort_unstable();
         classes.dedup();
         classes.retain(|class| {
-            let class = &self.classes[*class];
+            let class = &self.base.classes[*class];
             !class.shape.has_resource_claims
                 && class.variants.last().is_some_and(|last| could_stand(class, last))
         });
@@ -89,17 +89,18 @@ impl Solver<'_> {
 
     /// Every class once, the largest pods first, after those that shall go before all.
     fn all_pending(&self, first: &[usize], placed: &mut Placed) -> Vec<Pending> {
-        let mut order: Vec<usize> = (0..self.classes.len()).collect();
-        let size = |index: &usize| {
-            let requests = &self.classes[*index].requests;
+        let mut order: Vec<(usize, usize)> =
+            self.members.iter().map(|(class, pods)| (*class, pods.len())).collect();
+        let size = |(class, _): &(usize, usize)| {
+            let requests = &self.base.classes[*class].requests;
             let at = |resource| std::cmp::Reverse(requests.get(resource).copied().unwrap_or(0));
-            (!first.contains(index), at(0), at(1), *index)
+            (!first.contains(class), at(0), at(1), *class)
         };
         order.sort_by_key(size);
         let mut pending = Vec::new();
-        for class in order {
-            let read = &self.classes[class];
-            let count = i64::try_from(read.pods.len()).expect("fewer than 2⁶³ pods");
+        for (class, count) in order {
+            let read = &self.base.classes[class];
+            let count = i64::try_from(count).expect("fewer than 2⁶³ pods");
             if read.variants.is_empty() || read.shape.has_resource_claims {
                 placed.unplaced.push((class, 0, count));
             } else {
@@ -124,6 +125,9 @@ impl Solver<'_> {
         self.use_nodes(&mut items);
         self.use_bins(&mut items, &mut placed.bins);
         items.retain(|item| item.count > 0);
+        if items.is_empty() {
+            return merged(next);
+        }
         let packing = self.best_packing(&items);
         self.state = packing.state;
         placed.bins.extend(packing.bins);
@@ -174,33 +178,33 @@ impl Solver<'_> {
         if count == 0 {
             return;
         }
-        if variant + 1 < self.classes[class].variants.len() {
+        if variant + 1 < self.base.classes[class].variants.len() {
             next.push(Pending { class, variant: variant + 1, count });
         } else {
             placed.unplaced.push((class, variant, count));
         }
     }
 
-    /// Puts items onto nodes that exist, in the order of the nodes.
+    /// Puts items onto nodes that exist, each onto the first nodes that have room.
     fn use_nodes(&mut self, items: &mut [Item]) {
-        for index in 0..self.nodes.len() {
-            let number = u32::try_from(index).expect("fewer than 2³² nodes");
-            for item in items.iter_mut().filter(|item| item.count > 0) {
-                if !self.demands.get(item.demand).nodes.contains(number) {
-                    continue;
-                }
-                let class = &self.classes[item.class];
-                let variant = &class.variants[item.variant];
-                let node = &mut self.nodes[index];
-                let room =
-                    node.room(class, variant, &self.groups, &self.hosts, &self.state.started);
-                let count = room.min(item.count);
+        let base = self.base;
+        for item in items.iter_mut() {
+            let class = &base.classes[item.class];
+            let variant = &class.variants[item.variant];
+            for index in self.demands.get(item.demand).nodes.iter().map(|index| index as usize) {
+                let room = self.nodes.room(index);
+                let started = &self.state.started;
+                let times = room.times(class, variant, &base.groups, &base.hosts, started);
+                let count = times.min(item.count);
                 if count > 0 {
-                    node.add(item, class, &self.hosts, count);
+                    self.nodes.room_mut(index).add(item, class, &base.hosts, count);
                     item.count -= count;
-                    for group in self.hosts.all.iter().filter(|group| class.counts_in(**group)) {
+                    for group in &class.matched_hosts {
                         self.state.started[*group] = true;
                     }
+                }
+                if item.count == 0 {
+                    break;
                 }
             }
         }
@@ -222,7 +226,7 @@ impl Solver<'_> {
 
     /// The cheapest of several fleets, or one nearly as cheap with fewer nodes.
     fn best_packing(&self, items: &[Item]) -> Packing {
-        let overhead = self.problem.settings.node_overhead.micros_per_hour();
+        let overhead = self.base.problem.settings.node_overhead.micros_per_hour();
         let mut packings: Vec<Packing> = Vec::new();
         let mut spent = 0;
         for (factor, order) in WAYS {
@@ -231,7 +235,7 @@ impl Solver<'_> {
             merge(&mut packing, &self.world(), overhead);
             spent += packing.fillings;
             packings.push(packing);
-            if spent > self.problem.settings.improvement_effort {
+            if spent > self.base.problem.settings.improvement_effort {
                 break;
             }
         }
@@ -262,10 +266,10 @@ impl Solver<'_> {
         }
         bins.retain(|bin| !bin.contents.is_empty());
         placed.bins = bins;
-        for index in (0..self.nodes.len()).rev() {
-            let mut contents = std::mem::take(&mut self.nodes[index].contents);
+        for index in self.nodes.changed().into_iter().rev() {
+            let mut contents = std::mem::take(&mut self.nodes.room_mut(index).contents);
             self.repair_contents(&mut contents, &mut placed.unplaced);
-            self.nodes[index].contents = contents;
+            self.nodes.room_mut(index).contents = contents;
         }
         placed.unplaced.len() > unplaced_before
     }
@@ -287,10 +291,17 @@ impl Solver<'_> {
 
     /// Whether pods of an item may still stand in the domains they are bound for.
     fn stands_legally(&self, item: &Item) -> bool {
-        let class = &self.classes[item.class];
+        let class = &self.base.classes[item.class];
         let variant = &class.variants[item.variant];
         item.pins.iter().all(|(key, domain)| {
-            self.counts.holds_spreads(class, variant, &self.groups, *key, *domain, &self.vocabulary)
+            self.counts.holds_spreads(
+                class,
+                variant,
+                &self.base.groups,
+                *key,
+                *domain,
+                &self.base.vocabulary,
+            )
         })
     }
 }

@@ -1,8 +1,11 @@
 //! What was decided.
 
+use kerf_model::pod::Pod;
 use kerf_model::price::Price;
 use kerf_model::requirement::RequirementEntry;
 use kerf_model::resources::ResourceList;
+
+use crate::problem::Problem;
 
 /// The answer to a [`Problem`](crate::Problem). Pods, nodes and pools are named by their index in
 /// the problem.
@@ -65,4 +68,31 @@ pub struct Unplaced {
     pub pod: usize,
     /// The nearest reason, in words.
     pub reason: String,
+}
+
+/// What becomes of a cluster without some of its nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Without {
+    /// The pods of those nodes that need another place.
+    pub displaced: Vec<Displaced>,
+    /// Where they and the waiting pods go. A pod whose index lies beyond those of the problem is the
+    /// one that far on in `displaced`.
+    pub solution: Solution,
+}
+
+/// A pod whose node is taken away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Displaced {
+    /// Which node of the problem it stands on.
+    pub node: usize,
+    /// Which of that node's pods it is.
+    pub pod: usize,
+}
+
+impl Displaced {
+    /// The pod itself.
+    #[must_use]
+    pub fn of(self, problem: &Problem) -> &Pod {
+        &problem.nodes[self.node].pods[self.pod].pod
+    }
 }

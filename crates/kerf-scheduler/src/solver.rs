@@ -1,222 +1,174 @@
-//! From a problem in words to a solution in words.
+//! One question about a cluster: where the waiting pods go, and those of nodes that are taken away.
 
-use kerf_model::pod::PodShape;
+use std::borrow::Cow;
+
+use kerf_model::bitset::BitSet;
 use kerf_model::requirement::Requirement;
 use kerf_model::requirements::Requirements;
-use kerf_model::selector::{LabelSet, Namespace};
-use kerf_model::taint::{Taint, TaintEffect, TaintVocabulary};
-use kerf_model::vocabulary::{KeySet, Vocabulary};
-use std::sync::Arc;
+use kerf_model::vocabulary::Vocabulary;
 
-use crate::class::{Class, ClassReader, group_by_shape};
-use crate::daemon::read_daemons;
-use crate::demand::Demands;
+use crate::base::{Base, is_displaceable, oldest_first};
+use crate::demand::{Demands, Supply};
 use crate::domains::DomainCounts;
-use crate::group::{Context, GroupId, Groups, Nearness};
-use crate::item::World;
-use crate::machine::{MachineReader, Machines};
-use crate::node::{NodeState, read_nodes};
-use crate::occupancy::HostGroups;
+use crate::group::Rule;
+use crate::item::{Pins, World};
+use crate::nodes::Nodes;
 use crate::pack::PackState;
-use crate::problem::{MinValuesPolicy, Problem};
-use crate::units::Units;
-use crate::universe::universe;
+use crate::problem::MinValuesPolicy;
+use crate::solution::Displaced;
 
-/// A problem with everything read and numbered.
-pub(crate) struct Solver<'p> {
-    pub(crate) problem: &'p Problem,
-    pub(crate) vocabulary: Vocabulary,
-    pub(crate) well_known: KeySet,
-    pub(crate) units: Units,
-    pub(crate) groups: Groups,
-    pub(crate) hosts: HostGroups,
-    pub(crate) machines: Machines,
-    pub(crate) classes: Vec<Class>,
-    pub(crate) nodes: Vec<NodeState>,
+/// A question, and how far its answer is.
+pub(crate) struct Solver<'b> {
+    pub(crate) base: &'b Base<'b>,
+    /// The pods to be placed, by class; the oldest first. Displaced pods are numbered after those of
+    /// the problem.
+    pub(crate) members: Vec<(usize, Cow<'b, [usize]>)>,
+    pub(crate) displaced: Vec<Displaced>,
+    /// The groups that some of them must stand near.
+    pub(crate) followed: BitSet,
+    pub(crate) nodes: Nodes<'b>,
     pub(crate) demands: Demands,
     pub(crate) counts: DomainCounts,
     pub(crate) state: PackState,
 }
 
-impl<'p> Solver<'p> {
-    /// Reads a problem.
-    pub(crate) fn read(problem: &'p Problem) -> Self {
-        let rules = &problem.settings.label_rules;
-        let normalization = rules.normalization();
-        let mut vocabulary = Vocabulary::new();
-        let well_known = rules.well_known_ids(&mut vocabulary);
-        let (mut units, mut taints) = (Units::default(), TaintVocabulary::new());
-        let mut reader = MachineReader {
-            vocabulary: &mut vocabulary,
-            normalization,
-            units: &mut units,
-            taints: &mut taints,
-            well_known: &well_known,
+impl<'b> Solver<'b> {
+    /// Asks about the cluster without some of its nodes, given by their index in the problem.
+    pub(crate) fn without(base: &'b Base<'b>, gone: &[usize]) -> Self {
+        let waiting = base.waiting.iter();
+        let mut solver = Self {
+            base,
+            members: waiting.map(|(class, pods)| (*class, Cow::Borrowed(&pods[..]))).collect(),
+            displaced: Vec::new(),
+            followed: BitSet::new(),
+            nodes: Nodes::of(&base.nodes),
+            demands: Demands::default(),
+            counts: base.counts.clone(),
+            state: base.state.clone(),
         };
-        let daemons = read_daemons(problem, &mut reader);
-        let machines = reader.read(problem, &daemons);
-        let mut nodes = read_nodes(problem, &daemons, &mut reader);
-        let namespaces = read_namespaces(problem, &mut vocabulary);
-        let mut groups = Groups::default();
-        let mut class_reader = ClassReader {
-            context: Context {
-                vocabulary: &mut vocabulary,
-                normalization,
-                namespaces: &namespaces,
-            },
-            groups: &mut groups,
-            units: &mut units,
-            taints: &taints,
-            preferences: problem.settings.preferences,
-            soft_taints: has_soft_taints(problem),
-        };
-        let mut classes: Vec<Class> = group_by_shape(&problem.pods)
-            .into_iter()
-            .map(|(shape, pods)| class_reader.read(shape, pods))
-            .collect();
-        let bound = read_bound(problem, &mut class_reader);
-        for class in &mut classes {
-            class.matched = groups.matching(&class.shape.namespace, &class.labels);
+        if !gone.is_empty() {
+            solver.take_away(gone);
         }
-        groups.set_domains(&all_taints(problem), |key, filter| {
-            universe(key, filter, problem, &machines, &nodes, &vocabulary)
-        });
-        let hosts = HostGroups::of(&groups);
-        let mut counts = DomainCounts::new(&groups);
-        let mut started = vec![false; groups.len()];
-        count_bound(problem, &bound, &groups, &mut nodes, &mut counts, &mut started, &vocabulary);
-        let state = PackState {
-            limits: machines.templates.iter().map(|template| template.limits.clone()).collect(),
-            nodes_left: machines.templates.iter().map(|template| template.nodes_left).collect(),
-            reservations: machines.reservations.iter().map(|(_, left)| *left).collect(),
-            started,
-        };
-        let demands = Demands::default();
-        Self {
-            problem,
-            vocabulary,
-            well_known,
-            units,
-            groups,
-            hosts,
-            machines,
-            classes,
-            nodes,
-            demands,
-            counts,
-            state,
-        }
+        solver.followed = solver.followed();
+        solver
     }
 
     /// What packing reads.
     pub(crate) fn world(&self) -> World<'_> {
         World {
-            classes: &self.classes,
-            groups: &self.groups,
-            hosts: &self.hosts,
-            machines: &self.machines,
+            classes: &self.base.classes,
+            groups: &self.base.groups,
+            hosts: &self.base.hosts,
+            machines: &self.base.machines,
             demands: &self.demands,
-            vocabulary: &self.vocabulary,
-            well_known: &self.well_known,
-            best_effort_min_values: self.problem.settings.min_values == MinValuesPolicy::BestEffort,
-            options_max: self.problem.settings.instance_type_options_max,
+            vocabulary: &self.base.vocabulary,
+            well_known: &self.base.well_known,
+            best_effort_min_values: self.base.problem.settings.min_values
+                == MinValuesPolicy::BestEffort,
+            options_max: self.base.problem.settings.instance_type_options_max,
         }
     }
-}
 
-/// A pod shape that stands on nodes: the groups it matches and those whose rule it has.
-struct BoundShape {
-    shape: Arc<PodShape>,
-    labels: LabelSet,
-    apart: Vec<GroupId>,
-}
+    /// What demands are matched against.
+    pub(crate) fn supply(&self) -> Supply<'b> {
+        Supply {
+            machines: &self.base.machines,
+            nodes: &self.base.nodes,
+            well_known: &self.base.well_known,
+            vocabulary: &self.base.vocabulary,
+            known: &self.base.demands,
+        }
+    }
 
-/// Every shape that stands on a node. Its anti-affinity keeps others away, so it makes groups too.
-fn read_bound(problem: &Problem, reader: &mut ClassReader<'_, '_>) -> Vec<Vec<BoundShape>> {
-    let mut bound = Vec::new();
-    for node in &problem.nodes {
-        let mut shapes = Vec::new();
-        for pod in node.pods.iter().filter(|pod| !pod.is_leaving) {
-            let shape = pod.pod.shape.clone();
-            let labels = shape.labels.iter().map(|(key, value)| (key.as_str(), value.as_str()));
-            let labels = LabelSet::intern(labels, reader.context.vocabulary);
-            let mut apart = Vec::new();
-            for term in &shape.anti_affinity.required {
-                apart.push(reader.groups.of_term(
-                    &shape,
-                    term,
-                    Nearness::Apart,
-                    &mut reader.context,
-                ));
+    /// Takes nodes away and adds their pods to those that need a place.
+    fn take_away(&mut self, gone: &[usize]) {
+        let mut standing = self.base.standing.clone();
+        for (index, node) in self.base.nodes.iter().enumerate() {
+            if gone.contains(&node.node) {
+                self.nodes.remove(index);
+                self.uncount_node(index, &mut standing);
+                self.give_back(index);
             }
-            shapes.push(BoundShape { shape, labels, apart });
         }
-        bound.push(shapes);
+        self.state.started = standing.iter().map(|count| *count > 0).collect();
+        self.displace(gone);
     }
-    bound
-}
 
-fn count_bound(
-    problem: &Problem,
-    bound: &[Vec<BoundShape>],
-    groups: &Groups,
-    nodes: &mut [NodeState],
-    counts: &mut DomainCounts,
-    started: &mut [bool],
-    vocabulary: &Vocabulary,
-) {
-    for node in nodes {
-        let taints = &problem.nodes[node.node].taints;
-        for pod in &bound[node.node] {
-            let matched = groups.matching(&pod.shape.namespace, &pod.labels);
-            for (id, group) in groups.iter() {
-                let carries = pod.apart.contains(&id);
-                let matches = matched.contains(u32::try_from(id).expect("a group's index"))
-                    && group.counts_node(&node.labels, taints, vocabulary);
-                if !matches && !carries {
-                    continue;
-                }
-                started[id] |= matches;
-                if group.is_hostname() {
-                    node.occupancy.note_existing(id, matches, carries);
-                } else if let Some(domain) =
-                    node.labels.find(group.key).and_then(Requirement::single_value)
-                {
-                    counts.note_existing(id, domain, matches, carries);
-                }
+    /// Takes a node and its pods out of the counts.
+    fn uncount_node(&mut self, index: usize, standing: &mut [u32]) {
+        let (base, counts) = (self.base, &mut self.counts);
+        let node = &base.nodes[index];
+        base.tenants.marks(node, &base.groups, base.problem, &base.vocabulary, |mark| {
+            standing[mark.group] -= u32::from(mark.matches);
+            if !base.groups.get(mark.group).is_hostname() {
+                mark.count(node, &base.groups, counts, -1);
+            }
+        });
+        let taints = &base.problem.nodes[node.node].taints;
+        for (id, group) in base.groups.iter().filter(|(_, group)| !group.is_hostname()) {
+            if let Some(domain) = node.labels.find(group.key).and_then(Requirement::single_value)
+                && counts.depends_on_nodes(id, domain)
+                && group.counts_node(&node.labels, taints, &base.vocabulary)
+            {
+                counts.lose_node(id, domain);
             }
         }
     }
-}
 
-fn read_namespaces(problem: &Problem, vocabulary: &mut Vocabulary) -> Vec<Namespace> {
-    let read = |(name, labels): (&String, &std::collections::BTreeMap<String, String>)| {
-        let labels = labels.iter().map(|(key, value)| (key.as_str(), value.as_str()));
-        Namespace { name: name.clone(), labels: LabelSet::intern(labels, vocabulary) }
-    };
-    problem.namespaces.iter().map(read).collect()
-}
+    /// Returns what a node takes of its pool's limits.
+    fn give_back(&mut self, index: usize) {
+        let node = &self.base.nodes[index];
+        let problem = self.base.problem;
+        let Some(pool) = &problem.nodes[node.node].pool else { return };
+        let templates = self.base.machines.templates.iter();
+        let own = |pool_index: usize| problem.pools[pool_index].pool.name == *pool;
+        for (place, _) in templates.enumerate().filter(|(_, template)| own(template.pool)) {
+            self.state.give_back(place, &node.capacity);
+        }
+    }
 
-fn all_taints(problem: &Problem) -> Vec<Taint> {
-    let of_pools = problem.pools.iter().flat_map(|pool| &pool.pool.template.spec.taints);
-    let of_nodes = problem.nodes.iter().flat_map(|node| &node.taints);
-    let mut taints: Vec<Taint> = of_pools.chain(of_nodes).cloned().collect();
-    taints.sort_unstable();
-    taints.dedup();
-    taints
-}
+    /// Adds the pods of nodes to those that need a place.
+    fn displace(&mut self, gone: &[usize]) {
+        let problem = self.base.problem;
+        for node in gone.iter().copied() {
+            let pods = problem.nodes[node].pods.iter().enumerate();
+            for (pod, bound) in pods.filter(|(_, bound)| is_displaceable(bound)) {
+                let number = problem.pods.len() + self.displaced.len();
+                self.displaced.push(Displaced { node, pod });
+                let class = self.base.shapes.known(&bound.pod.shape);
+                let class = class.expect("every shape that may move was read");
+                match self.members.iter_mut().find(|(known, _)| *known == class) {
+                    Some((_, pods)) => pods.to_mut().push(number),
+                    None => self.members.push((class, vec![number].into())),
+                }
+            }
+        }
+        let displaced = &self.displaced;
+        for (_, pods) in self.members.iter_mut().filter(|(_, pods)| matches!(pods, Cow::Owned(_))) {
+            oldest_first(pods.to_mut(), |number| match number.checked_sub(problem.pods.len()) {
+                None => &problem.pods[number],
+                Some(place) => displaced[place].of(problem),
+            });
+        }
+        self.members.sort_by_key(|(class, _)| *class);
+    }
 
-fn has_soft_taints(problem: &Problem) -> bool {
-    let taints = problem.pools.iter().flat_map(|pool| &pool.pool.template.spec.taints);
-    taints.clone().any(|taint| taint.effect == TaintEffect::PreferNoSchedule)
+    fn followed(&self) -> BitSet {
+        let mut followed = BitSet::new();
+        for (class, _) in &self.members {
+            let variants = &self.base.classes[*class].variants;
+            for group in variants.iter().flat_map(|variant| variant.groups.iter().copied()) {
+                if self.base.groups.get(group).rule == Rule::Near {
+                    followed.insert(u32::try_from(group).expect("a group's index"));
+                }
+            }
+        }
+        followed
+    }
 }
 
 /// Requirements that pin keys to values.
-pub(crate) fn pinned(
-    base: &Requirements,
-    pins: &crate::item::Pins,
-    vocabulary: &Vocabulary,
-) -> Requirements {
+pub(crate) fn pinned(base: &Requirements, pins: &Pins, vocabulary: &Vocabulary) -> Requirements {
     let mut requirements = base.clone();
     for (key, value) in pins {
         requirements.add(Requirement::equal(*key, *value), vocabulary);

@@ -1,0 +1,84 @@
+//! Questions about a cluster without some of its nodes, against the same cluster written down
+//! without them.
+//!
+//! `KERF_CHECK_PROBLEMS` says how many seeds to try (300 unless set), `KERF_CHECK_SEED` where to
+//! start. A failure names its seed.
+
+use kerf_checker::{Size, check, random_problem};
+use kerf_scheduler::{Cluster, Problem, Solution, Without, solve};
+
+mod seeds;
+
+/// Every node with an odd index, or the first, or all.
+fn sets_of_nodes(problem: &Problem) -> Vec<Vec<usize>> {
+    let all: Vec<usize> = (0..problem.nodes.len()).collect();
+    let odd = all.iter().copied().filter(|node| node % 2 == 1).collect();
+    let first = all.iter().copied().take(1).collect();
+    vec![odd, first, all]
+}
+
+/// The cluster without the nodes, their pods waiting after the others.
+fn written_without(problem: &Problem, gone: &[usize], answer: &Without) -> Problem {
+    let mut written = problem.clone();
+    let displaced = answer.displaced.iter().map(|displaced| displaced.of(problem).clone());
+    written.pods.extend(displaced);
+    let nodes = written.nodes.into_iter().enumerate();
+    written.nodes = nodes.filter(|(node, _)| !gone.contains(node)).map(|(_, node)| node).collect();
+    written
+}
+
+/// The answer in the words of the cluster without the nodes.
+fn renumbered(answer: &Without, gone: &[usize]) -> Solution {
+    let mut solution = answer.solution.clone();
+    for placement in &mut solution.existing {
+        placement.node -= gone.iter().filter(|node| **node < placement.node).count();
+    }
+    solution
+}
+
+fn unplaced(solution: &Solution) -> Vec<usize> {
+    solution.unplaced.iter().map(|each| each.pod).collect()
+}
+
+#[test]
+fn a_cluster_without_some_nodes_is_answered_as_if_it_never_had_them() {
+    let reserving = Size { reservations: true, ..Size::SMALL };
+    seeds::for_every_seed(|seed| {
+        let size = [Size::SMALL, Size::MEDIUM, reserving.clone()][(seed % 3) as usize].clone();
+        let problem = random_problem(seed, &size);
+        let cluster = Cluster::read(&problem);
+        let mut complaints = Vec::new();
+        for gone in sets_of_nodes(&problem) {
+            let answer = cluster.without(&gone);
+            let written = written_without(&problem, &gone, &answer);
+            let solution = renumbered(&answer, &gone);
+            let found = check(&written, &solution);
+            complaints.extend(found.iter().map(|each| format!("\n    without {gone:?}: {each}")));
+            let fresh = solve(&written);
+            // Which of several equal nodes a pod gets may differ; what it costs may not.
+            let same = fresh.price == solution.price && unplaced(&fresh) == unplaced(&solution);
+            if !same {
+                complaints.push(format!("\n    without {gone:?}: another answer"));
+            }
+        }
+        (!complaints.is_empty()).then(|| complaints.concat())
+    });
+}
+
+#[test]
+fn questions_do_not_change_each_other_whatever_their_order_and_thread() {
+    seeds::for_every_seed(|seed| {
+        let problem = random_problem(seed, &Size::SMALL);
+        let sets = sets_of_nodes(&problem);
+        let alone: Vec<Without> =
+            sets.iter().map(|gone| Cluster::read(&problem).without(gone)).collect();
+        let cluster = Cluster::read(&problem);
+        let together = std::thread::scope(|scope| {
+            let threads = sets.iter().rev().map(|gone| scope.spawn(|| cluster.without(gone)));
+            let threads: Vec<_> = threads.collect();
+            let answers = threads.into_iter().map(|thread| thread.join().expect("no panic"));
+            answers.rev().collect::<Vec<Without>>()
+        });
+        (alone != together).then(|| "another answer beside other questions".to_owned())
+    });
+}

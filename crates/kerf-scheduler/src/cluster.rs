@@ -1,0 +1,58 @@
+//! A cluster that many questions are asked of.
+
+use crate::base::{Base, Standing};
+use crate::problem::Problem;
+use crate::solution::{Solution, Without};
+use crate::solver::Solver;
+
+/// A cluster, read once. Questions share what was read and what earlier ones worked out, so that
+/// each costs little more than placing its pods; they may be asked from several threads at a time,
+/// and the answers do not depend on what was asked before.
+pub struct Cluster<'p> {
+    base: Base<'p>,
+}
+
+impl<'p> Cluster<'p> {
+    /// Reads a cluster.
+    #[must_use]
+    pub fn read(problem: &'p Problem) -> Self {
+        Self { base: Base::read(problem, Standing::MayMove) }
+    }
+
+    /// Decides where the waiting pods go and which nodes to add.
+    #[must_use]
+    pub fn solve(&self) -> Solution {
+        self.base.without(&[]).solution
+    }
+
+    /// Decides where the waiting pods and those of some nodes would go if the nodes were not there.
+    /// Nodes are named by their index in the problem; one that is not in it is not there anyway.
+    #[must_use]
+    pub fn without(&self, nodes: &[usize]) -> Without {
+        let mut nodes: Vec<usize> = nodes.to_vec();
+        nodes.retain(|node| *node < self.base.nodes.len());
+        nodes.sort_unstable();
+        nodes.dedup();
+        self.base.without(&nodes)
+    }
+}
+
+impl Base<'_> {
+    /// Answers for the cluster without some of its nodes, given in order.
+    pub(crate) fn without(&self, gone: &[usize]) -> Without {
+        let mut solver = Solver::without(self, gone);
+        let placed = solver.place_all(&[]);
+        let left_out = solver.left_out_by_order(&placed);
+        if left_out.is_empty() {
+            return solver.into_answer(&placed);
+        }
+        // Pods that could stand somewhere found their place taken: with them first, more may fit.
+        let mut again = Solver::without(self, gone);
+        let placed_again = again.place_all(&left_out);
+        if placed_again.unplaced_count() < placed.unplaced_count() {
+            again.into_answer(&placed_again)
+        } else {
+            solver.into_answer(&placed)
+        }
+    }
+}
