@@ -44,7 +44,7 @@ fn unplaced(solution: &Solution) -> Vec<usize> {
 fn a_cluster_without_some_nodes_is_answered_as_if_it_never_had_them() {
     let reserving = Size { reservations: true, ..Size::SMALL };
     seeds::for_every_seed(|seed| {
-        let size = [Size::SMALL, Size::MEDIUM, reserving.clone()][(seed % 3) as usize].clone();
+        let size = [Size::SMALL, Size::MEDIUM, reserving][(seed % 3) as usize];
         let problem = random_problem(seed, &size);
         let cluster = Cluster::read(&problem);
         let mut complaints = Vec::new();

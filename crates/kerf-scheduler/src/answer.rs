@@ -6,7 +6,7 @@ use kerf_model::price::Price;
 use kerf_model::requirement::Requirement;
 use kerf_model::vocabulary::{KeyId, ValueSet};
 
-use crate::bin::Bin;
+use crate::bin::{Bin, Content};
 use crate::rounds::Placed;
 use crate::solution::{ExistingPlacement, NewNode, Solution, TypeOption, Unplaced, Without};
 use crate::solver::Solver;
@@ -18,76 +18,83 @@ struct Hand<'a> {
     pods: Vec<std::slice::Iter<'a, usize>>,
 }
 
-impl Hand<'_> {
+impl<'a> Hand<'a> {
+    fn of(solver: &'a Solver<'_>) -> Self {
+        let mut pods = vec![[].iter(); solver.base.classes.len()];
+        for (class, members) in &solver.members {
+            pods[*class] = members.iter();
+        }
+        Self { pods }
+    }
+
     fn deal(&mut self, class: usize, count: i64) -> impl Iterator<Item = usize> {
         let count = usize::try_from(count).unwrap_or(0);
         self.pods[class].by_ref().take(count).copied()
+    }
+
+    /// The pods of a node, ascending.
+    fn deal_all(&mut self, contents: &[Content]) -> Vec<usize> {
+        let mut pods = Vec::new();
+        for Content { item, count } in contents {
+            pods.extend(self.deal(item.class, *count));
+        }
+        pods.sort_unstable();
+        pods
     }
 }
 
 impl Solver<'_> {
     /// Says in words what was placed where, and which pods had to move.
     pub(crate) fn into_answer(self, placed: &Placed) -> Without {
-        let solution = self.answer(placed);
+        let hand = &mut Hand::of(&self);
+        let existing = self.existing(hand);
+        let new_nodes = self.new_nodes(placed, hand);
+        let unplaced = self.unplaced(placed, hand);
+        let cheapest = new_nodes.iter().filter_map(|node| node.options.first());
+        let price =
+            cheapest.fold(Price::ZERO, |sum, option| sum.checked_add(option.price).unwrap_or(sum));
+        let lower_bound = self.lower_bound(placed).min(price);
+        let solution = Solution { existing, new_nodes, unplaced, price, lower_bound };
         Without { displaced: self.displaced, solution }
     }
 
-    fn answer(&self, placed: &Placed) -> Solution {
-        let mut new_nodes = Vec::new();
-        let mut price = Price::ZERO;
-        let mut on_new_nodes = Amounts::new();
-        let mut hand = Hand { pods: vec![[].iter(); self.base.classes.len()] };
-        for (class, pods) in &self.members {
-            hand.pods[*class] = pods.iter();
-        }
+    fn existing(&self, hand: &mut Hand<'_>) -> Vec<ExistingPlacement> {
         let mut existing: Vec<ExistingPlacement> = Vec::new();
         for index in self.nodes.changed() {
-            let dealt = self.nodes.room(index).contents.iter().flat_map(|content| {
-                hand.deal(content.item.class, content.count).collect::<Vec<_>>()
-            });
-            let mut pods: Vec<usize> = dealt.collect();
-            pods.sort_unstable();
+            let pods = hand.deal_all(&self.nodes.room(index).contents);
             if !pods.is_empty() {
                 existing.push(ExistingPlacement { node: self.base.nodes[index].node, pods });
             }
         }
         existing.sort_by_key(|placement| placement.node);
-        for bin in &placed.bins {
-            let dealt = bin.contents.iter().flat_map(|content| {
-                hand.deal(content.item.class, content.count).collect::<Vec<_>>()
+        existing
+    }
+
+    fn new_nodes(&self, placed: &Placed, hand: &mut Hand<'_>) -> Vec<NewNode> {
+        let mut nodes: Vec<NewNode> = Vec::with_capacity(placed.bins.len());
+        for (index, bin) in placed.bins.iter().enumerate() {
+            let pods = hand.deal_all(&bin.contents);
+            // Nodes that were filled alike stand side by side and may be the same machines.
+            let like_the_last = index.checked_sub(1).filter(|last| placed.bins[*last].is_like(bin));
+            nodes.push(match like_the_last {
+                Some(last) => NewNode { pods, ..nodes[last].clone() },
+                None => self.new_node(bin, pods),
             });
-            let mut pods: Vec<usize> = dealt.collect();
-            pods.sort_unstable();
-            for content in &bin.contents {
-                units::add(
-                    &mut on_new_nodes,
-                    &self.base.classes[content.item.class].requests,
-                    content.count,
-                );
-            }
-            let node = self.new_node(bin, pods);
-            price = price
-                .checked_add(node.options.first().map_or(Price::ZERO, |o| o.price))
-                .unwrap_or(price);
-            new_nodes.push(node);
         }
-        let mut unplaced = Vec::new();
+        nodes
+    }
+
+    fn unplaced(&self, placed: &Placed, hand: &mut Hand<'_>) -> Vec<Unplaced> {
         let mut reasons: BTreeMap<(usize, usize), String> = BTreeMap::new();
-        let mut hand_left: Vec<(usize, usize, Vec<usize>)> = Vec::new();
-        for (class, variant, count) in &placed.unplaced {
-            let pods = hand.deal(*class, *count).collect();
-            hand_left.push((*class, *variant, pods));
-        }
-        for (class, variant, pods) in hand_left {
-            let reason = reasons
-                .entry((class, variant))
-                .or_insert_with(|| self.why_not(class, variant))
-                .clone();
-            unplaced.extend(pods.into_iter().map(|pod| Unplaced { pod, reason: reason.clone() }));
+        let mut unplaced = Vec::new();
+        for (class, variant, count) in placed.unplaced.iter().copied() {
+            let reason = reasons.entry((class, variant));
+            let reason = reason.or_insert_with(|| self.why_not(class, variant));
+            let pods = hand.deal(class, count);
+            unplaced.extend(pods.map(|pod| Unplaced { pod, reason: reason.clone() }));
         }
         unplaced.sort_by_key(|unplaced| unplaced.pod);
-        let lower_bound = self.lower_bound(&on_new_nodes).min(price);
-        Solution { existing, new_nodes, unplaced, price, lower_bound }
+        unplaced
     }
 
     fn new_node(&self, bin: &Bin, pods: Vec<usize>) -> NewNode {
@@ -135,19 +142,19 @@ impl Solver<'_> {
         }
     }
 
-    /// The cost below which no fleet can hold so much.
-    fn lower_bound(&self, on_new_nodes: &Amounts) -> Price {
+    /// The cost below which no fleet can hold what is on new nodes.
+    fn lower_bound(&self, placed: &Placed) -> Price {
+        let mut on_new_nodes = Amounts::new();
+        for Content { item, count } in placed.bins.iter().flat_map(|bin| &bin.contents) {
+            units::add(&mut on_new_nodes, &self.base.classes[item.class].requests, *count);
+        }
         if on_new_nodes.is_empty() {
             return Price::ZERO;
         }
-        let priced = self
-            .base
-            .machines
-            .all
-            .iter()
-            .enumerate()
+        let machines = self.base.machines.all.iter().enumerate();
+        let priced = machines
             .filter_map(|(index, machine)| Some((index, machine.offers.first()?.price_micros)));
-        let worth = Worth::of(on_new_nodes, priced, &self.world(), 0);
+        let worth = Worth::of(&on_new_nodes, priced, &self.world(), 0);
         Price::from_micros_per_hour(worth.bound_micros())
     }
 }

@@ -63,12 +63,14 @@ impl Bin {
 
     /// How many pods of an item fit, up to so many, without leaving the machine.
     pub(crate) fn room(&self, item: &Item, world: &World<'_>, started: &[bool], most: i64) -> i64 {
-        let demand = world.demands.get(item.demand);
-        if !demand.machines.contains(u32::try_from(self.machine).expect("a machine's index")) {
-            return 0;
-        }
+        // Asked first because a node that is nearly full says no to almost everything.
         let class = &world.classes[item.class];
         let mut room = units::times_fitting(&class.requests, &self.free).min(most);
+        let demand = || world.demands.get(item.demand);
+        let machine = u32::try_from(self.machine).expect("a machine's index");
+        if room == 0 || !demand().machines.contains(machine) {
+            return 0;
+        }
         if room > 0 {
             let variant = &class.variants[item.variant];
             let allowed = self.occupancy.room(class, variant, world.groups, world.hosts, started);

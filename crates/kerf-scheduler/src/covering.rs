@@ -67,7 +67,7 @@ pub(crate) struct Cover {
 impl Cover {
     /// What `amounts` are worth, rounded down; at most [`u64::MAX`]. Never more than the cost of a
     /// column when asked for what that column offers.
-    pub(crate) fn value_micros(&self, amounts: &[i64]) -> u64 {
+    pub(crate) fn value_micros(&self, amounts: impl IntoIterator<Item = i64>) -> u64 {
         Value::of(&self.worth, amounts).floor_micros()
     }
 }
@@ -82,7 +82,7 @@ pub(crate) fn cover(columns: &[Column<'_>], demand: &[i64]) -> Option<Cover> {
         worth[row] = Worth::at_most(proposed_micros);
     }
     let worth = affordable(worth, columns);
-    let bound_micros = Value::of(&worth, demand).floor_micros();
+    let bound_micros = Value::of(&worth, demand.iter().copied()).floor_micros();
     Some(Cover { bound_micros, worth })
 }
 
@@ -126,7 +126,7 @@ impl Column<'_> {
 
     /// Whether what the column offers is worth no more than it costs.
     fn affords(&self, worth: &[Worth]) -> bool {
-        Value::of(worth, self.amounts) <= Value::from_micros(self.cost_micros)
+        Value::of(worth, self.amounts.iter().copied()) <= Value::from_micros(self.cost_micros)
     }
 }
 
@@ -159,8 +159,8 @@ impl Value {
     }
 
     /// The worth of `amounts` together, taking a negative amount for none.
-    fn of(worth: &[Worth], amounts: &[i64]) -> Self {
-        worth.iter().zip(amounts).fold(Self::default(), |sum, (&worth, &amount)| {
+    fn of(worth: &[Worth], amounts: impl IntoIterator<Item = i64>) -> Self {
+        worth.iter().zip(amounts).fold(Self::default(), |sum, (&worth, amount)| {
             sum.plus(worth, u64::try_from(amount).unwrap_or(0))
         })
     }

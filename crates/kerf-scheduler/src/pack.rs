@@ -95,12 +95,15 @@ struct Packer<'a> {
     left: Vec<i64>,
     remaining: Amounts,
     worth: Worth,
+    /// What each machine that comes into question is worth when it is filled.
+    machine_values: Vec<u64>,
     state: PackState,
     overhead_micros: u64,
     /// A rule that forces many nodes, and its items, hardest first.
     forced: Option<Forced>,
-    /// The least any item left asks for, by resource.
+    /// The least any item left asks for, by resource, and of how many items.
     least: Amounts,
+    least_of: usize,
     bins: Vec<Bin>,
     fillings: u32,
 }
@@ -150,6 +153,10 @@ pub(crate) fn pack(
         units::add(&mut remaining, &world.classes[item.class].requests, item.count);
     }
     let worth = Worth::of(&remaining, offered_to(items, &world), &world, overhead_micros);
+    let mut machine_values = vec![0; world.machines.all.len()];
+    for (machine, _) in offered_to(items, &world) {
+        machine_values[machine] = worth.value(&world.machines.all[machine].free);
+    }
     let followers: Vec<bool> = items.iter().map(|item| follows(item, &world)).collect();
     let hardness = |index: &usize| {
         let requests = &world.classes[items[*index].class].requests;
@@ -170,9 +177,11 @@ pub(crate) fn pack(
         left: items.iter().map(|item| item.count).collect(),
         remaining,
         worth,
+        machine_values,
         state: state.clone(),
         overhead_micros,
         least: Amounts::new(),
+        least_of: usize::MAX / 8,
         bins: Vec::new(),
         fillings: 0,
     };
@@ -271,10 +280,16 @@ impl Packer<'_> {
     /// Drops items of which nothing is left, and one that cannot be placed, from the order.
     fn drop_done(&mut self, hopeless: Option<usize>) {
         let left = &self.left;
-        self.order.retain(|index| left[*index] > 0 && Some(*index) != hopeless);
+        let stays = |index: &usize| left[*index] > 0 && Some(*index) != hopeless;
+        self.order.retain(stays);
         if let Some(forced) = &mut self.forced {
-            forced.items.retain(|index| left[*index] > 0 && Some(*index) != hopeless);
+            forced.items.retain(stays);
         }
+        // Fewer items ask for no less, so an old answer errs on the safe side.
+        if self.order.len() * 8 > self.least_of * 7 {
+            return;
+        }
+        self.least_of = self.order.len();
         self.least.clear();
         for (place, index) in self.order.iter().enumerate() {
             let asked = &self.world.classes[self.items[*index].class].requests;
@@ -375,11 +390,13 @@ impl Packer<'_> {
 
     /// Those of the machines that are most likely to be filled cheaply.
     fn ranked(&self, machines: impl Iterator<Item = (usize, u64)>) -> Vec<(usize, u64)> {
-        let share = self.share();
+        let remaining = (&self.remaining, self.worth.value(&self.remaining));
+        let share = self.share(remaining.1);
         let mut ranked: Vec<(u128, u128, usize, u64)> = machines
             .map(|(machine, price)| {
                 let free = &self.world.machines.all[machine].free;
-                let value = u128::from(self.worth.value_clipped(free, &self.remaining)).max(1);
+                let filled = (free, self.machine_values[machine]);
+                let value = u128::from(self.worth.value_of_smaller(filled, remaining)).max(1);
                 (u128::from(price + self.overhead_micros).max(1), value, machine, price)
             })
             .collect();
@@ -402,11 +419,12 @@ impl Packer<'_> {
         machine.cheapest_left(&node, &self.state.reservations, self.world.vocabulary)
     }
 
-    /// What a node should hold at most, where a rule forces many nodes anyway.
-    fn share(&self) -> Option<u128> {
+    /// What a node should hold at most, where a rule forces many nodes anyway. `all` is what the pods
+    /// left are worth.
+    fn share(&self, all: u64) -> Option<u128> {
         let forced = self.forced.as_ref().filter(|forced| forced.pods_left > 0)?;
         let nodes = forced.nodes();
-        let all = u128::from(self.worth.value(&self.remaining));
+        let all = u128::from(all);
         Some(all * SHARE_PERCENT / 100 / u128::try_from(nodes).unwrap_or(1).max(1))
     }
 

@@ -48,25 +48,33 @@ impl Worth {
 
     /// What amounts are worth.
     pub(crate) fn value(&self, amounts: &Amounts) -> u64 {
-        let row = |row: &usize| amounts.get(*row).copied().unwrap_or(0).max(0);
-        self.value_of(self.rows.iter().map(row))
+        self.value_of(self.rows.iter().map(|row| at(amounts, *row)))
     }
 
-    /// What the smaller of two amounts is worth, resource by resource.
-    pub(crate) fn value_clipped(&self, amounts: &Amounts, most: &Amounts) -> u64 {
-        let row = |row: &usize| {
-            let at = |amounts: &Amounts| amounts.get(*row).copied().unwrap_or(0);
-            at(amounts).min(at(most)).max(0)
-        };
-        self.value_of(self.rows.iter().map(row))
+    /// What the smaller of two amounts is worth, resource by resource. Both come with what they are
+    /// worth, because mostly one is the smaller throughout.
+    pub(crate) fn value_of_smaller(&self, a: (&Amounts, u64), b: (&Amounts, u64)) -> u64 {
+        let ((a, a_value), (b, b_value)) = (a, b);
+        let below =
+            |a: &Amounts, b: &Amounts| self.rows.iter().all(|row| at(a, *row) <= at(b, *row));
+        if below(a, b) {
+            return a_value;
+        }
+        if below(b, a) {
+            return b_value;
+        }
+        self.value_of(self.rows.iter().map(|row| at(a, *row).min(at(b, *row))))
     }
 
-    fn value_of(&self, amounts: impl Iterator<Item = i64>) -> u64 {
-        let amounts: smallvec::SmallVec<[i64; ROWS_MAX]> = amounts.collect();
+    fn value_of(&self, mut amounts: impl Iterator<Item = i64>) -> u64 {
         match &self.cover {
-            Some(cover) => cover.value_micros(&amounts),
+            Some(cover) => cover.value_micros(amounts),
             // Without prices, CPU stands for everything.
-            None => amounts.first().map_or(0, |first| u64::try_from(*first).unwrap_or(0)),
+            None => amounts.next().map_or(0, |first| u64::try_from(first).unwrap_or(0)),
         }
     }
+}
+
+fn at(amounts: &Amounts, row: usize) -> i64 {
+    amounts.get(row).copied().unwrap_or(0)
 }

@@ -7,18 +7,21 @@
 //! ```
 
 mod algebra;
+mod without;
 mod workload;
 
 use std::process::ExitCode;
 use std::time::Instant;
 
 /// Hot paths whose instructions are recorded. `replicas-1` is what reading 400 machines costs.
-const NAMES: [&str; 8] = [
+const NAMES: [&str; 10] = [
     "replicas-1",
     "replicas-10000",
     "mixed-1000",
     "preferences-4000",
     "existing-2000",
+    "overlay-50000",
+    "without-50000",
     "requirements-intern",
     "requirements-narrow",
     "requirements-conflict",
@@ -49,7 +52,7 @@ fn main() -> ExitCode {
 
 /// What is measured, with everything it needs made beforehand.
 fn work(name: &str) -> Option<Box<dyn FnMut()>> {
-    if let Some(job) = algebra::work(name) {
+    if let Some(job) = algebra::work(name).or_else(|| without::work(name)) {
         return Some(job);
     }
     let problem = workload::problem(name)?;

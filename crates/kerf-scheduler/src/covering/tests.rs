@@ -24,10 +24,10 @@ fn cover_by(machines: &[Machine], demand: &[i64]) -> Option<Cover> {
         .collect();
     let cover = cover(&columns, demand)?;
     assert_eq!(cover.worth.len(), demand.len());
-    assert_eq!(cover.bound_micros, cover.value_micros(demand));
+    assert_eq!(cover.bound_micros, cover.value_micros(demand.iter().copied()));
     for machine in machines {
         assert_affordable(&cover, machine);
-        assert!(cover.value_micros(&machine.amounts) <= machine.cost_micros);
+        assert!(cover.value_micros(machine.amounts.iter().copied()) <= machine.cost_micros);
     }
     Some(cover)
 }
@@ -116,7 +116,7 @@ fn value_is_exact_and_stops_at_the_greatest_count() {
         (vec![0, 0, 1], u64::MAX),
         (vec![i64::MAX; 3], u64::MAX),
     ] {
-        assert_eq!(cover.value_micros(&amounts), expected, "{amounts:?}");
+        assert_eq!(cover.value_micros(amounts.iter().copied()), expected, "{amounts:?}");
     }
 }
 
@@ -125,7 +125,7 @@ fn value_does_not_go_round_past_the_end_of_its_sum() {
     // The first three are worth 2^128 - 1 micros; going round, five more would come out as four.
     let worth = [Worth(u128::MAX), Worth(u128::MAX), Worth(u128::MAX), Worth(1 << 64)];
     let cover = Cover { bound_micros: 0, worth: worth.into_iter().collect() };
-    assert_eq!(cover.value_micros(&[i64::MAX, i64::MAX, 2, 5]), u64::MAX);
+    assert_eq!(cover.value_micros([i64::MAX, i64::MAX, 2, 5]), u64::MAX);
 }
 
 #[test]

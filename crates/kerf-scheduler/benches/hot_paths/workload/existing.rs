@@ -64,6 +64,12 @@ fn node(dice: &mut Dice, number: usize, types: &[InstanceType], agent: &Arc<PodS
         let pod = pod(&format!("runs-{name}"), index, Arc::new(quarter));
         pods.push(BoundPod { pod, is_daemon: false, is_leaving: false });
     }
+    Node { pods, ..node_of(number, instance_type) }
+}
+
+/// A node of an instance type on which nothing runs.
+pub(super) fn node_of(number: usize, instance_type: &InstanceType) -> Node {
+    let name = format!("node-{number}");
     Node {
         labels: labels(&name, &instance_type.name, ZONES[number % ZONES.len()]),
         name,
@@ -72,7 +78,7 @@ fn node(dice: &mut Dice, number: usize, types: &[InstanceType], agent: &Arc<PodS
         initialized: true,
         capacity: instance_type.capacity.clone(),
         allocatable: instance_type.allocatable(),
-        pods,
+        pods: Vec::new(),
         volume_limits: BTreeMap::new(),
     }
 }

@@ -8,6 +8,7 @@ mod dice;
 mod existing;
 mod mixed;
 mod pods;
+mod running;
 
 use kerf_scheduler::Problem;
 
@@ -17,11 +18,12 @@ struct Family {
     build: fn(usize) -> Problem,
 }
 
-const FAMILIES: [Family; 4] = [
+const FAMILIES: [Family; 5] = [
     Family { name: "replicas", build: pods::replicas },
     Family { name: "preferences", build: pods::preferences },
     Family { name: "mixed", build: mixed::mixed },
     Family { name: "existing", build: existing::existing },
+    Family { name: "running", build: running::running },
 ];
 
 /// The problem of a name such as `mixed-1000`.

@@ -1,0 +1,32 @@
+//! Questions about a running cluster without one of its nodes.
+
+use std::hint::black_box;
+
+use kerf_scheduler::{Cluster, Problem};
+
+use crate::workload;
+
+/// The nodes a question is asked about in turn, before it is measured: what it shares with others
+/// is worked out by then, as in the middle of a long series of questions.
+const ASKED_BEFORE: usize = 40;
+
+/// `reading-PODS` reads a cluster, `overlay-PODS` takes away its empty node, `without-PODS` one with
+/// ten pods.
+pub(crate) fn work(name: &str) -> Option<Box<dyn FnMut()>> {
+    let (what, pods) = name.rsplit_once('-')?;
+    if !["reading", "overlay", "without"].contains(&what) {
+        return None;
+    }
+    let problem = workload::problem(&format!("running-{pods}"))?;
+    if what == "reading" {
+        return Some(Box::new(move || drop(black_box(Cluster::read(black_box(&problem))))));
+    }
+    // The cluster borrows the problem, and both are needed to the end of the program.
+    let problem: &'static Problem = Box::leak(Box::new(problem));
+    let cluster = Cluster::read(problem);
+    for node in 0..ASKED_BEFORE.min(problem.nodes.len()) {
+        black_box(cluster.without(&[node]));
+    }
+    let node = if what == "overlay" { problem.nodes.len() - 1 } else { problem.nodes.len() / 2 };
+    Some(Box::new(move || drop(black_box(cluster.without(black_box(&[node]))))))
+}

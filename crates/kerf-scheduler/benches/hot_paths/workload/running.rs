@@ -1,0 +1,64 @@
+//! A cluster at work: nobody waits, and ten pods of four hundred deployments run on each node.
+
+use std::sync::Arc;
+
+use kerf_model::labels::well_known;
+use kerf_model::node::{BoundPod, Node};
+use kerf_model::pod::{PodAffinity, PodShape};
+use kerf_scheduler::Problem;
+
+use super::catalogue::on_new_nodes;
+use super::dice::Dice;
+use super::existing::node_of;
+use super::mixed::{CPU_MILLIS, MEMORY_MEBIBYTES};
+use super::pods::{plain, pod, spread, term};
+
+const DEPLOYMENTS: usize = 400;
+const PODS_PER_NODE: usize = 10;
+const NODE_CPUS: usize = 16;
+
+/// So many pods that run, and one node on which none does: the last.
+pub(super) fn running(count: usize) -> Problem {
+    let dice = &mut Dice::new();
+    let deployments: Vec<Arc<PodShape>> =
+        (0..DEPLOYMENTS).map(|number| Arc::new(deployment(dice, number))).collect();
+    let mut problem = on_new_nodes(Vec::new());
+    let types = problem.pools[0].instance_types.clone();
+    let nodes = count / PODS_PER_NODE;
+    problem.nodes = (0..=nodes)
+        .map(|number| Node {
+            pods: if number < nodes { pods(number, &deployments) } else { Vec::new() },
+            ..node_of(number, &types[NODE_CPUS - 1])
+        })
+        .collect();
+    problem
+}
+
+/// Of ten deployments five are plain, three keep level over zones, one over nodes, and one would
+/// rather have a node for each pod.
+fn deployment(dice: &mut Dice, number: usize) -> PodShape {
+    let app = format!("app-{number}");
+    let labels = [("app", app.as_str())];
+    let plain = plain(&labels, dice.pick(&CPU_MILLIS), dice.pick(&MEMORY_MEBIBYTES));
+    let rather_apart = || PodAffinity {
+        preferred: vec![(1, term(well_known::HOSTNAME, &labels))],
+        ..PodAffinity::default()
+    };
+    match number % 10 {
+        0..5 => plain,
+        5..8 => PodShape { spreads: vec![spread(well_known::ZONE, &labels)], ..plain },
+        8 => PodShape { spreads: vec![spread(well_known::HOSTNAME, &labels)], ..plain },
+        _ => PodShape { anti_affinity: rather_apart(), ..plain },
+    }
+}
+
+fn pods(node: usize, deployments: &[Arc<PodShape>]) -> Vec<BoundPod> {
+    let numbers = node * PODS_PER_NODE..(node + 1) * PODS_PER_NODE;
+    numbers
+        .map(|number| BoundPod {
+            pod: pod("runs", number, deployments[number % DEPLOYMENTS].clone()),
+            is_daemon: false,
+            is_leaving: false,
+        })
+        .collect()
+}
