@@ -7,6 +7,7 @@
 //! ```
 
 mod algebra;
+mod region;
 mod without;
 mod workload;
 
@@ -14,7 +15,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 /// Hot paths whose instructions are recorded. `replicas-1` is what reading 400 machines costs.
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 11] = [
     "replicas-1",
     "replicas-10000",
     "mixed-1000",
@@ -22,6 +23,7 @@ const NAMES: [&str; 10] = [
     "existing-2000",
     "overlay-50000",
     "without-50000",
+    "region-plan",
     "requirements-intern",
     "requirements-narrow",
     "requirements-conflict",
@@ -52,7 +54,9 @@ fn main() -> ExitCode {
 
 /// What is measured, with everything it needs made beforehand.
 fn work(name: &str) -> Option<Box<dyn FnMut()>> {
-    if let Some(job) = algebra::work(name).or_else(|| without::work(name)) {
+    if let Some(job) =
+        algebra::work(name).or_else(|| without::work(name)).or_else(|| region::work(name))
+    {
         return Some(job);
     }
     let problem = workload::problem(name)?;
