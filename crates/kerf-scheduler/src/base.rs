@@ -16,7 +16,7 @@ use crate::group::{Context, Groups};
 use crate::machine::{MachineReader, Machines};
 use crate::node::{NodeState, read_nodes};
 use crate::occupancy::HostGroups;
-use crate::pack::PackState;
+use crate::pack_state::PackState;
 use crate::problem::Problem;
 use crate::shapes::Shapes;
 use crate::tenants::Tenants;

@@ -24,9 +24,14 @@ pub(crate) fn merge(packing: &mut Packing, world: &World<'_>, overhead_micros: u
         pairs_left: PAIRS_MAX,
         overhead_micros,
         hopeless: FxHashSet::default(),
+        merged: Vec::new(),
     };
     merger.run();
-    (packing.bins, packing.prices) = merger.nodes.into_iter().flatten().unzip();
+    let Merger { nodes, merged, .. } = merger;
+    (packing.bins, packing.prices) = nodes.into_iter().flatten().unzip();
+    for (template, machine) in merged {
+        packing.state.give_back(template, &world.machines.all[machine].capacity);
+    }
 }
 
 struct Merger<'a, 'w> {
@@ -38,6 +43,8 @@ struct Merger<'a, 'w> {
     overhead_micros: u64,
     /// Pairs of alike nodes that were tried in vain: machine and requests of both.
     hopeless: FxHashSet<(usize, Amounts, usize, Amounts)>,
+    /// Nodes that are no longer needed: template and machine.
+    merged: Vec<(usize, usize)>,
 }
 
 impl Merger<'_, '_> {
@@ -74,6 +81,7 @@ impl Merger<'_, '_> {
         let most = price_a + price_b + self.overhead_micros;
         match self.together(a, b, most) {
             Some(both) => {
+                self.merged.push((a.template, a.machine));
                 self.nodes[first] = None;
                 self.nodes[second] = Some(both);
                 true

@@ -8,69 +8,13 @@
 use std::cmp::Reverse;
 
 use crate::bin::Bin;
+use crate::forced::{Forced, forced};
 use crate::group::{GroupId, Rule};
 use crate::improve::improve;
 use crate::item::{Item, World};
-use crate::machine::{Machine, Machines, Offer};
+use crate::pack_state::PackState;
 use crate::units::{self, Amounts};
 use crate::worth::Worth;
-
-/// Machines that are filled to see which is best, at each step.
-const CANDIDATES_MAX: usize = 6;
-/// How far beyond the average share of a forced number of nodes a machine may go, in percent.
-const SHARE_PERCENT: u128 = 125;
-
-/// What changes while packing.
-#[derive(Clone, Debug)]
-pub(crate) struct PackState {
-    /// What the limits of each template leave.
-    pub(crate) limits: Vec<Vec<(usize, i64)>>,
-    pub(crate) nodes_left: Vec<Option<i64>>,
-    /// What is left of each reservation.
-    pub(crate) reservations: Vec<u32>,
-    /// Of each group whether a matching pod stands anywhere.
-    pub(crate) started: Vec<bool>,
-}
-
-impl PackState {
-    /// Nothing is taken yet, and nobody stands anywhere.
-    pub(crate) fn new(machines: &Machines, groups: usize) -> Self {
-        let templates = machines.templates.iter();
-        Self {
-            limits: templates.clone().map(|template| template.limits.clone()).collect(),
-            nodes_left: templates.map(|template| template.nodes_left).collect(),
-            reservations: machines.reservations.iter().map(|(_, left)| *left).collect(),
-            started: vec![false; groups],
-        }
-    }
-
-    /// Returns what a node of such a capacity takes of a template's limits.
-    pub(crate) fn give_back(&mut self, template: usize, capacity: &Amounts) {
-        if let Some(left) = &mut self.nodes_left[template] {
-            *left += 1;
-        }
-        for (resource, left) in &mut self.limits[template] {
-            *left += capacity.get(*resource).copied().unwrap_or(0);
-        }
-    }
-
-    /// Whether the limits of its pool leave room for one more of a machine.
-    pub(crate) fn allows(&self, machine: &Machine) -> bool {
-        let at = |index: usize| machine.capacity.get(index).copied().unwrap_or(0);
-        self.nodes_left[machine.template].is_none_or(|left| left > 0)
-            && self.limits[machine.template].iter().all(|(index, left)| at(*index) <= *left)
-    }
-
-    /// How many more of a machine the limits of its pool leave room for.
-    fn times_allowed(&self, machine: &Machine) -> i64 {
-        let by_count = self.nodes_left[machine.template].unwrap_or(i64::MAX);
-        let by_amount = self.limits[machine.template].iter().filter_map(|(index, left)| {
-            let one = machine.capacity.get(*index).copied().unwrap_or(0);
-            (one > 0).then(|| left / one)
-        });
-        by_amount.min().unwrap_or(i64::MAX).min(by_count)
-    }
-}
 
 /// A fleet for a list of items.
 #[derive(Clone, Debug)]
@@ -85,22 +29,23 @@ pub(crate) struct Packing {
     pub(crate) fillings: u32,
 }
 
-struct Packer<'a> {
-    world: World<'a>,
-    items: &'a [Item],
+/// A fleet in the making.
+pub(crate) struct Packer<'a> {
+    pub(crate) world: World<'a>,
+    pub(crate) items: &'a [Item],
     /// Items, hardest first; those that must follow others to their node come last.
     order: Vec<usize>,
     /// Of each item whether it must follow others to their node.
-    followers: Vec<bool>,
-    left: Vec<i64>,
-    remaining: Amounts,
-    worth: Worth,
+    pub(crate) followers: Vec<bool>,
+    pub(crate) left: Vec<i64>,
+    pub(crate) remaining: Amounts,
+    pub(crate) worth: Worth,
     /// What each machine that comes into question is worth when it is filled.
-    machine_values: Vec<u64>,
-    state: PackState,
-    overhead_micros: u64,
+    pub(crate) machine_values: Vec<u64>,
+    pub(crate) state: PackState,
+    pub(crate) overhead_micros: u64,
     /// A rule that forces many nodes, and its items, hardest first.
-    forced: Option<Forced>,
+    pub(crate) forced: Option<Forced>,
     /// The least any item left asks for, by resource, and of how many items.
     least: Amounts,
     least_of: usize,
@@ -112,16 +57,6 @@ struct Packer<'a> {
 struct Filling {
     bin: Bin,
     held: Vec<(usize, i64)>,
-}
-
-/// A rule under which each node takes only a few of some pods.
-struct Forced {
-    group: GroupId,
-    per_node: i64,
-    pods_left: i64,
-    items: Vec<usize>,
-    /// Of each item whether it is one of those.
-    is_forced: Vec<bool>,
 }
 
 /// Which item counts as the hardest.
@@ -227,41 +162,6 @@ fn follows(item: &Item, world: &World<'_>) -> bool {
     })
 }
 
-/// The rule that forces the most nodes, if it forces more than one.
-fn forced(items: &[Item], order: &[usize], world: &World<'_>) -> Option<Forced> {
-    let mut worst: Option<Forced> = None;
-    for group in world.hosts.all.iter().copied() {
-        let per_node = match world.groups.get(group).rule {
-            Rule::Spread { max_skew, .. } => i64::from(max_skew),
-            Rule::Apart => 1,
-            Rule::Near => continue,
-        };
-        let is_bound = |index: &usize| {
-            let item = &items[*index];
-            let class = &world.classes[item.class];
-            class.counts_in(group) && class.variants[item.variant].groups.contains(&group)
-        };
-        let bound: Vec<usize> = order.iter().copied().filter(is_bound).collect();
-        let pods_left: i64 = bound.iter().map(|index| items[*index].count).sum();
-        let nodes = Forced::nodes;
-        let mut is_forced = vec![false; items.len()];
-        bound.iter().for_each(|index| is_forced[*index] = true);
-        let candidate = Forced { group, per_node, pods_left, items: bound, is_forced };
-        if nodes(&candidate) > worst.as_ref().map_or(1, nodes) {
-            worst = Some(candidate);
-        }
-    }
-    worst
-}
-
-impl Forced {
-    /// The fewest nodes the rule allows.
-    fn nodes(&self) -> i64 {
-        let per_node = self.per_node.max(1);
-        (self.pods_left + per_node - 1) / per_node
-    }
-}
-
 impl Packer<'_> {
     fn run(&mut self) {
         self.drop_done(None);
@@ -340,92 +240,6 @@ impl Packer<'_> {
             }
         }
         best.map(|(_, _, filling)| filling)
-    }
-
-    /// The machines that hold an item, with their prices: those that also hold the pods that must
-    /// follow it, if there are any.
-    fn fitting(&self, hardest: usize) -> Vec<(usize, u64)> {
-        let class = &self.world.classes[self.items[hardest].class];
-        let mut with_company = class.requests.clone();
-        for (index, item) in self.items.iter().enumerate() {
-            if self.followers[index] && self.left[index] > 0 && self.may_follow(item, hardest) {
-                let asked = &self.world.classes[item.class].requests;
-                units::add(&mut with_company, asked, self.left[index]);
-            }
-        }
-        let fitting = self.holding(hardest, &with_company);
-        if fitting.is_empty() && with_company != class.requests {
-            return self.holding(hardest, &class.requests);
-        }
-        fitting
-    }
-
-    /// Whether an item's pods may stand where those of another do, because they do.
-    fn may_follow(&self, follower: &Item, leader: usize) -> bool {
-        let leader = &self.world.classes[self.items[leader].class];
-        let variant = &self.world.classes[follower.class].variants[follower.variant];
-        let near = variant.groups.iter().filter(|group| {
-            self.world.hosts.contains(**group) && self.world.groups.get(**group).rule == Rule::Near
-        });
-        near.clone().next().is_some() && near.into_iter().all(|group| leader.counts_in(*group))
-    }
-
-    /// The machines that meet an item's demand and have so much, with their prices.
-    fn holding(&self, hardest: usize, requests: &Amounts) -> Vec<(usize, u64)> {
-        let item = &self.items[hardest];
-        let demand = self.world.demands.get(item.demand);
-        let fitting = demand.priced.iter().copied().filter(|(machine, _)| {
-            let machine = &self.world.machines.all[*machine as usize];
-            units::fits(requests, &machine.free) && self.state.allows(machine)
-        });
-        let priced = |(machine, price): (u32, u64)| {
-            let machine = machine as usize;
-            if self.state.reservations.is_empty() {
-                return Some((machine, price));
-            }
-            self.offer_left(machine, item).map(|offer| (machine, offer.price_micros))
-        };
-        fitting.filter_map(priced).collect()
-    }
-
-    /// Those of the machines that are most likely to be filled cheaply.
-    fn ranked(&self, machines: impl Iterator<Item = (usize, u64)>) -> Vec<(usize, u64)> {
-        let remaining = (&self.remaining, self.worth.value(&self.remaining));
-        let share = self.share(remaining.1);
-        let mut ranked: Vec<(u128, u128, usize, u64)> = machines
-            .map(|(machine, price)| {
-                let free = &self.world.machines.all[machine].free;
-                let filled = (free, self.machine_values[machine]);
-                let value = u128::from(self.worth.value_of_smaller(filled, remaining)).max(1);
-                (u128::from(price + self.overhead_micros).max(1), value, machine, price)
-            })
-            .collect();
-        if let Some(share) = share {
-            let least = ranked.iter().map(|(_, value, ..)| *value).min().unwrap_or(0);
-            let most = share.max(least);
-            ranked.retain(|(_, value, ..)| *value <= most);
-        }
-        ranked
-            .sort_by(|a, b| (a.0 * b.1).cmp(&(b.0 * a.1)).then(b.1.cmp(&a.1)).then(a.2.cmp(&b.2)));
-        ranked.truncate(CANDIDATES_MAX);
-        ranked.into_iter().map(|(_, _, machine, price)| (machine, price)).collect()
-    }
-
-    /// The cheapest offer of a machine for an item, used-up reservations left out.
-    fn offer_left(&self, machine: usize, item: &Item) -> Option<&Offer> {
-        let machine = &self.world.machines.all[machine];
-        let mut node = self.world.machines.templates[machine.template].requirements.clone();
-        node.narrow(&self.world.demands.get(item.demand).requirements, self.world.vocabulary);
-        machine.cheapest_left(&node, &self.state.reservations, self.world.vocabulary)
-    }
-
-    /// What a node should hold at most, where a rule forces many nodes anyway. `all` is what the pods
-    /// left are worth.
-    fn share(&self, all: u64) -> Option<u128> {
-        let forced = self.forced.as_ref().filter(|forced| forced.pods_left > 0)?;
-        let nodes = forced.nodes();
-        let all = u128::from(all);
-        Some(all * SHARE_PERCENT / 100 / u128::try_from(nodes).unwrap_or(1).max(1))
     }
 
     /// Fills a machine: the hardest item, then those that are forced apart, then the rest.

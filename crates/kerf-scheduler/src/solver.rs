@@ -13,7 +13,7 @@ use crate::domains::DomainCounts;
 use crate::group::Rule;
 use crate::item::{Pins, World};
 use crate::nodes::Nodes;
-use crate::pack::PackState;
+use crate::pack_state::PackState;
 use crate::problem::MinValuesPolicy;
 use crate::solution::Displaced;
 
