@@ -132,7 +132,7 @@ impl Evaluator {
         path: &FieldPath,
         outcome: &mut Outcome,
     ) {
-        let program = match &rule.program {
+        let program = match rule.program() {
             Ok(program) => program,
             Err(_) => return outcome.unevaluated.push(rule.text.clone()),
         };

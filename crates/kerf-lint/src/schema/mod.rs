@@ -143,7 +143,7 @@ impl Schema {
                 Some("map") => ListType::Map(strings_of(schema.get("x-kubernetes-list-map-keys"))),
                 _ => ListType::Atomic,
             },
-            rules: CelRule::compile_all(schema.get("x-kubernetes-validations")),
+            rules: CelRule::read_all(schema.get("x-kubernetes-validations")),
         }
     }
 
