@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use kerf_api::convert::node_pool_to_model;
 use kerf_api::node_pool::NodePool;
-use kerf_catalog::aws::Zones;
+use kerf_catalog::aws::{OwnLabels, Zones};
 use kerf_catalog::price::{PriceSource, price_source};
 use kerf_catalog::settings::NodeClassSettings;
 use kerf_kube::{Sourced, SourcedProblem};
@@ -17,6 +17,7 @@ use kerf_model::labels::{LabelRules, ProviderLabels, aws, kwok};
 use kerf_model::pool::Sizing;
 use kerf_scheduler::Pool;
 
+use super::asked_labels::AskedLabels;
 use super::default_pool::{self, Machines};
 use super::input::{Input, Refusals};
 use super::node_class;
@@ -68,6 +69,7 @@ pub(super) fn pools(input: &Input, named: Option<&CatalogueName>) -> Result<Chos
         notes.push(default_pool::note(machines).to_owned());
         given.push(default_pool(machines));
     }
+    given.iter().for_each(|pool| shelf.asked_labels.note_pool(pool));
     let mut pools = Vec::new();
     for pool in given {
         if pool.sizing != Sizing::Dynamic {
@@ -106,6 +108,7 @@ struct Shelf<'a> {
     input: &'a Input,
     named: Option<&'a CatalogueName>,
     region: String,
+    asked_labels: AskedLabels,
     file: Option<Arc<[InstanceType]>>,
     kwok: Option<Arc<[InstanceType]>>,
     /// By the name of the node class.
@@ -122,7 +125,9 @@ impl<'a> Shelf<'a> {
             Some(CatalogueName::File { path }) => Some(read_file(path)?),
             _ => None,
         };
-        Ok(Self { input, named, region, file, kwok: None, aws: BTreeMap::new() })
+        let mut asked_labels = input.asked_labels.clone();
+        asked_labels.note_scheduler_config(&input.cluster.scheduler_config);
+        Ok(Self { input, named, region, asked_labels, file, kwok: None, aws: BTreeMap::new() })
     }
 
     fn default_machines(&self) -> Machines {
@@ -171,8 +176,12 @@ impl<'a> Shelf<'a> {
         let settings = found.map_or_else(NodeClassSettings::default, node_class::settings);
         let zones = found.map(node_class::zones).unwrap_or_default();
         let zones = if zones.is_empty() { Zones::All } else { Zones::Only(&zones) };
-        let types = kerf_catalog::aws(&self.region, &settings, zones);
-        types.map(Into::into).map_err(|error| Refusals(vec![format!("--catalogue  {error}")]))
+        let asked = self.asked_labels.keys();
+        let labels = OwnLabels::Only(&asked);
+        let types = kerf_catalog::aws::instance_types(&self.region, &settings, zones, labels);
+        types
+            .map(Iterator::collect)
+            .map_err(|error| Refusals(vec![format!("--catalogue  {error}")]))
     }
 
     /// Where prices come from, if AWS's are used.

@@ -13,6 +13,8 @@ use kerf_kube::{Cluster, Intake, Sourced, SourcedProblem};
 use kerf_lint::{Catalogue, Object, Objects, SemanticFinding};
 use serde_json::Value;
 
+use super::asked_labels::AskedLabels;
+
 /// The role of node classes made from old templates; a plan launches nothing.
 const ROLE_UNUSED: &str = "unused";
 
@@ -27,6 +29,8 @@ pub(super) struct Input {
     pub(super) node_classes: Vec<Sourced<EC2NodeClass>>,
     pub(super) node_overlays: Vec<Sourced<NodeOverlay>>,
     pub(super) places: Places,
+    /// Labels of AWS's own that some object names.
+    pub(super) asked_labels: AskedLabels,
     /// How many objects of kinds that matter not there were.
     pub(super) passed_over: BTreeMap<String, usize>,
     /// What old objects lose when they are converted.
@@ -128,6 +132,7 @@ impl Reading {
         if self.is_again(source, &value) {
             return;
         }
+        self.input.asked_labels.note_object(&value);
         match self.catalogue.verdict(&value) {
             Some(verdict) if verdict.problems.is_empty() => self.take_own(source, &value),
             Some(verdict) => {

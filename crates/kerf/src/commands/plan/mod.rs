@@ -6,6 +6,7 @@
 //!                                         table, json, yaml ◄── report ◄──────────┘
 //! ```
 
+mod asked_labels;
 mod bar;
 mod catalogue;
 mod default_pool;
