@@ -226,6 +226,8 @@ pub enum Memo {
         /// Whether it was placed.
         placed: bool,
     },
+    /// A pod that was awaited on a node was bound, there or elsewhere.
+    Bound(Time),
     /// A pod without a node was seen.
     Starting(PodKey),
     /// A pod waits neither for a node nor for its start, or is gone.
@@ -319,6 +321,7 @@ impl Memory {
                     has_more,
                     has_leaving_nodes,
                     is_settling,
+                    last_bound_at: self.batch.last_bound_at,
                     trouble: self.batch.trouble,
                     ..Batch::default()
                 };
@@ -336,6 +339,7 @@ impl Memory {
                     wait.placed_at = placed.then(|| wait.placed_at.unwrap_or(at));
                 }
             }
+            Memo::Bound(at) => self.batch.last_bound_at = Some(at),
             Memo::Starting(pod) => drop(self.starting.insert(pod)),
             Memo::WaitOver(pod) => {
                 self.waits.remove(&pod);

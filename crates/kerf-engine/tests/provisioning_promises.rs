@@ -12,6 +12,7 @@ use cluster::{
 use kerf_engine::action::Deed;
 use kerf_engine::event::{Failure, Key, Object};
 use kerf_engine::observed::{Node, Standing};
+use kerf_engine::time::Span;
 use kerf_model::instance_type::Reservation;
 use kerf_model::labels::well_known::{CAPACITY_TYPE, INSTANCE_TYPE, ON_DEMAND, RESERVED};
 use kerf_model::price::Price;
@@ -204,6 +205,39 @@ fn pods_that_changed_places_need_no_new_node() {
     assert_ne!(place(&cluster, "b"), of_b, "it is meant for the other's node now");
     cluster.seconds(60);
     assert_eq!(cluster.ordered_claims().len(), 2);
+}
+
+#[test]
+fn nobody_is_placed_anew_while_the_scheduler_is_still_binding() {
+    let mut cluster = Cluster::with_pool(|pool| {
+        let kind = RequirementEntry::new(INSTANCE_TYPE, Operator::In, ["m-8x"]);
+        pool.template.spec.requirements.push(kind);
+    });
+    for number in 0..8 {
+        cluster.pend(&format!("small-{number}"), "1");
+    }
+    cluster.pend("large", "8");
+    cluster.seconds(22);
+    assert_eq!(cluster.claims().len(), 2);
+    let wrong = cluster.target_of("large").unwrap();
+    let id = cluster.claim(&wrong).status.provider_id.clone();
+    let wrong =
+        cluster.nodes().iter().find(|node| node.provider_id == id).unwrap().meta.name.clone();
+    for number in 0..6 {
+        cluster.bind_to(&format!("small-{number}"), &wrong);
+        cluster.wait(Span::from_millis(700));
+    }
+    assert_eq!(cluster.questions().len(), 1, "the small ones may be about to go elsewhere");
+    cluster.seconds(3);
+    let (_, question) = cluster.questions().pop().expect("quiet has come");
+    let mut asked: Vec<&str> = question.pods.iter().map(|pod| pod.name.as_str()).collect();
+    asked.sort_unstable();
+    assert_eq!(asked, ["large", "small-6", "small-7"]);
+    assert_eq!(
+        cluster.ordered_claims().len(),
+        2,
+        "the large one fits where the small ones belonged"
+    );
 }
 
 #[test]

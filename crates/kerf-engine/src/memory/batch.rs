@@ -22,6 +22,8 @@ pub struct Batch {
     pub kinds: Vec<Arc<PodShape>>,
     /// When the last pass began.
     pub last_pass_at: Option<Time>,
+    /// When a pod that was awaited on a node was last bound, wherever.
+    pub last_bound_at: Option<Time>,
     /// Whether its answer is still being thought about.
     pub is_solving: bool,
     /// Whether it left out pods because there were too many; the next begins at once.

@@ -42,6 +42,8 @@ fn usage(work: &Work<'_>) -> (ResourceList, u64) {
     let claims = world.claims_of(&work.pool.meta.name);
     for claim in claims.filter(|claim| !world.is_leaving(claim)) {
         match world.node_of(claim) {
+            // Most nodes are up: what they report counts as it is.
+            Some(node) if node.is_initialized() => sum.add(&node.capacity),
             Some(node) => sum.add(&world.node_capacity(node)),
             None => sum.add(&claim.status.capacity),
         }

@@ -25,9 +25,9 @@ pub(super) enum Due {
 
 /// Those who still wait are looked at again so long after the last pass.
 const LOOK_AGAIN_AFTER: Span = Span::from_seconds(10);
-/// Pods expected on nodes that are up are looked at again so long after the last pass: the
-/// cluster's scheduler binds hundreds in this time, and who is left has lost the place.
-const SETTLES_AFTER: Span = Span::from_seconds(2);
+/// Pods expected on nodes that are up are looked at again so long after the last pass: some may
+/// find their place taken.
+const SETTLES_AFTER: Span = Span::from_seconds(1);
 /// How often to look whether pods of the same kind are still to be judged.
 const LOOK_FOR_MORE_EVERY: Span = Span::from_millis(250);
 /// After a question that failed the next waits so long, twice as long after each more, up to a

@@ -22,6 +22,8 @@ use crate::world::World;
 pub(super) enum Promise {
     /// There is none, or it no longer holds.
     Void,
+    /// Its node is up and has no room any more: others were faster.
+    Taken,
     /// Its node is on its way.
     Coming,
     /// Its node is up and has room; the pod may come any moment.
@@ -90,7 +92,7 @@ impl<'a> Promises<'a> {
             pods.for_each(|there| left.subtract(&there.shape.requests));
             left
         });
-        if pod.shape.requests.fits(left) { Promise::Open } else { Promise::Void }
+        if pod.shape.requests.fits(left) { Promise::Open } else { Promise::Taken }
     }
 }
 
@@ -100,7 +102,8 @@ pub(super) fn expected(world: &World, now: Time) -> BTreeMap<&str, Vec<&Pod>> {
     let mut expected: BTreeMap<&str, Vec<&Pod>> = BTreeMap::new();
     for (key, nomination) in &world.memory.nominations {
         let Some(pod) = world.pods.get(key) else { continue };
-        if waiting::may_need_place(world, pod) && promises.of(pod) != Promise::Void {
+        let is_kept = |promise| matches!(promise, Promise::Coming | Promise::Open);
+        if waiting::may_need_place(world, pod) && is_kept(promises.of(pod)) {
             expected.entry(&nomination.target).or_default().push(pod);
         }
     }

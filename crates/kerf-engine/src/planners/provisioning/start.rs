@@ -27,6 +27,9 @@ pub(super) fn follow(world: &World, pod: &Pod, now: Time, decision: &mut Decisio
             let before = world.pods.get(&pod.key).filter(|before| before.meta.uid == pod.meta.uid);
             if is_starting && before.is_some_and(|before| before.node().is_none()) {
                 count(world, pod, [BOUND, BOUND_SINCE_PLACED], now, decision);
+                if memory.nominations.contains_key(&pod.key) {
+                    decision.remember(Memo::Bound(now));
+                }
             }
             if memory.unplaced.contains_key(&pod.key) {
                 decision.remember(Memo::Unplaced { pod: pod.key.clone(), reason: None });

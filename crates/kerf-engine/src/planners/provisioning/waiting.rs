@@ -9,7 +9,7 @@ use kerf_model::requirement::Operator;
 use super::nomination::{Promise, Promises};
 use crate::observed::{Pod, PodKey, PodOwner, Standing};
 use crate::planners::disruption::guards::Guards;
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::world::World;
 
 /// The pods that need a place now, and what else a look at them shows.
@@ -31,36 +31,42 @@ pub(super) struct Waiting<'a> {
 /// to be solved in seconds. The rest follow right after.
 const PODS_PER_PASS_MAX: usize = 20_000;
 
+/// The cluster's scheduler has come to rest when it has bound no awaited pod for so long.
+const QUIET_AFTER: Span = Span::from_seconds(1);
+
 /// The pods that need a place and have none promised: those the cluster's scheduler has given up
 /// on, and those whose node is going away and that may move now.
 ///
-/// Where a promise ended because another pod took the place, the pods on their way to nodes that
-/// are up are placed anew together with those that lost theirs: who stands where has changed.
+/// Where other pods took places that were promised, those who lost theirs are placed anew together
+/// with all that are on their way to nodes that are up: who stands where has changed. That waits
+/// until the cluster's scheduler has come to rest, or every pod it moves would be answered with
+/// another node.
 pub(super) fn collect(world: &World, now: Time) -> Waiting<'_> {
     let mut waiting = Waiting::default();
     let mut promises = Promises::new(world, now);
-    let mut settling = Vec::new();
-    let mut lost_any = false;
+    let (mut settling, mut lost) = (Vec::new(), Vec::new());
     for pod in world.unschedulable_pods().filter(|pod| !shuns_pools(&pod.shape)) {
         match (&pod.unusable, promises.of(pod)) {
             (Some(reason), _) => waiting.unusable.push((pod, reason)),
-            (None, Promise::Void) => {
-                lost_any |= world.memory.nominations.contains_key(&pod.key);
-                waiting.pods.push(pod);
-            }
+            (None, Promise::Void) => waiting.pods.push(pod),
+            (None, Promise::Taken) => lost.push(pod),
             (None, Promise::Open) => settling.push(pod),
             (None, Promise::Coming) => {}
         }
     }
-    waiting.is_settling = !settling.is_empty();
-    if lost_any {
+    waiting.is_settling = !settling.is_empty() || !lost.is_empty();
+    let last_bound = world.memory.batch.last_bound_at;
+    let is_quiet = last_bound.is_none_or(|at| at + QUIET_AFTER <= now);
+    if !lost.is_empty() && is_quiet {
+        waiting.pods.append(&mut lost);
         waiting.pods.append(&mut settling);
     }
     let mut guards = Guards::new(world);
     for node in world.nodes.values().filter(|node| world.is_node_leaving(node)) {
         waiting.has_leaving_nodes = true;
         let moving = world.pods_on(&node.meta.name);
-        let moving = moving.filter(|pod| promises.of(pod) == Promise::Void);
+        let is_free = |promise| matches!(promise, Promise::Void | Promise::Taken);
+        let moving = moving.filter(|pod| is_free(promises.of(pod)));
         let moving = moving.filter(|pod| pod.unusable.is_none() && may_move(pod, &mut guards, now));
         waiting.pods.extend(moving);
     }
