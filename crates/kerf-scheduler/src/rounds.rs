@@ -89,18 +89,18 @@ impl Solver<'_> {
 
     /// Every class once, the largest pods first, after those that shall go before all.
     fn all_pending(&self, first: &[usize], placed: &mut Placed) -> Vec<Pending> {
-        let mut order: Vec<(usize, usize)> =
-            self.members.iter().map(|(class, pods)| (*class, pods.len())).collect();
-        let size = |(class, _): &(usize, usize)| {
-            let requests = &self.base.classes[*class].requests;
+        let mut order: Vec<usize> = (0..self.members.len()).collect();
+        let size = |place: &usize| {
+            let class = self.members[*place].0;
+            let requests = &self.base.classes[class].requests;
             let at = |resource| std::cmp::Reverse(requests.get(resource).copied().unwrap_or(0));
-            (!first.contains(class), at(0), at(1), *class)
+            (!first.contains(&class), at(0), at(1), *place)
         };
         order.sort_by_key(size);
         let mut pending = Vec::new();
-        for (class, count) in order {
-            let read = &self.base.classes[class];
-            let count = i64::try_from(count).expect("fewer than 2⁶³ pods");
+        for (class, pods) in order.into_iter().map(|place| &self.members[place]) {
+            let (class, read) = (*class, &self.base.classes[*class]);
+            let count = i64::try_from(pods.len()).expect("fewer than 2⁶³ pods");
             if read.variants.is_empty() || read.shape.has_resource_claims {
                 placed.unplaced.push((class, 0, count));
             } else {

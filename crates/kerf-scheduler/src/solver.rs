@@ -21,7 +21,8 @@ use crate::solution::Displaced;
 pub(crate) struct Solver<'b> {
     pub(crate) base: &'b Base<'b>,
     /// The pods to be placed, by class; the oldest first. Displaced pods are numbered after those of
-    /// the problem.
+    /// the problem. The order of the classes is that of their first pods, as if the problem had been
+    /// written that way: it decides between classes of one size.
     pub(crate) members: Vec<(usize, Cow<'b, [usize]>)>,
     pub(crate) displaced: Vec<Displaced>,
     /// The groups that some of them must stand near.
@@ -150,7 +151,6 @@ impl<'b> Solver<'b> {
                 Some(place) => displaced[place].of(problem),
             });
         }
-        self.members.sort_by_key(|(class, _)| *class);
     }
 
     fn followed(&self) -> BitSet {
