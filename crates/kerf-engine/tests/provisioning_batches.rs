@@ -75,6 +75,19 @@ fn nobody_waits_longer_than_ten_seconds_for_pods_of_the_same_kind() {
 }
 
 #[test]
+fn looking_after_pods_that_are_on_their_way_cuts_no_window_short() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    cluster.pend("early", "1");
+    cluster.seconds(23);
+    for name in ["a", "b", "c"] {
+        cluster.pend(name, "1");
+        millis(&mut cluster, 700);
+    }
+    cluster.seconds(2);
+    assert_eq!(questions(&cluster), [(1_000, 1), (25_400, 3)]);
+}
+
+#[test]
 fn a_stream_of_pods_is_cut_after_ten_seconds() {
     let mut cluster = Cluster::with_pool(|_| {});
     for number in 0..15 {

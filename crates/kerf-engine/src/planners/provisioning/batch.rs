@@ -54,7 +54,10 @@ pub(super) fn due(world: &World, now: Time) -> Due {
     let closes = closing(world, now);
     let someone_waits = batch.has_leaving_nodes || world.unschedulable_pods().next().is_some();
     let pause = if batch.is_settling { SETTLES_AFTER } else { LOOK_AGAIN_AFTER };
-    let again = batch.last_pass_at.filter(|_| someone_waits).map(|last| last + pause);
+    // A window that is open closes soon enough, and cutting it short would part what belongs
+    // together.
+    let looks_again = someone_waits && batch.opened_at.is_none();
+    let again = batch.last_pass_at.filter(|_| looks_again).map(|last| last + pause);
     let more = batch.last_pass_at.filter(|_| batch.has_more);
     let retry = retry.filter(|_| someone_waits);
     match [closes, again, more, retry].into_iter().flatten().min() {
