@@ -80,7 +80,7 @@ impl Instances {
     }
 }
 
-fn pairs(tags: &[Tag]) -> Vec<(String, String)> {
+pub(crate) fn pairs(tags: &[Tag]) -> Vec<(String, String)> {
     let pair =
         |tag: &Tag| Some((tag.key()?.to_owned(), tag.value().unwrap_or_default().to_owned()));
     tags.iter().filter_map(pair).collect()

@@ -1,4 +1,4 @@
-//! AWS as Kerf calls it: queues, instance descriptions, one table.
+//! AWS as Kerf calls it: queues, descriptions of instances, networks and clusters, zonal shifts.
 //!
 //! Every call has a time-out and is made once. Whether and when to try again is decided by whoever
 //! asked, where it can be seen and tested; a retry hidden in a client can be neither. Endpoints
@@ -7,14 +7,20 @@
 //! Start reading at [`Session`]. This crate must never know what a message means or why an instance
 //! is asked for.
 
+mod clusters;
 mod error;
 mod instances;
+mod network;
 mod queues;
 mod session;
 mod table;
+mod zonal_shifts;
 
+pub use clusters::{ClusterDescription, Clusters};
 pub use error::{CallError, Result};
 pub use instances::{Instances, Tagged};
+pub use network::{Network, SubnetDescription, Zone};
 pub use queues::{Attributes, Depth, Message, Queues, Refusal};
 pub use session::{Session, TimeOuts};
 pub use table::ClusterTable;
+pub use zonal_shifts::{ListedZonalShift, ManagedResource, ZonalShifts};

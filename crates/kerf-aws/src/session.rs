@@ -10,7 +10,7 @@ use aws_sdk_sqs::config::{Credentials, SharedCredentialsProvider};
 use aws_smithy_http_client::Builder;
 use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
 
-use crate::{ClusterTable, Instances, Queues};
+use crate::{ClusterTable, Clusters, Instances, Network, Queues, ZonalShifts};
 
 /// How long calls may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +99,21 @@ impl Session {
     /// Instances of this account and region.
     pub fn instances(&self) -> Instances {
         Instances::new(&self.config)
+    }
+
+    /// Zones and subnets of this account and region.
+    pub fn network(&self) -> Network {
+        Network::new(&self.config)
+    }
+
+    /// EKS clusters of this account and region.
+    pub fn clusters(&self) -> Clusters {
+        Clusters::new(&self.config)
+    }
+
+    /// Zonal shifts of this account and region.
+    pub fn zonal_shifts(&self) -> ZonalShifts {
+        ZonalShifts::new(&self.config)
     }
 
     /// A table of clusters in this account and region.

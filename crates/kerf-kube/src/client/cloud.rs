@@ -32,6 +32,12 @@ pub trait Cloud: Send + Sync + 'static {
         pool: &Pool,
     ) -> impl Future<Output = Result<Arc<[InstanceType]>, Failure>> + Send;
 
+    /// Comes when what pools are offered has changed since this was called, so that they are asked
+    /// about anew at once.
+    fn offers_changed(&self) -> impl Future<Output = ()> + Send {
+        std::future::pending()
+    }
+
     /// Launches a machine for a claim, or finds the one launched before: at most one ever for the
     /// claim's uid.
     fn launch(&self, claim: &Claim) -> impl Future<Output = Result<Machine, Failure>> + Send;

@@ -64,6 +64,8 @@ impl<C: Cloud> Offers<C> {
 
 async fn keep_asking<C: Cloud>(cloud: Arc<C>, events: mpsc::Sender<Event>, pool: Pool) {
     loop {
+        // Made before asking: a change while the answer is under way is not missed.
+        let changed = cloud.offers_changed();
         let pause = match cloud.instance_types(&pool).await {
             Ok(instance_types) => {
                 let pool = pool.meta.name.clone();
@@ -77,6 +79,9 @@ async fn keep_asking<C: Cloud>(cloud: Arc<C>, events: mpsc::Sender<Event>, pool:
                 RETRY_AFTER
             }
         };
-        sleep(pause).await;
+        tokio::select! {
+            () = sleep(pause) => {}
+            () = changed => {}
+        }
     }
 }

@@ -191,6 +191,18 @@ impl NodeEdit {
     }
 }
 
+impl NodeAction {
+    /// The word for it in `kerf_zonal_shift_node_edits_total{action}`.
+    pub fn label(self) -> &'static str {
+        match self {
+            NodeAction::Protect => "protect",
+            NodeAction::Unprotect => "unprotect",
+            NodeAction::Taint => "taint",
+            NodeAction::Untaint => "untaint",
+        }
+    }
+}
+
 impl Protection {
     fn read(text: &str) -> Protection {
         let mut parts = text.split(',').map(str::trim);

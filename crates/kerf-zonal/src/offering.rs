@@ -1,0 +1,223 @@
+//! Offering mode: while ARC has a shift of the cluster applied, nothing is launched in the zone.
+//! Pools stay as they are, and so do nodes there.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kerf_aws::{CallError, Session};
+use kerf_engine::event::{Failure, Machine};
+use kerf_engine::observed::{Claim, Name, Pool};
+use kerf_kube::{Cloud, Ending};
+use kerf_model::duration::GoDuration;
+use kerf_model::instance_type::{InstanceType, Offering};
+use kerf_model::labels::LabelRules;
+use kerf_model::labels::well_known::ZONE;
+use kerf_model::requirement::{Operator, RequirementEntry};
+use kerf_notices::zonal_shift::{OfferingMode, READ_EVERY_SECONDS, ZoneId, ZoneName, ZoneTable};
+use kube::api::ApiResource;
+use serde_json::json;
+use thiserror::Error;
+use tokio::sync::watch;
+use tokio::time::sleep;
+use tracing::{info, warn};
+
+use crate::account::{Account, items};
+use crate::clock::Clock;
+
+/// Why offering mode cannot start.
+#[derive(Debug, Error)]
+pub enum OfferingError {
+    /// A call failed. The error says whether a permission is missing.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// There is no such cluster. Check its name, the account and the region.
+    #[error("there is no EKS cluster {0} in this account and region")]
+    NoCluster(String),
+    /// ARC does not know the cluster.
+    #[error(
+        "cluster not registered to Zonal Shift: {0}; register it with \
+         `aws eks update-cluster-config --zonal-shift-config enabled=true`, or leave \
+         --enable-zonal-shift out"
+    )]
+    NotRegistered(String),
+}
+
+/// Names of the zones in which nothing may be launched.
+pub type ShiftedZones = watch::Receiver<BTreeSet<ZoneName>>;
+
+/// Reads ARC's word about one cluster.
+pub struct ShiftReader {
+    account: Account,
+    arn: String,
+    zones: ZoneTable,
+    mode: OfferingMode,
+    clock: Clock,
+    sender: watch::Sender<BTreeSet<ZoneName>>,
+}
+
+impl ShiftReader {
+    /// Finds the cluster and reads once, so that nothing is launched before ARC was heard.
+    pub async fn start(
+        session: &Session,
+        cluster_name: &str,
+        clock: Clock,
+    ) -> Result<(Self, ShiftedZones), OfferingError> {
+        Self::of_account(Account::new(session), cluster_name, clock).await
+    }
+
+    /// The same, with an account put together from parts.
+    pub async fn of_account(
+        account: Account,
+        cluster_name: &str,
+        clock: Clock,
+    ) -> Result<(Self, ShiftedZones), OfferingError> {
+        let cluster = account.clusters.describe(cluster_name).await?;
+        let arn = cluster.ok_or_else(|| OfferingError::NoCluster(cluster_name.to_owned()))?.arn;
+        let mut zones = ZoneTable::default();
+        for zone in account.network.zones().await? {
+            zones.learn(&ZoneId::new(&zone.id), &ZoneName::new(&zone.name));
+        }
+        let (sender, shifted) = watch::channel(BTreeSet::new());
+        let mode = OfferingMode::default();
+        let mut reader = Self { account, arn, zones, mode, clock, sender };
+        if !reader.read().await? {
+            return Err(OfferingError::NotRegistered(reader.arn));
+        }
+        Ok((reader, shifted))
+    }
+
+    /// Reads again and again; a failed read keeps the last answer.
+    pub async fn run(mut self) {
+        let pause = Duration::from_secs(READ_EVERY_SECONDS.unsigned_abs());
+        loop {
+            sleep(pause).await;
+            match self.read().await {
+                Ok(true) => {}
+                Ok(false) => warn!(arn = self.arn, "the cluster is no longer registered with ARC"),
+                Err(error) => warn!(%error, "ARC gave no answer; the last one holds"),
+            }
+        }
+    }
+
+    /// One read. False if ARC does not know the cluster.
+    pub async fn read(&mut self) -> Result<bool, CallError> {
+        let answer = self.account.zonal_shifts.managed_resource(&self.arn).await?;
+        let Some(resource) = answer else { return Ok(false) };
+        let reply = json!({
+            "zonalShifts": items(resource.zonal_shifts),
+            "autoshifts": items(resource.autoshifts),
+        });
+        let now = (self.clock)();
+        let change = self.mode.read(&reply, now).unwrap_or_default();
+        for zone in &change.shifted {
+            info!(%zone, "Zonal shift detected: nothing is launched there until it is over");
+        }
+        for (zone, seconds) in &change.cleared {
+            info!(%zone, seconds, "Zonal shift cleared");
+        }
+        let shifted = self.zones.names_of(&self.mode.shifted_zones(now));
+        self.sender.send_if_modified(|known| {
+            let is_new = *known != shifted;
+            *known = shifted;
+            is_new
+        });
+        Ok(true)
+    }
+}
+
+/// A cloud that sells nothing in shifted zones.
+pub struct AvoidingZones<C> {
+    cloud: C,
+    shifted: ShiftedZones,
+}
+
+impl<C> AvoidingZones<C> {
+    /// The cloud, but for those zones.
+    pub fn new(cloud: C, shifted: ShiftedZones) -> Self {
+        Self { cloud, shifted }
+    }
+
+    fn shifted(&self) -> BTreeSet<ZoneName> {
+        self.shifted.borrow().clone()
+    }
+}
+
+impl<C: Cloud> Cloud for AvoidingZones<C> {
+    fn name(&self) -> &'static str {
+        self.cloud.name()
+    }
+
+    fn node_classes(&self) -> Vec<ApiResource> {
+        self.cloud.node_classes()
+    }
+
+    fn label_rules(&self) -> LabelRules {
+        self.cloud.label_rules()
+    }
+
+    fn termination_grace_default(&self) -> Option<GoDuration> {
+        self.cloud.termination_grace_default()
+    }
+
+    fn offers_changed(&self) -> impl Future<Output = ()> + Send {
+        let mut shifted = self.shifted.clone();
+        // What changes from here on counts, also before this is waited for.
+        shifted.mark_unchanged();
+        async move {
+            let others = self.cloud.offers_changed();
+            tokio::select! {
+                Ok(()) = shifted.changed() => {}
+                () = others => {}
+            }
+        }
+    }
+
+    async fn instance_types(&self, pool: &Pool) -> Result<Arc<[InstanceType]>, Failure> {
+        let types = self.cloud.instance_types(pool).await?;
+        let shifted = self.shifted();
+        if shifted.is_empty() {
+            return Ok(types);
+        }
+        let without = |instance_type: &InstanceType| {
+            let mut instance_type = instance_type.clone();
+            for offering in &mut instance_type.offerings {
+                offering.available &= !is_only_in(offering, &shifted);
+            }
+            instance_type
+        };
+        Ok(types.iter().map(without).collect())
+    }
+
+    /// A claim may allow several zones; those that are shifted are taken out before the cloud
+    /// chooses.
+    async fn launch(&self, claim: &Claim) -> Result<Machine, Failure> {
+        let shifted = self.shifted();
+        if shifted.is_empty() {
+            return self.cloud.launch(claim).await;
+        }
+        let mut claim = claim.clone();
+        claim.wish.spec.requirements.push(RequirementEntry {
+            key: ZONE.to_owned(),
+            operator: Operator::NotIn,
+            values: shifted.iter().map(ToString::to_string).collect(),
+            min_values: None,
+        });
+        self.cloud.launch(&claim).await
+    }
+
+    async fn terminate(&self, claim: &Name, provider_id: Option<&str>) -> Result<Ending, Failure> {
+        self.cloud.terminate(claim, provider_id).await
+    }
+
+    async fn machines(&self) -> Result<Vec<Machine>, Failure> {
+        self.cloud.machines().await
+    }
+}
+
+/// Whether an offering is in one of the zones and nowhere else.
+fn is_only_in(offering: &Offering, zones: &BTreeSet<ZoneName>) -> bool {
+    let is_zone = |entry: &&RequirementEntry| entry.key == ZONE && entry.operator == Operator::In;
+    let entry = offering.requirements.iter().find(is_zone);
+    entry.is_some_and(|entry| entry.values.iter().all(|zone| zones.contains(&ZoneName::new(zone))))
+}
