@@ -1,6 +1,9 @@
 //! Offering mode: while ARC has a shift of the cluster applied, nothing is launched in the zone.
 //! Pools stay as they are, and so do nodes there.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -137,10 +140,6 @@ impl<C> AvoidingZones<C> {
     pub fn new(cloud: C, shifted: ShiftedZones) -> Self {
         Self { cloud, shifted }
     }
-
-    fn shifted(&self) -> BTreeSet<ZoneName> {
-        self.shifted.borrow().clone()
-    }
 }
 
 impl<C: Cloud> Cloud for AvoidingZones<C> {
@@ -175,34 +174,11 @@ impl<C: Cloud> Cloud for AvoidingZones<C> {
 
     async fn instance_types(&self, pool: &Pool) -> Result<Arc<[InstanceType]>, Failure> {
         let types = self.cloud.instance_types(pool).await?;
-        let shifted = self.shifted();
-        if shifted.is_empty() {
-            return Ok(types);
-        }
-        let without = |instance_type: &InstanceType| {
-            let mut instance_type = instance_type.clone();
-            for offering in &mut instance_type.offerings {
-                offering.available &= !is_only_in(offering, &shifted);
-            }
-            instance_type
-        };
-        Ok(types.iter().map(without).collect())
+        Ok(offered(types, &self.shifted.borrow()))
     }
 
-    /// A claim may allow several zones; those that are shifted are taken out before the cloud
-    /// chooses.
     async fn launch(&self, claim: &Claim) -> Result<Machine, Failure> {
-        let shifted = self.shifted();
-        if shifted.is_empty() {
-            return self.cloud.launch(claim).await;
-        }
-        let mut claim = claim.clone();
-        claim.wish.spec.requirements.push(RequirementEntry {
-            key: ZONE.to_owned(),
-            operator: Operator::NotIn,
-            values: shifted.iter().map(ToString::to_string).collect(),
-            min_values: None,
-        });
+        let claim = narrowed(claim, &self.shifted.borrow());
         self.cloud.launch(&claim).await
     }
 
@@ -213,6 +189,32 @@ impl<C: Cloud> Cloud for AvoidingZones<C> {
     async fn machines(&self) -> Result<Vec<Machine>, Failure> {
         self.cloud.machines().await
     }
+}
+
+/// The types, with nothing available in these zones.
+fn offered(types: Arc<[InstanceType]>, shifted: &BTreeSet<ZoneName>) -> Arc<[InstanceType]> {
+    if shifted.is_empty() {
+        return types;
+    }
+    let without = |instance_type: &InstanceType| {
+        let mut instance_type = instance_type.clone();
+        for offering in &mut instance_type.offerings {
+            offering.available &= !is_only_in(offering, shifted);
+        }
+        instance_type
+    };
+    types.iter().map(without).collect()
+}
+
+/// The claim without these zones. It may allow several, and the cloud chooses among them.
+fn narrowed(claim: &Claim, shifted: &BTreeSet<ZoneName>) -> Claim {
+    let mut claim = claim.clone();
+    if !shifted.is_empty() {
+        let zones = shifted.iter().map(ZoneName::as_str);
+        let entry = RequirementEntry::new(ZONE, Operator::NotIn, zones);
+        claim.wish.spec.requirements.push(entry);
+    }
+    claim
 }
 
 /// Whether an offering is in one of the zones and nowhere else.

@@ -57,6 +57,11 @@ impl Answers {
         self.set(MANAGED, body);
     }
 
+    /// Knows nothing of a path.
+    pub(crate) fn forget(&self, path: &'static str) {
+        self.by_path.lock().unwrap().remove(path);
+    }
+
     /// Refuses a path for want of permission.
     pub(crate) fn deny(&self, path: &'static str) {
         let refusal = ("403 Forbidden", "AccessDeniedException", json!({"message": "no"}));

@@ -32,5 +32,6 @@ mod by_hand;
 mod corrections;
 mod kills;
 mod nodes;
+mod offering;
 mod permissions;
 mod pools;
