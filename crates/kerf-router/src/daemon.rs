@@ -10,13 +10,8 @@ use kerf_notices::message::Record;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 
+use crate::gather::{TOGETHER_MAX, gather};
 use crate::{Log, Metrics, Routing, web};
-
-/// Messages routed together: five lookups of two hundred instances each.
-const BATCH_MAX: usize = 1_000;
-
-/// How long a first message waits for company. It saves calls, and two seconds are the target.
-const GATHER: Duration = Duration::from_millis(50);
 
 /// The time for a batch: as a function's time-out, a sixth of the central queue's visibility.
 const BATCH_TIME: Duration = Duration::from_secs(10);
@@ -118,7 +113,7 @@ impl Daemon {
         let Self { settings, queues, mut routing, log, metrics, listener } = self;
         let health = Arc::new(Health::new());
         let web = tokio::spawn(web::serve(listener, Arc::clone(&metrics), Arc::clone(&health)));
-        let (sender, mut receiver) = mpsc::channel(BATCH_MAX);
+        let (sender, mut receiver) = mpsc::channel(TOGETHER_MAX);
         for _ in 0..settings.workers.max(1) {
             let (queues, url) = (queues.clone(), settings.queue_url.clone());
             let (health, sender, stop) = (Arc::clone(&health), sender.clone(), stop.clone());
@@ -180,19 +175,6 @@ async fn receive(
             }
         }
     }
-}
-
-/// The first message and those that follow shortly. `None` once there can be no more.
-async fn gather(receiver: &mut mpsc::Receiver<Message>) -> Option<Vec<Message>> {
-    let mut messages = vec![receiver.recv().await?];
-    let until = tokio::time::Instant::now() + GATHER;
-    while messages.len() < BATCH_MAX {
-        match tokio::time::timeout_at(until, receiver.recv()).await {
-            Ok(Some(message)) => messages.push(message),
-            Ok(None) | Err(_) => break,
-        }
-    }
-    Some(messages)
 }
 
 /// Deletes what has its verdict. What stays comes again and is then suppressed.

@@ -12,6 +12,7 @@
 
 mod carrier;
 mod daemon;
+mod gather;
 mod lambda;
 mod log;
 mod metrics;

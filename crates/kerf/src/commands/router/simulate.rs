@@ -17,7 +17,7 @@ pub(crate) struct Simulate {
     #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     events: u32,
     /// Messages routed together
-    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     batch: u32,
     /// How many of a hundred calls fail, and how many of a hundred messages come twice
     #[arg(long, default_value_t = 0, value_name = "PERCENT", value_parser = clap::value_parser!(u64).range(0..=50))]

@@ -1,0 +1,112 @@
+//! Messages that are routed together.
+//!
+//! A queue hands out ten messages at a time, while a lookup takes two hundred instances. So a burst
+//! is gathered before it is routed: a thousand events about a thousand unknown instances then cost
+//! five or six lookups instead of a hundred.
+
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout_at};
+
+/// Messages routed together: five lookups of two hundred instances each.
+pub(crate) const TOGETHER_MAX: usize = 1_000;
+
+/// A burst is over when nothing has come for this long. While messages wait in the queue, each
+/// receiver brings ten every 10 to 30 ms.
+const QUIET: Duration = Duration::from_millis(50);
+
+/// No message waits longer for company. As long as the function's batch window, and half of the
+/// two seconds that are the target from event to cluster queue.
+const WAIT_MAX: Duration = Duration::from_secs(1);
+
+/// The next message and those that follow in the same burst. `None` once there can be no more.
+pub(crate) async fn gather<T>(receiver: &mut mpsc::Receiver<T>) -> Option<Vec<T>> {
+    let mut gathered = vec![receiver.recv().await?];
+    let started = Instant::now();
+    while let Some(patience) = patience(gathered.len(), started.elapsed()) {
+        match timeout_at(Instant::now() + patience, receiver.recv()).await {
+            Ok(Some(message)) => gathered.push(message),
+            Ok(None) | Err(_) => break,
+        }
+    }
+    Some(gathered)
+}
+
+/// How much longer to wait for one more message, so long after the first. `None`: not at all.
+fn patience(gathered: usize, since_first: Duration) -> Option<Duration> {
+    let left = WAIT_MAX.checked_sub(since_first).filter(|left| !left.is_zero())?;
+    (gathered < TOGETHER_MAX).then(|| left.min(QUIET))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sizes of what is gathered of `count` messages that come ten at a time, so often.
+    fn sizes(count: usize, every: Duration) -> Vec<usize> {
+        let moment = |number: usize| every * u32::try_from(number / 10).expect("few messages");
+        let (mut sizes, mut first, mut next) = (Vec::new(), 0, 1);
+        while first < count {
+            let now = moment(next - 1);
+            let patience = patience(next - first, now - moment(first));
+            if next < count && patience.is_some_and(|patience| moment(next) <= now + patience) {
+                next += 1;
+                continue;
+            }
+            sizes.push(next - first);
+            (first, next) = (next, next + 1);
+        }
+        sizes
+    }
+
+    /// The lookups that batches of so many unknown instances cost.
+    fn lookups(sizes: &[usize]) -> usize {
+        sizes.iter().map(|size| size.div_ceil(200)).sum()
+    }
+
+    #[test]
+    fn a_burst_of_a_thousand_costs_at_most_six_lookups() {
+        // Four receivers of which each brings ten messages every 10 to 36 ms.
+        for every_micros in [0, 2_500, 4_000, 5_000, 7_000, 9_000] {
+            let sizes = sizes(1_000, Duration::from_micros(every_micros));
+            assert_eq!(sizes.iter().sum::<usize>(), 1_000);
+            assert!(lookups(&sizes) <= 6, "{every_micros} µs: {sizes:?}");
+        }
+    }
+
+    #[test]
+    fn a_lone_message_waits_for_company_a_twentieth_of_a_second() {
+        assert_eq!(patience(1, Duration::ZERO), Some(QUIET));
+        assert_eq!(sizes(20, Duration::from_millis(51)), [10, 10]);
+        assert_eq!(sizes(20, Duration::from_millis(49)), [20]);
+    }
+
+    #[test]
+    fn a_stream_that_never_pauses_is_routed_every_second_at_the_latest() {
+        let sizes = sizes(3_000, Duration::from_millis(40));
+        assert!(sizes.iter().all(|size| *size <= 260), "{sizes:?}");
+        assert_eq!(patience(2, WAIT_MAX), None);
+        assert_eq!(
+            patience(2, WAIT_MAX - Duration::from_millis(7)),
+            Some(Duration::from_millis(7))
+        );
+    }
+
+    #[test]
+    fn more_than_five_lookups_hold_are_not_gathered() {
+        assert_eq!(patience(TOGETHER_MAX, Duration::ZERO), None);
+        assert_eq!(sizes(2_500, Duration::ZERO), [1_000, 1_000, 500]);
+    }
+
+    #[tokio::test]
+    async fn what_was_sent_before_the_end_is_still_gathered() {
+        let (sender, mut receiver) = mpsc::channel(10);
+        for number in 0..3 {
+            sender.send(number).await.expect("the receiver lives");
+        }
+        drop(sender);
+        assert_eq!(gather(&mut receiver).await, Some(vec![0, 1, 2]));
+        assert_eq!(gather(&mut receiver).await, None);
+    }
+}
