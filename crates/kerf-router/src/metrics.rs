@@ -100,20 +100,68 @@ impl Metrics {
     }
 }
 
-/// A line that CloudWatch turns into metrics.
+/// A line that CloudWatch turns into metrics: every number in it is declared, or it would only be a
+/// field of a log line.
 pub(crate) fn embedded(report: &Report, took: Duration, epoch_ms: u128) -> String {
     let count =
         |word: &str| report.outcomes.iter().filter(|one| one.verdict.word() == word).count();
-    let names = ["routed", "dropped", "unrouted", "failed", "lookup_calls", "send_failures"];
-    let metrics: Vec<_> = names.iter().map(|name| json!({"Name": name, "Unit": "Count"})).collect();
-    json!({
-        "_aws": {"Timestamp": epoch_ms as u64, "CloudWatchMetrics": [{
-            "Namespace": "kerf/router", "Dimensions": [[]], "Metrics": metrics,
-        }]},
-        "routed": count("routed"), "dropped": count("dropped"),
-        "unrouted": count("unrouted"), "failed": count("failed"),
-        "lookup_calls": report.lookup_calls, "send_failures": report.send_failures,
-        "route_latency_millis": took.as_millis() as u64,
-    })
-    .to_string()
+    let ambiguous = report.outcomes.iter().filter(|one| one.ambiguous).count();
+    let mut metrics = vec![
+        ("routed", "Count", json!(count("routed"))),
+        ("dropped", "Count", json!(count("dropped"))),
+        ("unrouted", "Count", json!(count("unrouted"))),
+        ("failed", "Count", json!(count("failed"))),
+        ("ambiguous", "Count", json!(ambiguous)),
+        ("lookup_calls", "Count", json!(report.lookup_calls)),
+        ("send_failures", "Count", json!(report.send_failures)),
+        ("route_latency_seconds", "Seconds", json!(took.as_secs_f64())),
+    ];
+    let asked = report.cache_hits + report.cache_misses;
+    if asked > 0 {
+        let ratio = report.cache_hits as f64 / asked as f64;
+        metrics.push(("cache_hit_ratio", "None", json!(ratio)));
+    }
+    let declared: Vec<_> =
+        metrics.iter().map(|(name, unit, _)| json!({"Name": name, "Unit": unit})).collect();
+    let directive = json!({
+        "Timestamp": u64::try_from(epoch_ms).unwrap_or(u64::MAX),
+        "CloudWatchMetrics": [{
+            "Namespace": "kerf/router", "Dimensions": [[]], "Metrics": declared,
+        }],
+    });
+    let values = metrics.into_iter().map(|(name, _, value)| (name.to_owned(), value));
+    let line = std::iter::once(("_aws".to_owned(), directive)).chain(values);
+    serde_json::Value::Object(line.collect()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn every_number_that_the_function_prints_is_declared_with_a_unit() {
+        let report =
+            Report { cache_hits: 3, cache_misses: 1, lookup_calls: 1, ..Report::default() };
+        let line = embedded(&report, Duration::from_millis(1_500), 1_700_000_000_000);
+        let line: Value = serde_json::from_str(&line).expect("it is JSON");
+        let declared = line["_aws"]["CloudWatchMetrics"][0]["Metrics"].as_array().expect("a list");
+        let mut names: Vec<_> = declared.iter().filter_map(|one| one["Name"].as_str()).collect();
+        names.sort_unstable();
+        let fields = line.as_object().expect("an object").keys();
+        let mut fields: Vec<_> = fields.filter(|name| *name != "_aws").collect();
+        fields.sort_unstable();
+        assert_eq!(names, fields);
+        assert!(declared.iter().all(|one| one["Unit"].is_string()));
+        assert_eq!(line["route_latency_seconds"], 1.5);
+        assert_eq!(line["cache_hit_ratio"], 0.75);
+        assert_eq!(line["_aws"]["Timestamp"], 1_700_000_000_000_u64);
+    }
+
+    #[test]
+    fn a_batch_that_asked_for_no_instance_says_nothing_about_the_cache() {
+        let line = embedded(&Report::default(), Duration::ZERO, 0);
+        assert!(!line.contains("cache_hit_ratio"), "{line}");
+    }
 }

@@ -1,143 +1,14 @@
-//! The router against a stand-in for AWS: real calls, real queues, injected faults.
+//! Both fronts of the router, with real calls and injected faults.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests, where a panic is the report")]
-
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use aws_sdk_ec2::types::{InstanceType, ResourceType, Tag, TagSpecification};
-use kerf_aws::{Queues, Session, TimeOuts};
-use kerf_notices::message::Record;
-use kerf_notices::routing::Settings;
-use kerf_router::{
-    Carrier, CarrierSettings, Daemon, DaemonSettings, Format, Function, Level, Log, Routing,
-    redrive, status,
-};
-use kerf_testbed::{AwsStandIn, Fault, FaultProxy, FaultRule};
+use kerf_aws::Session;
+use kerf_router::{Daemon, DaemonSettings, Function, redrive, status};
+use kerf_testbed::{Fault, FaultProxy, FaultRule};
 use tokio::sync::watch;
 
-const REGION: &str = "us-east-1";
-const QUIET: Log = Log { format: Format::Text, level: Level::Error };
-/// A shared machine may be slow; no test here is about slowness.
-const PATIENT: TimeOuts =
-    TimeOuts { connect: Duration::from_secs(20), call: Duration::from_secs(60) };
-const TIME: Duration = Duration::from_secs(120);
-
-fn aws() -> &'static AwsStandIn {
-    static AWS: OnceLock<AwsStandIn> = OnceLock::new();
-    AWS.get_or_init(|| AwsStandIn::start().unwrap())
-}
-
-/// Two clusters with queues and instances, under names of their own.
-struct Place {
-    session: Session,
-    queues: Queues,
-    prefix: String,
-    urls: BTreeMap<String, String>,
-    instances: BTreeMap<String, Vec<String>>,
-}
-
-impl Place {
-    async fn new(prefix: &str, per_cluster: i32) -> Self {
-        Self::at(aws().endpoint_url(), prefix, per_cluster).await
-    }
-
-    async fn at(endpoint: &str, prefix: &str, per_cluster: i32) -> Self {
-        let session = Session::of_stand_in(endpoint, REGION, PATIENT).await;
-        let queues = session.queues();
-        let mut place = Self {
-            session,
-            queues,
-            prefix: prefix.to_owned(),
-            urls: BTreeMap::new(),
-            instances: BTreeMap::new(),
-        };
-        for name in ["a", "b"] {
-            place.queue(name, true).await;
-            let cluster = format!("{prefix}-{name}");
-            let ids = place.launch(&cluster, per_cluster).await;
-            place.instances.insert(name.to_owned(), ids);
-        }
-        place
-    }
-
-    async fn queue(&mut self, name: &str, of_cluster: bool) -> String {
-        let client = aws_sdk_sqs::Client::new(self.session.sdk_config());
-        let full = format!("{}-{name}", self.prefix);
-        let mut call = client.create_queue().queue_name(&full);
-        if of_cluster {
-            call = call.tags("kerf.sh/cluster", &full);
-        }
-        let url = call.send().await.unwrap().queue_url.unwrap();
-        self.urls.insert(name.to_owned(), url.clone());
-        url
-    }
-
-    async fn launch(&self, cluster: &str, count: i32) -> Vec<String> {
-        let client = aws_sdk_ec2::Client::new(self.session.sdk_config());
-        let tag = Tag::builder().key("eks:eks-cluster-name").value(cluster).build();
-        let tags =
-            TagSpecification::builder().resource_type(ResourceType::Instance).tags(tag).build();
-        let launched = client
-            .run_instances()
-            .image_id("ami-12c6146b")
-            .instance_type(InstanceType::M5Large)
-            .min_count(count)
-            .max_count(count)
-            .tag_specifications(tags)
-            .send()
-            .await
-            .unwrap();
-        launched.instances().iter().map(|one| one.instance_id().unwrap().to_owned()).collect()
-    }
-
-    fn routing(&self) -> Routing {
-        self.routing_over(&self.session)
-    }
-
-    fn routing_over(&self, session: &Session) -> Routing {
-        let carrier = Carrier::new(session.clone(), CarrierSettings::default());
-        Routing::new(Settings::default(), carrier)
-    }
-
-    /// Empties a queue.
-    async fn contents(&self, name: &str) -> Vec<String> {
-        let (mut bodies, url) = (Vec::new(), &self.urls[name]);
-        loop {
-            let messages = self.queues.receive(url, Duration::ZERO).await.unwrap();
-            if messages.is_empty() {
-                return bodies;
-            }
-            let receipts = messages.iter().map(|message| message.receipt.clone()).collect();
-            self.queues.delete(url, receipts).await.unwrap();
-            bodies.extend(messages.into_iter().map(|message| message.body));
-        }
-    }
-}
-
-fn spot(event_id: &str, instance: &str) -> String {
-    format!(
-        r#"{{"id":"{event_id}","source":"aws.ec2","detail-type":"EC2 Spot Instance Interruption Warning","region":"{REGION}","detail":{{"instance-id":"{instance}"}}}}"#
-    )
-}
-
-fn records(bodies: &[String]) -> Vec<Record> {
-    let record =
-        |(index, body): (usize, &String)| Record { id: format!("m{index}"), body: body.clone() };
-    bodies.iter().enumerate().map(record).collect()
-}
-
-#[tokio::test]
-async fn a_notice_arrives_unchanged_in_exactly_one_cluster_queue() {
-    let place = Place::new("one", 1).await;
-    let body = spot("e1", &place.instances["a"][0]);
-    let report = place.routing().route(records(std::slice::from_ref(&body)), TIME).await;
-    assert_eq!(report.outcomes[0].verdict.to_string(), "routed", "{report:#?}");
-    assert_eq!(place.contents("a").await, [body]);
-    assert!(place.contents("b").await.is_empty());
-}
+use crate::place::{PATIENT, Place, QUIET, REGION, TIME, aws, records, spot};
 
 #[tokio::test]
 async fn a_hundred_cold_notices_cost_one_lookup_and_warm_ones_none() {
@@ -238,11 +109,8 @@ async fn the_daemon_empties_the_central_queue_serves_its_pages_and_stops_in_good
     let central = place.queue("central", false).await;
     let bodies: Vec<_> =
         place.instances.values().flatten().map(|id| spot(&format!("d-{id}"), id)).collect();
-    for chunk in bodies.chunks(10) {
-        let messages = chunk.iter().map(|body| (body.clone(), vec![])).collect();
-        assert!(place.queues.send(&central, messages).await.unwrap().is_empty());
-    }
-    place.queues.send(&central, vec![("{".to_owned(), vec![])]).await.unwrap();
+    place.fill("central", &bodies).await;
+    place.fill("central", &["{".to_owned()]).await;
     let settings = DaemonSettings {
         queue_url: central.clone(),
         listen: "127.0.0.1:0".parse().unwrap(),
