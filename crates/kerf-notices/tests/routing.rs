@@ -541,6 +541,29 @@ fn a_health_event_with_a_failed_lookup_is_not_sent_in_part() {
     assert_eq!((account.contents("a").len(), account.contents("b").len()), (2, 1));
 }
 
+#[test]
+fn check_12_a_core_routes_far_more_than_two_thousand_events_a_second() {
+    let mut account = Account::with_clusters(&["a"]);
+    let ids: Vec<_> = (0..200).map(|n| format!("i-00000000000000{n:03}")).collect();
+    ids.iter().for_each(|id| account.own(id, "a"));
+    let bodies = |round: u32| {
+        let body = |id: &String| spot(&format!("{round}-{id}"), id);
+        ids.iter().map(body).collect::<Vec<_>>()
+    };
+    let mut router = router();
+    account.route(&mut router, &bodies(0));
+    let rounds: Vec<_> = (1..=20).map(bodies).collect();
+    // The fastest round: whatever else the machine does must not decide.
+    let fastest = rounds.iter().map(|bodies| {
+        let started = std::time::Instant::now();
+        assert_eq!(account.route(&mut router, bodies).lookup_calls, 0, "the cache is warm");
+        started.elapsed()
+    });
+    let fastest = fastest.min().unwrap();
+    assert!(fastest < std::time::Duration::from_millis(100), "200 events took {fastest:?}");
+    assert_eq!(account.contents("a").len(), 21 * 200);
+}
+
 // Queues.
 
 #[test]
