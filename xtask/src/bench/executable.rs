@@ -18,7 +18,7 @@ pub(super) fn kerf() -> Result<PathBuf> {
 }
 
 /// Builds, and asks cargo where it put the program of this name.
-fn built(args: [&str; 6], name: &str) -> Result<PathBuf> {
+pub(super) fn built(args: [&str; 6], name: &str) -> Result<PathBuf> {
     eprintln!("bench: building {name}");
     let messages = output(cargo(args).args(["--quiet", "--message-format", "json"]))?;
     let found = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());

@@ -61,14 +61,14 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 }
 
 /// One hot path: what it takes and what it took.
-struct Row {
-    name: String,
-    counted: u64,
-    recorded: Option<u64>,
+pub(super) struct Row {
+    pub(super) name: String,
+    pub(super) counted: u64,
+    pub(super) recorded: Option<u64>,
 }
 
 impl Row {
-    fn line(&self) -> String {
+    pub(super) fn line(&self) -> String {
         let recorded = self.recorded.map_or_else(|| "none".to_owned(), grouped);
         let ratio = self.recorded.map(|recorded| hundredths(self.counted, recorded));
         let ratio = ratio.map_or_else(String::new, |it| format!("{}.{:02}", it / 100, it % 100));
@@ -89,7 +89,7 @@ fn hundredths(counted: u64, recorded: u64) -> u64 {
 }
 
 /// Fails where a hot path takes too many instructions, or nobody knows how many it may take.
-fn judge(
+pub(super) fn judge(
     rows: &[Row],
     there: &Surroundings,
     here: &Surroundings,
@@ -142,7 +142,7 @@ fn write(
     Ok(())
 }
 
-fn surroundings(callgrind: &Callgrind) -> Result<Surroundings> {
+pub(super) fn surroundings(callgrind: &Callgrind) -> Result<Surroundings> {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let rustc = output(std::process::Command::new(rustc).arg("--version"))?;
     let version: Vec<&str> = rustc.split_whitespace().take(2).collect();
