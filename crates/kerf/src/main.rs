@@ -27,6 +27,10 @@ enum Command {
     Controller(Box<commands::controller::Controller>),
     /// Bring each interruption event to the cluster it belongs to, and to no other
     Router(commands::router::Router),
+    /// Keep nodes out of zones that AWS shifts away from, and give everything back afterwards
+    ZonalAutoshift(Box<commands::zonal_autoshift::ZonalAutoshift>),
+    /// Show which zones are avoided now; avoid one, or end that
+    ZonalShift(commands::zonal_shift::ZonalShift),
     /// Judge manifests as the API server would, without one
     Lint(commands::lint::Lint),
     /// Turn Provisioners and AWSNodeTemplates into NodePools and EC2NodeClasses
@@ -61,6 +65,8 @@ fn main() -> ExitCode {
         Command::Simulate(simulate) => simulate.run(),
         Command::Controller(controller) => controller.run(),
         Command::Router(router) => router.run(),
+        Command::ZonalAutoshift(daemon) => daemon.run(),
+        Command::ZonalShift(shift) => shift.run(),
         Command::Lint(lint) => lint.run(),
         Command::Convert(convert) => convert.run(),
         Command::Crds(crds) => crds.run(),

@@ -9,3 +9,6 @@ pub(crate) mod lint;
 pub(crate) mod plan;
 pub(crate) mod router;
 pub(crate) mod simulate;
+pub(crate) mod zonal_autoshift;
+pub(crate) mod zonal_offering;
+pub(crate) mod zonal_shift;

@@ -91,6 +91,13 @@ pub(crate) struct Controller {
     /// Simulated instance types to sell instead of the built-in ones, with --cloud kwok
     #[arg(long, env = "INSTANCE_TYPES_FILE_PATH", value_parser = value::path)]
     pub(super) instance_types_file_path: Option<PathBuf>,
+    /// The EKS cluster's name
+    #[arg(long, env = "CLUSTER_NAME", default_value = "", hide_default_value = true)]
+    pub(super) cluster_name: String,
+    /// Launch nothing in zones that ARC shifts the cluster away from
+    #[arg(long, env = "ENABLE_ZONAL_SHIFT", default_value = "false", value_parser = value::switch,
+        action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
+    pub(super) enable_zonal_shift: bool,
     #[command(flatten)]
     pub(super) log: LogFlags,
 }

@@ -19,7 +19,7 @@ use super::flags::{LogFlags, LogFormat};
 const LOGGER: &str = "controller";
 
 /// Starts logging.
-pub(super) fn start(flags: &LogFlags) -> Result<()> {
+pub(crate) fn start(flags: &LogFlags) -> Result<()> {
     let level = match flags.log_level.as_str() {
         "debug" => Level::DEBUG,
         "error" => Level::ERROR,

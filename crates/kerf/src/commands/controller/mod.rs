@@ -3,7 +3,7 @@
 mod feature_gates;
 mod flags;
 mod identity;
-mod log;
+pub(crate) mod log;
 mod value;
 
 use std::cell::Cell;
@@ -22,8 +22,11 @@ use kube::{Client, Config};
 use tokio::sync::{mpsc, watch};
 use tracing::{error, info, warn};
 
+use super::zonal_offering;
 use flags::CloudName;
 pub(crate) use flags::Controller;
+#[cfg(feature = "aws")]
+pub(crate) use flags::LogFlags;
 
 /// Requests for metrics that may wait; a scraper asks every few seconds.
 const SCRAPES_WAITING_MAX: usize = 4;
@@ -52,6 +55,10 @@ impl Controller {
         match self.cloud {
             CloudName::Kwok => {
                 let kwok = Kwok::new(client.clone(), self.kwok_types()?);
+                if self.enable_zonal_shift {
+                    let cloud = zonal_offering::avoiding(kwok, &self.cluster_name).await?;
+                    return self.lead(client, lease_client, &namespace, cloud).await;
+                }
                 self.lead(client, lease_client, &namespace, kwok).await
             }
         }
