@@ -45,7 +45,7 @@ const TASKS: [Task; 7] = [
     },
     Task {
         name: "bench",
-        about: "Count instructions [NAME…] [--record] (needs valgrind); `bench scale|peer|e2e|router`",
+        about: "Count instructions [NAME…] [--record] (needs valgrind); `scale|peer|e2e|router`",
         run: bench::run,
     },
     Task {
