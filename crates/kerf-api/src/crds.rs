@@ -58,12 +58,25 @@ pub fn file_name(crd: &CustomResourceDefinition) -> String {
 }
 
 /// Brings a derived definition to the form the public API has: an optional field may be left out,
-/// but `null` is not a value for it.
+/// but `null` is not a value for it; a spec that has a default need not be given.
 fn settle(crd: &mut CustomResourceDefinition) {
     for version in &mut crd.spec.versions {
         if let Some(schema) = version.schema.as_mut().and_then(|s| s.open_api_v3_schema.as_mut()) {
             without_nullable(schema);
+            without_defaulted(schema);
         }
+    }
+}
+
+/// Takes fields with a default out of those an object must have.
+fn without_defaulted(schema: &mut JSONSchemaProps) {
+    let Some(required) = &mut schema.required else { return };
+    let properties = schema.properties.iter().flatten();
+    let defaulted: Vec<&String> =
+        properties.filter(|(_, own)| own.default.is_some()).map(|(name, _)| name).collect();
+    required.retain(|name| !defaulted.contains(&name));
+    if required.is_empty() {
+        schema.required = None;
     }
 }
 

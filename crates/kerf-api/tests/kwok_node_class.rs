@@ -36,7 +36,10 @@ fn the_registration_delay_has_the_form_of_every_other_duration() {
 
 #[test]
 fn a_class_without_a_spec_gets_an_empty_one() {
-    assert_eq!(schema(&definition())["spec"]["default"], json!({}));
+    let definition = definition();
+    assert_eq!(schema(&definition)["spec"]["default"], json!({}));
+    let whole = &definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
+    assert_eq!(whole["required"], Value::Null);
 }
 
 #[test]

@@ -25,7 +25,9 @@ pub(crate) fn concerned(world: &World, key: &Key) -> Vec<Subject> {
                     );
                     subjects
                 }
-                Standing::Waiting | Standing::Ended { node: None } => Vec::new(),
+                Standing::Unjudged | Standing::Waiting | Standing::Ended { node: None } => {
+                    Vec::new()
+                }
             }
         }
         Key::Node(name) => {

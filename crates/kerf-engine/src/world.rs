@@ -61,7 +61,7 @@ pub struct World {
 struct Index {
     pods_on: FxHashMap<Name, BTreeSet<PodKey>>,
     unschedulable: BTreeSet<PodKey>,
-    undecided: BTreeSet<PodKey>,
+    unjudged: BTreeSet<PodKey>,
     node_by_provider_id: FxHashMap<Arc<str>, BTreeSet<Name>>,
     claim_by_provider_id: FxHashMap<Arc<str>, Name>,
     claims_of_pool: FxHashMap<Name, BTreeSet<Name>>,
@@ -109,9 +109,9 @@ impl World {
         self.index.unschedulable.iter().filter_map(|key| self.pods.get(key))
     }
 
-    /// The pods without a node that the scheduler has not judged, or that wait for something else.
-    pub fn undecided_pods(&self) -> impl Iterator<Item = &Pod> {
-        self.index.undecided.iter().filter_map(|key| self.pods.get(key))
+    /// The pods the scheduler has not come to yet.
+    pub fn unjudged_pods(&self) -> impl Iterator<Item = &Pod> {
+        self.index.unjudged.iter().filter_map(|key| self.pods.get(key))
     }
 
     /// The nodes that say they run on a machine; more than one is a fault.
@@ -262,10 +262,10 @@ impl World {
                 Standing::Unschedulable { .. } => {
                     index.unschedulable.insert(pod.key.clone());
                 }
-                Standing::Waiting => {
-                    index.undecided.insert(pod.key.clone());
+                Standing::Unjudged => {
+                    index.unjudged.insert(pod.key.clone());
                 }
-                Standing::Ended { .. } => {}
+                Standing::Waiting | Standing::Ended { .. } => {}
             },
             Object::Node(node) => {
                 if let Some(id) = &node.provider_id {
@@ -296,7 +296,7 @@ impl World {
         match key {
             Key::Pod(key) => {
                 index.unschedulable.remove(key);
-                index.undecided.remove(key);
+                index.unjudged.remove(key);
                 if let Some(node) = self.pods.get(key).and_then(Pod::node) {
                     remove_from(&mut index.pods_on, node, key);
                 }

@@ -33,45 +33,49 @@ fn pods_that_come_within_a_second_of_each_other_are_placed_together() {
     assert_eq!(questions(&cluster), [(1_900, 2)]);
 }
 
-/// A pod that asks for so much CPU and that the scheduler has not judged.
-fn make(cluster: &mut Cluster, name: &str, cpu: &str) {
+/// A pod that asks for so much CPU and that the scheduler has not found unschedulable.
+fn make(cluster: &mut Cluster, name: &str, cpu: &str, standing: Standing) {
     let mut pod = waiting_pod(name, cpu, cluster.now);
-    pod.standing = Standing::Waiting;
+    pod.standing = standing;
     cluster.store(Object::Pod(pod));
 }
 
 #[test]
-fn pods_of_the_same_kind_that_the_scheduler_has_not_judged_are_waited_for() {
+fn pods_the_scheduler_has_not_come_to_are_placed_along_with_their_like() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    make(&mut cluster, "b", "1", Standing::Unjudged);
+    make(&mut cluster, "other", "2", Standing::Unjudged);
+    make(&mut cluster, "gated", "1", Standing::Waiting);
+    cluster.pend("a", "1");
+    cluster.seconds(5);
+    assert_eq!(questions(&cluster), [(1_000, 2)]);
+    assert_eq!(cluster.target_of("a"), cluster.target_of("b"));
+    cluster.pend("b", "1");
+    cluster.seconds(5);
+    assert_eq!(questions(&cluster), [(1_000, 2)], "the verdict was foreseen");
+}
+
+#[test]
+fn more_of_a_kind_that_waits_hold_the_window_open() {
     let mut cluster = Cluster::with_pool(|_| {});
     cluster.pend("a", "1");
-    make(&mut cluster, "b", "1");
-    cluster.seconds(3);
+    millis(&mut cluster, 700);
+    make(&mut cluster, "b", "1", Standing::Unjudged);
+    millis(&mut cluster, 100);
+    make(&mut cluster, "other", "2", Standing::Unjudged);
+    cluster.seconds(5);
+    assert_eq!(questions(&cluster), [(1_700, 2)]);
+}
+
+#[test]
+fn pods_nobody_has_judged_get_no_nodes_by_themselves() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    make(&mut cluster, "a", "1", Standing::Unjudged);
+    cluster.seconds(90);
     assert_eq!(questions(&cluster), []);
     cluster.pend("b", "1");
     cluster.seconds(5);
-    assert_eq!(questions(&cluster), [(4_000, 2)]);
-}
-
-#[test]
-fn pods_of_another_kind_are_not_waited_for() {
-    let mut cluster = Cluster::with_pool(|_| {});
-    cluster.pend("a", "1");
-    make(&mut cluster, "b", "2");
-    cluster.seconds(5);
-    assert_eq!(questions(&cluster), [(1_000, 1)]);
-}
-
-#[test]
-fn nobody_waits_longer_than_ten_seconds_for_pods_of_the_same_kind() {
-    let mut cluster = Cluster::with_pool(|_| {});
-    make(&mut cluster, "gated", "1");
-    cluster.seconds(4);
-    cluster.pend("a", "1");
-    cluster.seconds(12);
-    let asked = questions(&cluster);
-    assert_eq!(asked.len(), 1);
-    let (at, pods) = asked[0];
-    assert!((10_000..10_250).contains(&at) && pods == 1, "{at} {pods}");
+    assert_eq!(questions(&cluster), [(91_000, 1)], "its scheduler is not there");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
+use kerf_model::pod::{PodShape, SpreadConstraint};
 use kerf_model::selector::{LabelSelector, SelectorExpression};
 
 use crate::selector::label_selector;
@@ -38,6 +39,24 @@ pub fn deduced_selector<'a>(
     }
     let is_empty = deduced.match_labels.is_empty() && deduced.match_expressions.is_empty();
     (!is_empty).then_some(deduced)
+}
+
+/// Gives the defaults to a pod that has no spreads, if it is known which pods are its like.
+pub(crate) fn spread_by_default<'a>(
+    spreads: &[SpreadConstraint],
+    shape: &mut PodShape,
+    services: impl IntoIterator<Item = &'a BTreeMap<String, String>>,
+    controller: Option<&ControllerSelector>,
+) {
+    if spreads.is_empty() || !shape.spreads.is_empty() {
+        return;
+    }
+    let Some(selector) = deduced_selector(&shape.labels, services, controller) else { return };
+    let with_selector = |spread: &SpreadConstraint| SpreadConstraint {
+        selector: Some(selector.clone()),
+        ..spread.clone()
+    };
+    shape.spreads = spreads.iter().map(with_selector).collect();
 }
 
 /// Adds a selector that must hold as well. A label both name with different values is kept twice:

@@ -7,7 +7,7 @@ use kerf_engine::event::Event;
 use kerf_engine::observed::{DoNotDisrupt, PodKey, Standing};
 use kerf_engine::time::{Span, Time};
 use kerf_engine::{Engine, Settings, World};
-use kerf_kube::{Change, News, Observer};
+use kerf_kube::{Change, News, Observer, SchedulerConfig};
 use kerf_model::labels::LabelRules;
 use kerf_model::quantity::Quantity;
 use serde::de::DeserializeOwned;
@@ -299,4 +299,54 @@ fn pods_are_listed_only_once_their_storage_is() {
     assert_eq!(edge.learn(News::Volume(Change::Listed)), 0);
     let events = edge.observer.observe(News::StorageClass(Change::Listed), edge.engine.world());
     assert!(matches!(events[..], [Event::Listed(kerf_engine::event::Kind::Pod)]), "{events:?}");
+}
+
+#[test]
+fn pods_that_say_nothing_are_spread_by_default_together_with_their_like() {
+    let config = json!({ "podTopologySpread": { "defaultConstraints": [{
+        "maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone",
+        "whenUnsatisfiable": "DoNotSchedule",
+    }]}});
+    let config = SchedulerConfig::from_value(config).unwrap();
+    let mut edge = Edge::new();
+    edge.observer =
+        Observer::new(LabelRules::core(), &[]).with_default_spreads(config.default_spreads);
+    edge.no_storage();
+    edge.learn(News::ReplicationController(Change::Listed));
+    edge.learn(News::StatefulSet(Change::Listed));
+    edge.learn(News::Service(Change::Listed));
+    edge.learn(News::Pod(is(pod("early", 2))));
+    assert!(edge.pod("early").shape.spreads.is_empty(), "nobody selects it yet");
+    let set = json!({
+        "metadata": { "name": "web", "namespace": "default" },
+        "spec": { "selector": { "matchLabels": { "app": "web" } } },
+    });
+    edge.learn(News::ReplicaSet(is(set.clone())));
+    assert_eq!(edge.learn(News::ReplicaSet(Change::Listed)), 1);
+    let spreads = &edge.pod("early").shape.spreads;
+    assert_eq!(spreads.len(), 1);
+    let selector = spreads[0].selector.as_ref().unwrap();
+    assert_eq!(selector.match_labels.get("app").map(String::as_str), Some("web"));
+    assert_eq!(edge.learn(News::ReplicaSet(is(set.clone()))), 0, "it selects as before");
+    assert_eq!(edge.learn(News::ReplicaSet(was(set))), 1);
+    assert!(edge.pod("early").shape.spreads.is_empty(), "nobody selects it any more");
+}
+
+#[test]
+fn pods_the_scheduler_has_not_come_to_are_told_from_those_that_wait_for_something_else() {
+    let mut edge = Edge::new();
+    let mut new = pod("new", 2);
+    new["status"] = json!({});
+    let mut gated = new.clone();
+    gated["metadata"]["name"] = json!("gated");
+    gated["spec"]["schedulingGates"] = json!([{ "name": "example.com/wait" }]);
+    let mut preempting = new.clone();
+    preempting["metadata"]["name"] = json!("preempting");
+    preempting["status"] = json!({ "nominatedNodeName": "node" });
+    for each in [new, gated, preempting] {
+        edge.learn(News::Pod(is(each)));
+    }
+    assert_eq!(edge.pod("new").standing, Standing::Unjudged);
+    assert_eq!(edge.pod("gated").standing, Standing::Waiting);
+    assert_eq!(edge.pod("preempting").standing, Standing::Waiting);
 }

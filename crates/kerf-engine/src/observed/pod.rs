@@ -64,7 +64,9 @@ pub struct PodProfile {
 /// Where a pod stands in its life.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// The scheduler has not judged it, or it waits for something that is not a node.
+    /// The scheduler has not come to it yet.
+    Unjudged,
+    /// It waits for something that is not a node, or has one in sight.
     Waiting,
     /// The scheduler found no node for it, and Kerf may: it is provisionable.
     Unschedulable {

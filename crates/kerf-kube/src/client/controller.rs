@@ -14,6 +14,7 @@ use kerf_engine::action::Deed;
 use kerf_engine::event::{Event, Key, Object, Outcome};
 use kerf_engine::time::Time;
 use kerf_engine::{Engine, Orders, Settings};
+use kerf_model::pod::SpreadConstraint;
 use kube::Client;
 use tokio::sync::{mpsc, watch as signal};
 use tokio::time::{Instant, sleep_until, timeout};
@@ -27,7 +28,7 @@ use crate::client::health::Health;
 use crate::client::metrics::{Metrics, Scrape};
 use crate::client::observe::{News, Observer};
 use crate::client::offers::Offers;
-use crate::client::watch;
+use crate::client::watch::{self, Kindred};
 use crate::client::words::words;
 
 /// Outcomes and offers that may wait for the engine; those who bring them wait beyond that.
@@ -52,6 +53,8 @@ pub struct Controller<C> {
     pub cloud: Arc<C>,
     /// How to decide. What the cloud must say (kinds, labels) is filled in.
     pub settings: Settings,
+    /// How pods spread that say nothing about it.
+    pub default_spreads: Vec<SpreadConstraint>,
     /// How fast to call.
     pub pace: Pace,
     /// What readiness is judged by.
@@ -72,12 +75,18 @@ impl<C: Cloud> Controller<C> {
         let node_classes = self.cloud.node_classes();
         let (news_sender, mut news) = mpsc::channel(watch::NEWS_WAITING_MAX);
         let (event_sender, mut events) = mpsc::channel(EVENTS_WAITING_MAX);
-        let _watches = watch::start(&self.client, node_classes.clone(), &news_sender, &self.health);
+        let kindred = match self.default_spreads.is_empty() {
+            true => Kindred::Ignored,
+            false => Kindred::Watched,
+        };
+        let classes = node_classes.clone();
+        let _watches = watch::start(&self.client, classes, kindred, &news_sender, &self.health);
         let (announcer, announcing) = Announcer::start(self.client.clone());
         let mut scrapes = self.scrapes;
         let mut desk = Desk {
             engine: Engine::new(with_cloud(self.settings, self.cloud.as_ref())),
-            observer: Observer::new(self.cloud.label_rules(), &node_classes),
+            observer: Observer::new(self.cloud.label_rules(), &node_classes)
+                .with_default_spreads(self.default_spreads),
             hands: Hands::new(
                 Executor::new(self.client, self.cloud.clone(), self.pace),
                 event_sender.clone(),

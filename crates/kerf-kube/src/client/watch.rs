@@ -27,6 +27,7 @@ pub(crate) const NEWS_WAITING_MAX: usize = 256;
 pub(crate) fn start(
     client: &Client,
     node_classes: Vec<ApiResource>,
+    kindred: Kindred,
     news: &mpsc::Sender<News>,
     health: &Health,
 ) -> JoinSet<()> {
@@ -46,7 +47,22 @@ pub(crate) fn start(
     for kind in node_classes {
         watches.node_class(kind);
     }
+    if kindred == Kindred::Watched {
+        watches.namespaced(News::Service);
+        watches.namespaced(News::ReplicationController);
+        watches.namespaced(News::ReplicaSet);
+        watches.namespaced(News::StatefulSet);
+    }
     watches.tasks
+}
+
+/// Whether it matters who selects which pods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kindred {
+    /// Pods are spread by it.
+    Watched,
+    /// Nobody asks.
+    Ignored,
 }
 
 struct Watches<'a> {

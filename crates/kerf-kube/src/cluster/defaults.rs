@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kerf_model::pod::{PodShape, SpreadConstraint};
 
 use super::Cluster;
-use crate::default_spread::{ControllerSelector, deduced_selector};
+use crate::default_spread::{ControllerSelector, spread_by_default};
 use crate::workload::Owner;
 
 /// What pods without spreads of their own are given.
@@ -30,19 +30,9 @@ impl<'a> Defaults<'a> {
 
     /// Gives the defaults to a pod that has no spreads, if it is known which pods are its like.
     pub(super) fn apply(&self, shape: &mut PodShape, controller: Option<&Owner>) {
-        if self.spreads.is_empty() || !shape.spreads.is_empty() {
-            return;
-        }
         let services = self.services.get(&shape.namespace).into_iter().flatten();
         let controller =
             controller.and_then(|owner| self.controllers.get(&(&*shape.namespace, owner)));
-        let Some(selector) = deduced_selector(&shape.labels, services, controller.copied()) else {
-            return;
-        };
-        let with_selector = |spread: &SpreadConstraint| SpreadConstraint {
-            selector: Some(selector.clone()),
-            ..spread.clone()
-        };
-        shape.spreads = self.spreads.iter().map(with_selector).collect();
+        spread_by_default(self.spreads, shape, services, controller.copied());
     }
 }

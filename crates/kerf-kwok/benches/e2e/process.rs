@@ -20,11 +20,16 @@ pub(crate) struct Kerf {
     log: PathBuf,
 }
 
+/// Where the log shall stay, for those who want to know more; `LOG_LEVEL` says how much.
+const LOG_VARIABLE: &str = "KERF_BENCH_LOG";
+
 impl Kerf {
     /// Starts the program with its defaults and waits until it is ready.
     pub(crate) fn start(program: &Path, kubeconfig: &Path) -> Self {
         let (metrics, probes) = (free_port(), free_port());
-        let log = std::env::temp_dir().join(format!("kerf-bench-{}.log", std::process::id()));
+        let passing =
+            || std::env::temp_dir().join(format!("kerf-bench-{}.log", std::process::id()));
+        let log = std::env::var_os(LOG_VARIABLE).map_or_else(passing, PathBuf::from);
         let child = Command::new(program)
             .args(["controller", "--cloud=kwok", "--leader-election-namespace=karpenter"])
             .arg(format!("--metrics-port={metrics}"))
@@ -66,7 +71,9 @@ impl Drop for Kerf {
         let mut child = self.child.borrow_mut();
         let _ = child.kill();
         let _ = child.wait();
-        let _ = std::fs::remove_file(&self.log);
+        if std::env::var_os(LOG_VARIABLE).is_none() {
+            let _ = std::fs::remove_file(&self.log);
+        }
     }
 }
 

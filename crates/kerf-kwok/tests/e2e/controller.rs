@@ -56,6 +56,7 @@ impl Running {
                     registration_within: REGISTRATION_WITHIN,
                     ..Settings::default()
                 },
+                default_spreads: Vec::new(),
                 pace: Pace::new(CALLS_PER_SECOND, CALLS_AT_ONCE),
                 health: shared_health,
                 metrics: Metrics::new(Shows::Everything),

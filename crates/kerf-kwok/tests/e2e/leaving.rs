@@ -5,10 +5,15 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, names};
-use crate::manifest::{deployment, merge, pod, pool};
+use crate::manifest::{daemon_set, deployment, merge, pod, pool};
 
 /// Long enough for a drain that ought to wait to give itself away.
 const A_WHILE: Duration = Duration::from_secs(8);
+
+/// The same where it happens more than once in a test.
+const A_MOMENT: Duration = Duration::from_secs(3);
+
+const PROTECTED: &str = "karpenter.sh/do-not-disrupt";
 
 fn never_allows(cluster: &Cluster, app: &str) -> Value {
     json!({
@@ -63,6 +68,35 @@ fn deleting_a_node_drains_ordinary_pods_before_critical_ones_and_takes_its_claim
 }
 
 #[test]
+fn daemons_leave_after_the_pods_of_their_tier_and_critical_ones_last() {
+    let cluster = Cluster::of("daemon-tiers");
+    let critical = json!({ "priorityClassName": "system-cluster-critical" });
+    let held = |pod: Value| annotated(pod, PROTECTED, "true");
+    cluster.apply(&[
+        pool(cluster.name, json!({})),
+        daemon_set(cluster.name, "daemon", json!({})),
+        daemon_set(cluster.name, "critical-daemon", critical.clone()),
+        held(pod(cluster.name, "ordinary", json!({}))),
+        held(pod(cluster.name, "critical", critical)),
+    ]);
+    cluster.wait("all four pods are ready", || cluster.ready_pods() == 4);
+    let former = names(&cluster.claims());
+    delete(&cluster, "node");
+    let order = ["ordinary", "daemon", "critical", "critical-daemon"];
+    for (index, app) in order.iter().enumerate() {
+        let left = order.len() - index;
+        cluster.stays("the others wait for this tier", A_MOMENT, || cluster.pods().len() == left);
+        let of_app = format!("--selector=app={app}");
+        cluster.kubectl(&["annotate", "pod", &of_app, &format!("{PROTECTED}-")]);
+        cluster.wait("its pod is gone", || cluster.pods().len() < left);
+        assert!(
+            cluster.pods().iter().all(|pod| pod.metadata.labels.as_ref().unwrap()["app"] != *app)
+        );
+    }
+    cluster.wait("node and claim are gone", || is_gone(&cluster, &former));
+}
+
+#[test]
 fn deleting_a_claim_moves_its_pods_to_another_node() {
     let cluster = Cluster::of("moving");
     cluster.apply(&[pool(cluster.name, json!({})), deployment(cluster.name, "web", 2, json!({}))]);
@@ -77,15 +111,12 @@ fn deleting_a_claim_moves_its_pods_to_another_node() {
 fn a_pod_that_must_not_be_disrupted_holds_its_node_until_it_may() {
     let cluster = Cluster::of("protected");
     let guarded = pod(cluster.name, "guarded", json!({}));
-    cluster.apply(&[
-        pool(cluster.name, json!({})),
-        annotated(guarded, "karpenter.sh/do-not-disrupt", "true"),
-    ]);
+    cluster.apply(&[pool(cluster.name, json!({})), annotated(guarded, PROTECTED, "true")]);
     cluster.wait("the pod is ready", || cluster.ready_pods() == 1);
     let former = names(&cluster.claims());
     delete(&cluster, "nodeclaim");
     cluster.stays("the pod keeps its node", A_WHILE, || cluster.ready_pods() == 1);
-    cluster.kubectl(&["annotate", "pod", "guarded", "karpenter.sh/do-not-disrupt-"]);
+    cluster.kubectl(&["annotate", "pod", "guarded", &format!("{PROTECTED}-")]);
     cluster.wait("pod, node and claim are gone", || {
         cluster.pods().is_empty() && is_gone(&cluster, &former)
     });
@@ -117,7 +148,7 @@ fn the_termination_grace_period_ends_every_drain() {
     cluster.apply(&[
         never_allows(&cluster, "stubborn"),
         pool(cluster.name, grace),
-        annotated(stubborn, "karpenter.sh/do-not-disrupt", "true"),
+        annotated(stubborn, PROTECTED, "true"),
     ]);
     cluster.wait("the pod is ready", || cluster.ready_pods() == 1);
     let former = names(&cluster.claims());

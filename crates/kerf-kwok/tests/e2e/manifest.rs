@@ -49,6 +49,25 @@ pub(crate) fn deployment(test: &str, name: &str, replicas: u32, more: Value) -> 
     })
 }
 
+/// A DaemonSet on the nodes of the test's pool, whose pods must not be disrupted.
+pub(crate) fn daemon_set(test: &str, name: &str, more: Value) -> Value {
+    json!({
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": { "name": name, "namespace": test },
+        "spec": {
+            "selector": { "matchLabels": { "app": name } },
+            "template": {
+                "metadata": {
+                    "labels": { "app": name },
+                    "annotations": { "karpenter.sh/do-not-disrupt": "true" },
+                },
+                "spec": pod_spec(test, more),
+            },
+        },
+    })
+}
+
 /// A pod that runs in the test's pool only.
 pub(crate) fn pod(test: &str, name: &str, more: Value) -> Value {
     json!({

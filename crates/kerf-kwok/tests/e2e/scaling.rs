@@ -1,5 +1,7 @@
 //! Pods come and go, and nodes with them.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use crate::cluster::Cluster;
@@ -25,10 +27,10 @@ fn one_pod_gets_one_node_and_the_node_goes_when_its_claim_is_deleted() {
 }
 
 #[test]
-fn inflate_grows_to_ten_and_shrinks_to_nothing_once_its_nodes_are_empty() {
+fn inflate_grows_to_ten_and_shrinks_to_nothing_once_its_nodes_are_empty_for_half_a_minute() {
     let cluster = Cluster::of("inflate");
     let quiet = json!({ "disruption": {
-        "consolidateAfter": "3s", "consolidationPolicy": "WhenEmpty",
+        "consolidateAfter": "30s", "consolidationPolicy": "WhenEmpty",
         "budgets": [{ "nodes": "100%" }],
     }});
     let inflate = deployment(cluster.name, "inflate", 0, json!({}));
@@ -37,6 +39,10 @@ fn inflate_grows_to_ten_and_shrinks_to_nothing_once_its_nodes_are_empty() {
     cluster.wait("ten pods are ready", || cluster.ready_pods() == 10);
     assert!(!cluster.nodes().is_empty());
     cluster.kubectl(&["scale", "deployment", "inflate", "--replicas=0"]);
+    cluster.wait("the pods are gone", || cluster.pods().is_empty());
+    let nodes = cluster.nodes().len();
+    let quiet = Duration::from_secs(25);
+    cluster.stays("the nodes are quiet for a while", quiet, || cluster.nodes().len() == nodes);
     cluster.wait("every node and claim is gone", || {
         cluster.nodes().is_empty() && cluster.claims().is_empty()
     });

@@ -198,7 +198,7 @@ impl Binder {
 
     fn refuse(&mut self, key: PodKey, store: &mut Store, now: Time) {
         if let Some(pod) = store.pods.get(&key)
-            && pod.standing == Standing::Waiting
+            && pod.standing == Standing::Unjudged
         {
             let mut pod = pod.clone();
             pod.standing = Standing::Unschedulable { since: now };
@@ -228,7 +228,7 @@ impl Binder {
             }
         }
         let waits = is_now.is_some_and(|pod| {
-            matches!(pod.standing, Standing::Waiting | Standing::Unschedulable { .. })
+            matches!(pod.standing, Standing::Unjudged | Standing::Unschedulable { .. })
         });
         match is_now {
             Some(pod) if waits => {

@@ -16,7 +16,7 @@ impl Workloads {
             let (name, shape) = (keeper.workload.name.clone(), keeper.workload.shape.clone());
             for _ in has..wanted {
                 let pod = self.generated_name(&name);
-                self.create_pod(index, pod, shape.clone(), Standing::Waiting, store);
+                self.create_pod(index, pod, shape.clone(), Standing::Unjudged, store);
             }
         } else if has > wanted {
             let grace = keeper.workload.grace;

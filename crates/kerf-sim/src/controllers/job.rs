@@ -15,7 +15,7 @@ impl Workloads {
         let grace = keeper.workload.grace;
         for _ in has..wanted {
             let pod = self.generated_name(&name);
-            self.create_pod(index, pod, shape.clone(), Standing::Waiting, store);
+            self.create_pod(index, pod, shape.clone(), Standing::Unjudged, store);
         }
         // A job told to have no pods at once is suspended.
         if self.keepers[index].wanted == 0 {

@@ -35,7 +35,7 @@ impl Workloads {
         let key = key(number);
         if !keeper.all.contains(&key) {
             let shape = self.keepers[index].numbered_shape(number);
-            self.create_pod(index, key.name, shape, Standing::Waiting, store);
+            self.create_pod(index, key.name, shape, Standing::Unjudged, store);
         }
     }
 

@@ -90,7 +90,7 @@ impl Simulation {
     #[must_use]
     pub fn pending_count(&self) -> usize {
         let is_pending = |standing: &Standing| {
-            matches!(standing, Standing::Waiting | Standing::Unschedulable { .. })
+            matches!(standing, Standing::Unjudged | Standing::Unschedulable { .. })
         };
         self.store.pods.values().filter(|pod| is_pending(&pod.standing)).count()
     }

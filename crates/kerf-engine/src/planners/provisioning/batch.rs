@@ -28,8 +28,6 @@ const LOOK_AGAIN_AFTER: Span = Span::from_seconds(10);
 /// Pods expected on nodes that are up are looked at again so long after the last pass: some may
 /// find their place taken.
 const SETTLES_AFTER: Span = Span::from_seconds(1);
-/// How often to look whether pods of the same kind are still to be judged.
-const LOOK_FOR_MORE_EVERY: Span = Span::from_millis(250);
 /// After a question that failed the next waits so long, twice as long after each more, up to a
 /// minute.
 const RETRY_FIRST: Span = Span::from_seconds(1);
@@ -51,7 +49,7 @@ pub(super) fn due(world: &World, now: Time) -> Due {
     if let Some(retry) = retry.filter(|retry| now < *retry) {
         return Due::At(retry);
     }
-    let closes = closing(world, now);
+    let closes = closing(world);
     let someone_waits = batch.has_leaving_nodes || world.unschedulable_pods().next().is_some();
     let pause = if batch.is_settling { SETTLES_AFTER } else { LOOK_AGAIN_AFTER };
     // A window that is open closes soon enough, and cutting it short would part what belongs
@@ -67,27 +65,12 @@ pub(super) fn due(world: &World, now: Time) -> Due {
     }
 }
 
-/// When the open window closes: when nobody new has called for a while, but not while more of the
-/// same kind are about to call, and after its longest time in any case.
-fn closing(world: &World, now: Time) -> Option<Time> {
+/// When the open window closes: when nobody new has called for a while, and after its longest time
+/// in any case.
+fn closing(world: &World) -> Option<Time> {
     let (batch, settings) = (&world.memory.batch, &world.settings);
     let (opened, newest) = batch.opened_at.zip(batch.last_new_at)?;
-    let (idle, last) = (newest + settings.batch_idle, opened + settings.batch_max);
-    let closes = match now {
-        now if idle <= now && now < last && more_come(world, now) => now + LOOK_FOR_MORE_EVERY,
-        _ => idle,
-    };
-    Some(closes.min(last))
-}
-
-/// Whether pods like those that called have been made and the cluster's scheduler has not come to
-/// them yet. Where it is slower than the window is short, they would be placed apart from their
-/// like, on more nodes than they need. One that has not been judged for long waits for something
-/// else.
-fn more_come(world: &World, now: Time) -> bool {
-    let batch = &world.memory.batch;
-    let is_new = |pod: &Pod| now < pod.meta.created_at + world.settings.batch_max;
-    world.undecided_pods().any(|pod| is_new(pod) && batch.is_kin(&pod.shape))
+    Some((newest + settings.batch_idle).min(opened + settings.batch_max))
 }
 
 /// How long after a question that nobody could answer the next is asked.
@@ -164,17 +147,27 @@ pub(in crate::planners) fn notice_offered(world: &World, pool: &Name, now: Time)
 
 fn notice_pod(world: &World, pod: &Pod, now: Time, decision: &mut Decision) {
     let before = world.pods.get(&pod.key);
-    if let Standing::Unschedulable { .. } = pod.standing {
-        let waited = before.is_some_and(|before| {
-            before.meta.uid == pod.meta.uid
-                && matches!(before.standing, Standing::Unschedulable { .. })
-        });
-        if !waited {
+    let before = before.filter(|before| before.meta.uid == pod.meta.uid);
+    let batch = &world.memory.batch;
+    match &pod.standing {
+        Standing::Unschedulable { .. } => {
             let (key, uid) = (pod.key.clone(), pod.meta.uid.clone());
-            call(&uid, now, decision);
-            decision.remember(Memo::Kind(pod.shape.clone()));
+            let waited = |before: &Pod| matches!(before.standing, Standing::Unschedulable { .. });
+            if before.is_some_and(waited) {
+                return start::follow(world, pod, now, decision);
+            }
+            // One that was placed along with its like needs nothing more.
+            if !world.memory.nominations.contains_key(&key) {
+                call(&uid, now, decision);
+                decision.remember(Memo::Kind(pod.shape.clone()));
+            }
             decision.remember(Memo::Waits { pod: key, uid, at: now });
         }
+        // More of a kind that is waiting for its place already.
+        Standing::Unjudged if before.is_none() && batch.is_kin(&pod.shape) => {
+            call(&pod.meta.uid, now, decision);
+        }
+        _ => {}
     }
     start::follow(world, pod, now, decision);
 }

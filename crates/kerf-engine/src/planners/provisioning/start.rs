@@ -18,7 +18,7 @@ pub(super) fn follow(world: &World, pod: &Pod, now: Time, decision: &mut Decisio
     let memory = &world.memory;
     let is_starting = memory.starting.contains(&pod.key);
     match &pod.standing {
-        Standing::Waiting | Standing::Unschedulable { .. } => {
+        Standing::Unjudged | Standing::Waiting | Standing::Unschedulable { .. } => {
             if !is_starting {
                 decision.remember(Memo::Starting(pod.key.clone()));
             }

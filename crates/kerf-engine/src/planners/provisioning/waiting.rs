@@ -7,6 +7,7 @@ use kerf_model::pod::{Pod as PodInWords, PodShape};
 use kerf_model::requirement::Operator;
 
 use super::nomination::{Promise, Promises};
+use crate::memory::Batch;
 use crate::observed::{Pod, PodKey, PodOwner, Standing};
 use crate::planners::disruption::guards::Guards;
 use crate::time::{Span, Time};
@@ -31,6 +32,8 @@ pub(super) struct Waiting<'a> {
 /// to be solved in seconds. The rest follow right after.
 const PODS_PER_PASS_MAX: usize = 20_000;
 
+/// A pod that has not been judged for so long has a scheduler that is not there.
+const UNJUDGED_AT_MOST: Span = Span::from_minutes(1);
 /// The cluster's scheduler has come to rest when it has bound no awaited pod for so long.
 const QUIET_AFTER: Span = Span::from_seconds(1);
 
@@ -71,10 +74,30 @@ pub(super) fn collect(world: &World, now: Time) -> Waiting<'_> {
         waiting.pods.extend(moving);
     }
     waiting.choose(world);
+    waiting.take_along(world, &mut promises, now);
     waiting
 }
 
-impl Waiting<'_> {
+impl<'a> Waiting<'a> {
+    /// Adds pods the cluster's scheduler has not come to yet and that are just like some it found
+    /// no node for a moment ago: it will find none for them either. Where it is slow, they would
+    /// otherwise be placed one part after the other, later and on more nodes.
+    fn take_along(&mut self, world: &'a World, promises: &mut Promises<'a>, now: Time) {
+        let batch = &world.memory.batch;
+        if batch.kinds.is_empty() || batch.has_more {
+            return;
+        }
+        let is_new = |pod: &Pod| now < pod.meta.created_at + UNJUDGED_AT_MOST;
+        let is_usable = |pod: &Pod| pod.unusable.is_none() && !pod.meta.is_deleting();
+        let alike = world.unjudged_pods().filter(|pod| {
+            is_new(pod)
+                && is_usable(pod)
+                && batch.is_kin(&pod.shape)
+                && promises.of(pod) == Promise::Void
+        });
+        self.pods.extend(alike.take(pods_max(batch).saturating_sub(self.pods.len())));
+    }
+
     /// Leaves out whom there is no time for now.
     fn choose(&mut self, world: &World) {
         let wait_of = |pod: &Pod| world.memory.waits.get(&pod.key);
@@ -84,7 +107,7 @@ impl Waiting<'_> {
             // The others had their turn a moment ago.
             self.pods.retain(is_new);
         }
-        let most = batch.trouble.map_or(PODS_PER_PASS_MAX, |trouble| trouble.pods_max);
+        let most = pods_max(batch);
         if self.pods.len() > most {
             // Those not judged for longest go first, so that nobody is passed over for ever.
             let judged_at = |pod: &Pod| wait_of(pod)?.judged_at;
@@ -95,10 +118,15 @@ impl Waiting<'_> {
     }
 }
 
+/// Pods in one question at most.
+fn pods_max(batch: &Batch) -> usize {
+    batch.trouble.map_or(PODS_PER_PASS_MAX, |trouble| trouble.pods_max)
+}
+
 /// Whether a pod still needs a place: it has no node, or one that is going away.
 pub(super) fn may_need_place(world: &World, pod: &Pod) -> bool {
     match &pod.standing {
-        Standing::Unschedulable { .. } | Standing::Waiting => true,
+        Standing::Unschedulable { .. } | Standing::Unjudged | Standing::Waiting => true,
         Standing::Bound { node } => {
             world.nodes.get(node).is_none_or(|node| world.is_node_leaving(node))
         }

@@ -23,6 +23,33 @@ const TERMINATION: [f64; 12] =
     [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0];
 /// What Prometheus' clients use where nothing is said.
 const CALLS: [f64; 11] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
+/// Doublings from half a second.
+const TRANSITIONS: [f64; 15] = [
+    0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0, 8192.0,
+];
+/// Half as long again each, from a millisecond.
+const REQUESTS: [f64; 20] = [
+    0.001,
+    0.0015,
+    0.00225,
+    0.003375,
+    0.0050625,
+    0.00759375,
+    0.011390625,
+    0.0170859375,
+    0.02562890625,
+    0.038443359375,
+    0.0576650390625,
+    0.08649755859375,
+    0.129746337890625,
+    0.194619506835938,
+    0.291929260253906,
+    0.437893890380859,
+    0.656840835571289,
+    0.985261253356934,
+    1.4778918800354,
+    2.2168378200531,
+];
 const HOUR: f64 = 3600.0;
 const DAY: f64 = 24.0 * HOUR;
 const LIFETIME: [f64; 21] = [
@@ -69,6 +96,8 @@ impl Histogram {
             "karpenter_nodeclaims_termination_duration_seconds" => &TERMINATION,
             "karpenter_nodes_lifetime_duration_seconds" => &LIFETIME,
             "karpenter_cloudprovider_duration_seconds" => &CALLS,
+            "client_go_request_duration_seconds" => &REQUESTS,
+            metric if metric.starts_with("operator_") => &TRANSITIONS,
             _ => &DURATION_BOUNDS,
         };
         Self { bounds, counts: vec![0; bounds.len()], sum_millis: 0, count: 0 }

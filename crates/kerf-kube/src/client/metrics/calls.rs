@@ -5,6 +5,12 @@ use kerf_engine::event::{Failure, Outcome};
 use kerf_engine::measure::Measure;
 use kerf_engine::time::Span;
 
+/// Groups and kinds of what is written.
+const CLAIM: (&str, &str) = ("karpenter.sh", "nodeclaims");
+const POOL: (&str, &str) = ("karpenter.sh", "nodepools");
+const NODE: (&str, &str) = ("", "nodes");
+const POD: (&str, &str) = ("", "pods");
+
 /// What a deed that took so long adds to the metrics.
 pub(crate) fn call(
     deed: &Deed,
@@ -21,7 +27,7 @@ pub(crate) fn call(
             let metric = "karpenter_scheduler_scheduling_duration_seconds";
             return vec![Measure::Took { metric, labels, span }];
         }
-        _ => return Vec::new(),
+        deed => return request(deed, outcome, span),
     };
     let labels = vec![
         ("controller", controller.to_owned()),
@@ -38,6 +44,52 @@ pub(crate) fn call(
         Measure::one("karpenter_cloudprovider_errors_total", labels)
     });
     std::iter::once(took).chain(failed).collect()
+}
+
+/// A write to the API server, by the public names of what was written and what it answered.
+fn request(deed: &Deed, outcome: &Outcome, span: Span) -> Vec<Measure> {
+    let (verb, (group, kind), subresource) = match deed {
+        Deed::CreateClaim(_) => ("POST", CLAIM, ""),
+        Deed::PatchClaim { .. } => ("PATCH", CLAIM, ""),
+        Deed::WriteClaimStatus { .. } => ("PATCH", CLAIM, "status"),
+        Deed::DeleteClaim { .. } => ("DELETE", CLAIM, ""),
+        Deed::PatchNode { .. } => ("PATCH", NODE, ""),
+        Deed::DeleteNode { .. } => ("DELETE", NODE, ""),
+        Deed::EvictPod { .. } => ("POST", POD, "eviction"),
+        Deed::DeletePod { .. } => ("DELETE", POD, ""),
+        Deed::PatchPool { .. } => ("PATCH", POOL, ""),
+        Deed::WritePoolStatus { .. } => ("PATCH", POOL, "status"),
+        Deed::Launch(_) | Deed::Terminate { .. } | Deed::ListMachines | Deed::Solve(_) => {
+            return Vec::new();
+        }
+    };
+    let labels = [
+        ("verb", verb),
+        ("group", group),
+        ("version", "v1"),
+        ("kind", kind),
+        ("subresource", subresource),
+    ];
+    let labels = labels.map(|(name, value)| (name, value.to_owned())).into();
+    let code = code(outcome, verb).to_owned();
+    let total = vec![("code", code), ("method", verb.to_owned())];
+    vec![
+        Measure::Took { metric: "client_go_request_duration_seconds", labels, span },
+        Measure::one("client_go_request_total", total),
+    ]
+}
+
+/// The server's answer, as far as outcomes tell it.
+fn code(outcome: &Outcome, verb: &str) -> &'static str {
+    match outcome {
+        Outcome::NotFound => "404",
+        Outcome::Failed(Failure::Conflict) => "409",
+        Outcome::Failed(Failure::Invalid { .. }) => "422",
+        Outcome::Failed(Failure::Refused { .. }) => "429",
+        Outcome::Failed(_) => "<error>",
+        _ if verb == "POST" => "201",
+        _ => "200",
+    }
 }
 
 /// The public name of what went wrong; a machine that is gone counts as an error too.

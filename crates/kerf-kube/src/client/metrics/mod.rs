@@ -3,11 +3,14 @@
 
 mod buckets;
 mod calls;
+mod conditions;
 mod readings;
+mod recent;
 mod text;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use kerf_engine::World;
 use kerf_engine::measure::Measure;
@@ -16,6 +19,7 @@ use tokio::sync::oneshot;
 
 use buckets::Histogram;
 pub(crate) use calls::call;
+use recent::Recent;
 use text::Page;
 
 /// Everything counted so far; shared by all who count.
@@ -38,6 +42,7 @@ pub enum Shows {
 struct Counted {
     counters: BTreeMap<(&'static str, Labels), u64>,
     durations: BTreeMap<(&'static str, Labels), Histogram>,
+    recent: BTreeMap<(&'static str, Labels), Recent>,
 }
 
 /// Label names and values.
@@ -80,7 +85,12 @@ impl Metrics {
                     *counted.counters.entry((metric, labels)).or_default() += by;
                 }
                 Measure::Took { metric, labels, span } => {
-                    let histogram = counted.durations.entry((metric, labels));
+                    let key = (metric, labels);
+                    if text::is_summary(metric) {
+                        let recent = counted.recent.entry(key.clone()).or_default();
+                        recent.add(Instant::now(), span);
+                    }
+                    let histogram = counted.durations.entry(key);
                     histogram.or_insert_with(|| Histogram::of(metric)).add(span);
                 }
             }
@@ -93,6 +103,9 @@ impl Metrics {
         let counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         for ((metric, labels), count) in &counted.counters {
             page.counter(metric, labels, *count);
+        }
+        for ((metric, labels), recent) in &counted.recent {
+            page.quantiles(metric, labels, &recent.quantiles(Instant::now()));
         }
         for ((metric, labels), histogram) in &counted.durations {
             page.histogram(metric, labels, histogram);

@@ -3,18 +3,19 @@
 use std::collections::BTreeMap;
 
 use kerf_engine::World;
-use kerf_engine::condition::{Conditions, Status};
 use kerf_engine::observed::{Claim, Node, Pod, PodOwner, Standing};
+use kerf_engine::reading;
 use kerf_engine::time::Time;
+use kerf_model::budget::Allowed;
 use kerf_model::labels::well_known::{
     ARCH, CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL, OS, REGION, WINDOWS_BUILD, ZONE,
 };
 use kerf_model::quantity::Quantity;
 use kerf_model::resources::ResourceList;
 
-use super::Shows;
 use super::buckets::seconds;
 use super::text::Page;
+use super::{Shows, conditions};
 
 /// The labels of node metrics and the node labels they come from.
 const NODE_LABELS: [(&str, &str); 8] = [
@@ -28,12 +29,16 @@ const NODE_LABELS: [(&str, &str); 8] = [
     ("windows_build", WINDOWS_BUILD),
 ];
 
+/// How the original shows that no budget applies: the largest 32-bit number.
+const UNLIMITED: u32 = 2_147_483_647;
+
 /// Writes every gauge.
 pub(super) fn write(page: &mut Page, world: &World, shows: Shows, now: Time) {
     build(page);
     process(page);
     cluster(page, world);
     costs(page, world);
+    disruptions(page, world, now);
     if shows == Shows::Totals {
         return;
     }
@@ -47,7 +52,7 @@ pub(super) fn write(page: &mut Page, world: &World, shows: Shows, now: Time) {
         pod_state(page, world, pod);
         pod_waits(page, world, pod, now);
     }
-    conditions_of_all(page, world, now);
+    conditions::write(page, world, now);
 }
 
 fn build(page: &mut Page) {
@@ -80,6 +85,27 @@ fn cluster(page: &mut Page, world: &World) {
         let labels = [("resource_type", resource.to_owned())];
         page.gauge("karpenter_cluster_utilization_percent", &labels, percent);
     }
+}
+
+/// What budgets allow, and what could go because it is empty.
+fn disruptions(page: &mut Page, world: &World, now: Time) {
+    for allowance in reading::allowances(world, now) {
+        let labels = [
+            ("nodepool", allowance.pool.to_string()),
+            ("reason", allowance.reason.as_str().to_owned()),
+        ];
+        let allowed = match allowance.allowed {
+            Allowed::AtMost(count) => count,
+            Allowed::Unlimited => UNLIMITED,
+        };
+        let allowed = f64::from(allowed);
+        page.gauge("karpenter_nodepools_allowed_disruptions", &labels, allowed);
+        let away = f64::from(allowance.disrupted);
+        page.gauge("karpenter_nodepools_nodes_consuming_budgets", &labels, away);
+    }
+    let empty = [("reason", "empty".to_owned())];
+    let count = count(reading::empty_node_count(world));
+    page.gauge("karpenter_voluntary_disruption_eligible_nodes", &empty, count);
 }
 
 fn pool_amounts(page: &mut Page, pool: &kerf_engine::observed::Pool) {
@@ -143,11 +169,13 @@ fn node_amounts(page: &mut Page, world: &World, node: &Node, now: Time) {
     labels.extend(NODE_LABELS.map(|(name, key)| (name, label(key))));
     let age = seconds(now.since(node.meta.created_at).millis());
     page.gauge("karpenter_nodes_current_lifetime_seconds", &labels, age);
-    let (mut pods, mut daemons) = (ResourceList::new(), ResourceList::new());
+    let [mut pods, mut daemons, mut limits, mut daemon_limits] = [const { ResourceList::new() }; 4];
     for pod in world.pods_on(&node.meta.name) {
         pods.add(&pod.shape.requests);
+        limits.add(&pod.profile.limits);
         if pod.owner == PodOwner::DaemonSet {
             daemons.add(&pod.shape.requests);
+            daemon_limits.add(&pod.profile.limits);
         }
     }
     let mut overhead = node.capacity.clone();
@@ -162,6 +190,8 @@ fn node_amounts(page: &mut Page, world: &World, node: &Node, now: Time) {
     each("karpenter_nodes_allocatable", &node.allocatable);
     each("karpenter_nodes_total_pod_requests", &pods);
     each("karpenter_nodes_total_daemon_requests", &daemons);
+    each("karpenter_nodes_total_pod_limits", &limits);
+    each("karpenter_nodes_total_daemon_limits", &daemon_limits);
     each("karpenter_nodes_system_overhead", &overhead);
 }
 
@@ -173,7 +203,7 @@ fn pod_state(page: &mut Page, world: &World, pod: &Pod) {
     let node = name.and_then(|name| world.nodes.get(name));
     let label = |key: &str| node.and_then(|node| node.labels.get(key)).cloned().unwrap_or_default();
     let phase = match &pod.standing {
-        Standing::Waiting | Standing::Unschedulable { .. } => "Pending",
+        Standing::Unjudged | Standing::Waiting | Standing::Unschedulable { .. } => "Pending",
         Standing::Bound { .. } if pod.started_at.is_none() => "Pending",
         Standing::Bound { .. } => "Running",
         Standing::Ended { .. } => "Succeeded",
@@ -181,6 +211,7 @@ fn pod_state(page: &mut Page, world: &World, pod: &Pod) {
     let labels = [
         ("name", pod.key.name.to_string()),
         ("namespace", pod.key.namespace.to_string()),
+        ("owner", pod.profile.owner.clone()),
         ("node", name.map(ToString::to_string).unwrap_or_default()),
         ("scheduled", name.is_some().to_string()),
         ("nodepool", label(NODE_POOL)),
@@ -200,7 +231,7 @@ fn pod_waits(page: &mut Page, world: &World, pod: &Pod, now: Time) {
     let mut since = |metric: &str, start: Time| {
         page.gauge(metric, &labels, seconds(now.since(start).millis()));
     };
-    let waits = matches!(pod.standing, Standing::Waiting | Standing::Unschedulable { .. });
+    let waits = pod.node().is_none() && !pod.has_ended();
     if waits {
         since("karpenter_pods_unbound_time_seconds", pod.meta.created_at);
     }
@@ -214,36 +245,9 @@ fn pod_waits(page: &mut Page, world: &World, pod: &Pod, now: Time) {
         if let Some(placed) = wait.placed_at.filter(|_| waits) {
             since("karpenter_pods_provisioning_unbound_time_seconds", placed);
         }
-    }
-}
-
-fn conditions_of_all(page: &mut Page, world: &World, now: Time) {
-    for claim in world.claims.values() {
-        conditions(page, "nodeclaim", &claim.meta.name, &claim.status.conditions, now);
-    }
-    for pool in world.pools.values() {
-        conditions(page, "nodepool", &pool.meta.name, &pool.status.conditions, now);
-    }
-}
-
-fn conditions(page: &mut Page, kind: &str, name: &str, conditions: &Conditions, now: Time) {
-    for condition in &conditions.0 {
-        let status = match condition.status {
-            Status::True => "True",
-            Status::False => "False",
-            Status::Unknown => "Unknown",
-        };
-        let labels = [
-            ("namespace", String::new()),
-            ("name", name.to_owned()),
-            ("type", condition.kind.clone()),
-            ("status", status.to_owned()),
-            ("reason", condition.reason.clone()),
-        ];
-        page.gauge(&format!("operator_{kind}_status_condition_count"), &labels, 1.0);
-        let age = seconds(now.since(condition.changed_at).millis());
-        let metric = format!("operator_{kind}_status_condition_current_status_seconds");
-        page.gauge(&metric, &labels, age);
+        if let Some(placed) = wait.placed_at.filter(|_| !pod.is_ready) {
+            since("karpenter_pods_provisioning_unstarted_time_seconds", placed);
+        }
     }
 }
 
@@ -261,6 +265,19 @@ fn process(page: &mut Page) {
     if let Some(kib) = field("VmSize") {
         page.gauge("process_virtual_memory_bytes", &[], kib * KIB);
     }
+    if let Some(seconds) = cpu_seconds() {
+        page.total("process_cpu_seconds_total", seconds);
+    }
+}
+
+/// What the process took of the processors: the 14th and 15th field, in hundredths on Linux, of
+/// which the name in parentheses may contain spaces.
+fn cpu_seconds() -> Option<f64> {
+    const TICKS_PER_SECOND: f64 = 100.0;
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+    let mut next = || fields.next()?.parse::<f64>().ok();
+    Some((next()? + next()?) / TICKS_PER_SECOND)
 }
 
 fn count(number: usize) -> f64 {

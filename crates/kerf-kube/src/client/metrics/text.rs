@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::buckets::Histogram;
+use kerf_engine::time::Span;
+
+use super::buckets::{Histogram, seconds};
 
 /// A page in the making: samples by metric, however they come.
 #[derive(Debug, Default)]
@@ -11,9 +13,14 @@ pub(super) struct Page {
     metrics: BTreeMap<String, (&'static str, String)>,
 }
 
-/// The metrics that are summaries in public; here without quantiles, which nobody can add up.
+/// The metrics that are summaries in public.
 const SUMMARIES: [&str; 2] =
     ["karpenter_nodes_termination_duration_seconds", "karpenter_pods_startup_duration_seconds"];
+
+/// Whether a metric is a summary in public.
+pub(super) fn is_summary(metric: &str) -> bool {
+    SUMMARIES.contains(&metric)
+}
 
 impl Page {
     /// A value that goes up and down.
@@ -28,6 +35,12 @@ impl Page {
         self.lines(metric, "counter").push_str(&sample);
     }
 
+    /// A sum of time that only grows.
+    pub(super) fn total(&mut self, metric: &str, seconds: f64) {
+        let sample = format!("{metric} {seconds}\n");
+        self.lines(metric, "counter").push_str(&sample);
+    }
+
     /// Lengths of time.
     pub(super) fn histogram(
         &mut self,
@@ -35,17 +48,32 @@ impl Page {
         labels: &[(&str, String)],
         histogram: &Histogram,
     ) {
-        let summary = SUMMARIES.contains(&metric);
+        let summary = is_summary(metric);
         let (sum, count) = (histogram.sum(), histogram.count());
         let lines = self.lines(metric, if summary { "summary" } else { "histogram" });
         let all = [(f64::INFINITY, count)];
         let buckets = histogram.buckets().chain(all).filter(|_| !summary);
         for (bound, count) in buckets {
             let bound = if bound.is_infinite() { "+Inf".to_owned() } else { bound.to_string() };
-            let _ = writeln!(lines, "{metric}_bucket{} {count}", braces(labels, Some(&bound)));
+            let labels = braces(labels, Some(("le", &bound)));
+            let _ = writeln!(lines, "{metric}_bucket{labels} {count}");
         }
         let _ = writeln!(lines, "{metric}_sum{} {sum}", braces(labels, None));
         let _ = writeln!(lines, "{metric}_count{} {count}", braces(labels, None));
+    }
+
+    /// The quantiles of a summary.
+    pub(super) fn quantiles(
+        &mut self,
+        metric: &str,
+        labels: &[(&str, String)],
+        quantiles: &[(f64, Span)],
+    ) {
+        let lines = self.lines(metric, "summary");
+        for (quantile, span) in quantiles {
+            let labels = braces(labels, Some(("quantile", &quantile.to_string())));
+            let _ = writeln!(lines, "{metric}{labels} {}", seconds(span.millis()));
+        }
     }
 
     /// The page.
@@ -65,12 +93,11 @@ impl Page {
     }
 }
 
-fn braces(labels: &[(&str, String)], bound: Option<&str>) -> String {
+fn braces(labels: &[(&str, String)], bound: Option<(&str, &str)>) -> String {
     if labels.is_empty() && bound.is_none() {
         return String::new();
     }
     let mut text = String::from("{");
-    let bound = bound.map(|bound| ("le", bound));
     for (name, value) in labels.iter().map(|(name, value)| (*name, value.as_str())).chain(bound) {
         if text.len() > 1 {
             text.push(',');

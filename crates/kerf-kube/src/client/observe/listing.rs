@@ -28,7 +28,15 @@ pub(super) enum Source {
     VolumeClaim,
     Volume,
     StorageClass,
+    Service,
+    ReplicationController,
+    ReplicaSet,
+    StatefulSet,
 }
+
+/// The watches that tell which pods are of one kind.
+const KINDRED: [Source; 4] =
+    [Source::Service, Source::ReplicationController, Source::ReplicaSet, Source::StatefulSet];
 
 /// A list that is being told.
 #[derive(Debug)]
@@ -50,7 +58,13 @@ impl Source {
             Self::Kind(kind) => *kind,
             Self::NodeClass(..) => Kind::NodeClass,
             Self::CsiNode => Kind::Node,
-            Self::VolumeClaim | Self::Volume | Self::StorageClass => Kind::Pod,
+            Self::VolumeClaim
+            | Self::Volume
+            | Self::StorageClass
+            | Self::Service
+            | Self::ReplicationController
+            | Self::ReplicaSet
+            | Self::StatefulSet => Kind::Pod,
         }
     }
 }
@@ -67,6 +81,11 @@ impl Listings {
             told: HashSet::new(),
             newest: Revision::default(),
         }
+    }
+
+    /// Pods are whole only once it has been told which of them are of one kind.
+    pub(super) fn await_kindred(&mut self) {
+        self.awaited.extend(KINDRED);
     }
 
     /// Notes a version that exists.
@@ -104,10 +123,11 @@ impl Listings {
         events
     }
 
-    /// Whether everything about storage has been told, and nothing of it is being told anew.
-    pub(super) fn knows_storage(&self) -> bool {
-        let mut parts = [Source::VolumeClaim, Source::Volume, Source::StorageClass].into_iter();
-        !parts.any(|source| self.awaited.contains(&source) || self.open.contains_key(&source))
+    /// Whether everything pods depend on has been told, and nothing of it is being told anew.
+    pub(super) fn know_what_pods_need(&self) -> bool {
+        let matters =
+            |source: &Source| source.parts_of() == Kind::Pod && *source != Source::Kind(Kind::Pod);
+        !self.awaited.iter().chain(self.open.keys()).any(matters)
     }
 }
 

@@ -1,7 +1,9 @@
 //! What watches tell.
 
-use k8s_openapi::api::apps::v1::DaemonSet;
-use k8s_openapi::api::core::v1::{Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod};
+use k8s_openapi::api::apps::v1::{DaemonSet, ReplicaSet, StatefulSet};
+use k8s_openapi::api::core::v1::{
+    Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, ReplicationController, Service,
+};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::storage::v1::{CSINode, StorageClass, VolumeAttachment};
 use kerf_api::node_claim::NodeClaim;
@@ -38,4 +40,8 @@ pub enum News {
     VolumeClaim(Change<PersistentVolumeClaim>),
     Volume(Change<PersistentVolume>),
     StorageClass(Change<StorageClass>),
+    Service(Change<Service>),
+    ReplicationController(Change<ReplicationController>),
+    ReplicaSet(Change<ReplicaSet>),
+    StatefulSet(Change<StatefulSet>),
 }

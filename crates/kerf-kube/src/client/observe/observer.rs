@@ -11,16 +11,18 @@ use kerf_engine::World;
 use kerf_engine::event::{Event, Key, Kind, Object};
 use kerf_engine::observed::{Name, Namespace, PodKey, VolumeAttachment};
 use kerf_model::labels::LabelRules;
+use kerf_model::pod::SpreadConstraint;
 use kube::api::ApiResource;
 use tracing::warn;
 
 use super::daemon_sets::DaemonSets;
-use super::interner::Interner;
+use super::kindred::{self, Kindred};
 use super::listing::{Listings, Source};
 use super::meta::{meta, name_of, revision};
 use super::news::{Change, News};
-use super::pod::{self, Reading};
+use super::pod::{self, Interners, Reading};
 use super::{claim, disruption_guard, node, node_class, pool};
+use crate::default_spread::ControllerSelector;
 use crate::pod::namespace_of;
 use crate::storage::Storage;
 
@@ -28,11 +30,13 @@ use crate::storage::Storage;
 #[derive(Debug)]
 pub struct Observer {
     rules: LabelRules,
-    shapes: Interner,
+    interners: Interners,
     daemon_sets: DaemonSets,
     storage: Storage,
-    /// Pods without a node whose volumes decide where they may stand.
-    storage_pods: BTreeMap<PodKey, core::Pod>,
+    kindred: Kindred,
+    /// Pods without a node that are read again when what they depend on changes: volumes, or who
+    /// selects them.
+    dependent_pods: BTreeMap<PodKey, core::Pod>,
     volume_limits: HashMap<Name, BTreeMap<String, u32>>,
     listings: Listings,
 }
@@ -52,13 +56,24 @@ impl Observer {
     pub fn new(rules: LabelRules, node_classes: &[ApiResource]) -> Self {
         Self {
             rules,
-            shapes: Interner::default(),
+            interners: Interners::default(),
             daemon_sets: DaemonSets::default(),
             storage: Storage::default(),
-            storage_pods: BTreeMap::new(),
+            kindred: Kindred::default(),
+            dependent_pods: BTreeMap::new(),
             volume_limits: HashMap::new(),
             listings: Listings::new(node_classes),
         }
+    }
+
+    /// The same in a cluster whose scheduler spreads pods that say nothing about it.
+    #[must_use]
+    pub fn with_default_spreads(mut self, spreads: Vec<SpreadConstraint>) -> Self {
+        if !spreads.is_empty() {
+            self.listings.await_kindred();
+        }
+        self.kindred = Kindred::new(spreads);
+        self
     }
 
     /// What a piece of news means for the engine.
@@ -154,6 +169,19 @@ impl Observer {
                     Change::Listed => {}
                 })
             }
+            News::Service(change) => {
+                self.selecting(Source::Service, change, world, kindred::of_service)
+            }
+            News::ReplicationController(change) => {
+                let source = Source::ReplicationController;
+                self.selecting(source, change, world, kindred::of_controller)
+            }
+            News::ReplicaSet(change) => {
+                self.selecting(Source::ReplicaSet, change, world, kindred::of_controller)
+            }
+            News::StatefulSet(change) => {
+                self.selecting(Source::StatefulSet, change, world, kindred::of_controller)
+            }
         }
     }
 
@@ -173,7 +201,7 @@ impl Observer {
 
     fn pod(&mut self, change: Change<core::Pod>, world: &World) -> Vec<Event> {
         if let Change::Was(pod) = &change {
-            self.storage_pods.remove(&pod::key(pod));
+            self.dependent_pods.remove(&pod::key(pod));
         }
         self.follow(
             Source::Kind(Kind::Pod),
@@ -185,13 +213,15 @@ impl Observer {
     }
 
     fn read_pod(&mut self, pod: core::Pod) -> Vec<Object> {
-        let reading = Reading { storage: &self.storage, rules: &self.rules };
-        let read = pod::read(&pod, &reading, &mut self.shapes);
+        let reading =
+            Reading { storage: &self.storage, kindred: &self.kindred, rules: &self.rules };
+        let read = pod::read(&pod, &reading, &mut self.interners);
         let set = self.daemon_sets.note(&pod, &read).map(Object::DaemonSet);
-        if pod::has_volumes(&pod) && read.node().is_none() && !read.has_ended() {
-            self.storage_pods.insert(read.key.clone(), pod);
+        let depends = pod::has_volumes(&pod) || self.kindred.concern(&pod);
+        if depends && read.node().is_none() && !read.has_ended() {
+            self.dependent_pods.insert(read.key.clone(), pod);
         } else {
-            self.storage_pods.remove(&read.key);
+            self.dependent_pods.remove(&read.key);
         }
         std::iter::once(Object::Pod(read)).chain(set).collect()
     }
@@ -266,13 +296,49 @@ impl Observer {
         }
         apply(&mut self.storage, change);
         let whole = if listed { self.listings.end(&source, world) } else { Vec::new() };
-        let mut events = Vec::new();
-        if self.listings.knows_storage() {
-            let pods: Vec<core::Pod> = self.storage_pods.values().cloned().collect();
-            events.extend(pods.into_iter().flat_map(|pod| self.read_pod(pod)).map(seen));
-        }
+        let mut events = self.read_again(|_| true);
         events.extend(whole);
         events
+    }
+
+    /// A Service or controller changed: pods that wait near it are read again.
+    fn selecting<K: kube::Resource>(
+        &mut self,
+        source: Source,
+        change: Change<K>,
+        world: &World,
+        selector: impl FnOnce(K) -> Option<ControllerSelector>,
+    ) -> Vec<Event> {
+        let (key, selector) = match change {
+            Change::Relisting => {
+                self.listings.begin(source.clone());
+                self.kindred.clear(&source);
+                return Vec::new();
+            }
+            Change::Listed => {
+                let whole = self.listings.end(&source, world);
+                let mut events = self.read_again(|_| true);
+                events.extend(whole);
+                return events;
+            }
+            Change::Is(object) => (namespaced(object.meta()), selector(*object)),
+            Change::Was(object) => (namespaced(object.meta()), None),
+        };
+        let namespace = key.0.clone();
+        if self.kindred.note(source, key, selector) {
+            return self.read_again(|pod| pod.namespace == namespace);
+        }
+        Vec::new()
+    }
+
+    /// Reads pods that depend on other objects again, once all of those are known.
+    fn read_again(&mut self, which: impl Fn(&PodKey) -> bool) -> Vec<Event> {
+        if !self.listings.know_what_pods_need() {
+            return Vec::new();
+        }
+        let pods = self.dependent_pods.iter().filter(|(key, _)| which(key));
+        let pods: Vec<core::Pod> = pods.map(|(_, pod)| pod.clone()).collect();
+        pods.into_iter().flat_map(|pod| self.read_pod(pod)).map(seen).collect()
     }
 
     /// A change to a kind the engine knows.

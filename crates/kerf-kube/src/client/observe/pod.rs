@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1 as core;
-use kerf_engine::observed::{DoNotDisrupt, Pod, PodKey, PodOwner, Standing};
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity as ApiQuantity;
+use kerf_engine::observed::{DoNotDisrupt, Pod, PodKey, PodOwner, PodProfile, Standing};
 use kerf_engine::time::{Span, Time};
 use kerf_model::duration::GoDuration;
 use kerf_model::labels::LabelRules;
@@ -13,11 +14,13 @@ use kerf_model::pod::PodShape;
 use kerf_model::quantity::Quantity;
 use kerf_model::requirement::Operator;
 use kerf_model::requirements::NodeAffinity;
+use kerf_model::resources::ResourceList;
 
 use super::interner::Interner;
+use super::kindred::Kindred;
 use super::meta::{meta, name_of, time};
 use crate::pod::{Origin, namespace_of, pod_from_api};
-use crate::provisionable::{has_ended, is_of_daemon_set, node_of, provisionable};
+use crate::provisionable::{NotProvisionable, has_ended, is_of_daemon_set, node_of, provisionable};
 use crate::storage::Storage;
 use crate::workload::controller_of;
 
@@ -27,7 +30,15 @@ const CRITICAL: [&str; 2] = ["system-cluster-critical", "system-node-critical"];
 /// What pods are read with.
 pub(super) struct Reading<'a> {
     pub(super) storage: &'a Storage,
+    pub(super) kindred: &'a Kindred,
     pub(super) rules: &'a LabelRules,
+}
+
+/// What pods alike share.
+#[derive(Debug, Default)]
+pub(super) struct Interners {
+    shapes: Interner<PodShape>,
+    profiles: Interner<PodProfile>,
 }
 
 /// Namespace and name.
@@ -42,11 +53,13 @@ pub(super) fn has_volumes(pod: &core::Pod) -> bool {
 }
 
 /// Reads a pod. One that cannot be understood is there all the same, with the reason.
-pub(super) fn read(pod: &core::Pod, reading: &Reading<'_>, shapes: &mut Interner) -> Pod {
+pub(super) fn read(pod: &core::Pod, reading: &Reading<'_>, interners: &mut Interners) -> Pod {
     let standing = standing(pod);
     let (shape, unusable) = shape(pod, &standing, reading);
     let standing = match standing {
-        Standing::Unschedulable { .. } if shuns_pools(&shape) => Standing::Waiting,
+        Standing::Unschedulable { .. } | Standing::Unjudged if shuns_pools(&shape) => {
+            Standing::Waiting
+        }
         standing => standing,
     };
     let spec = pod.spec.as_ref();
@@ -57,7 +70,7 @@ pub(super) fn read(pod: &core::Pod, reading: &Reading<'_>, shapes: &mut Interner
     Pod {
         key: key(pod),
         meta: meta(&pod.metadata),
-        shape: shapes.share(shape, owner_of_shape(pod)),
+        shape: interners.shapes.share(shape, owner_uid(pod)),
         standing,
         owner: owner(pod),
         is_ready: condition(pod, "Ready").is_some_and(|it| it.status == "True"),
@@ -69,6 +82,7 @@ pub(super) fn read(pod: &core::Pod, reading: &Reading<'_>, shapes: &mut Interner
         termination_grace: grace
             .map(|seconds| Span::from_seconds(u64::try_from(seconds).unwrap_or_default())),
         unusable: unusable.map(Arc::from),
+        profile: interners.profiles.share(profile(pod), owner_uid(pod)),
     }
 }
 
@@ -77,13 +91,17 @@ fn standing(pod: &core::Pod) -> Standing {
     match node {
         node if has_ended(pod) => Standing::Ended { node },
         Some(node) => Standing::Bound { node },
-        None if provisionable(pod).is_ok() => {
-            let since = condition(pod, "PodScheduled")
-                .and_then(|it| it.last_transition_time.as_ref())
-                .map_or_else(Time::default, time);
-            Standing::Unschedulable { since }
+        None => {
+            let verdict = condition(pod, "PodScheduled");
+            match (provisionable(pod), verdict) {
+                (Ok(()), verdict) => {
+                    let since = verdict.and_then(|it| it.last_transition_time.as_ref());
+                    Standing::Unschedulable { since: since.map_or_else(Time::default, time) }
+                }
+                (Err(NotProvisionable::NotJudged), None) => Standing::Unjudged,
+                (Err(_), _) => Standing::Waiting,
+            }
         }
-        None => Standing::Waiting,
     }
 }
 
@@ -96,7 +114,7 @@ fn shape(
     let (namespace, name) = (namespace_of(&pod.metadata), name_of(&pod.metadata));
     let none = core::PodSpec::default();
     let spec = pod.spec.as_ref().unwrap_or(&none);
-    let waits = matches!(standing, Standing::Unschedulable { .. } | Standing::Waiting);
+    let waits = !matches!(standing, Standing::Bound { .. } | Standing::Ended { .. });
     let (volumes, broken) = if waits {
         match reading.storage.volumes_of(&namespace, &name, spec, &[]) {
             Ok(volumes) => (volumes, None),
@@ -112,6 +130,7 @@ fn shape(
                 // Each names its own node; all else is the same for all of them.
                 shape.placement.node_affinity = NodeAffinity::default();
             }
+            reading.kindred.spread(&mut shape, pod);
             let refused = || shape.placement.check(reading.rules).first().map(ToString::to_string);
             let unusable = broken.or_else(|| waits.then(refused).flatten());
             (shape, unusable)
@@ -143,8 +162,39 @@ fn shuns_pools(shape: &PodShape) -> bool {
         })
 }
 
+/// The path of its first owner, and the most its containers may take together. What cannot be
+/// read as an amount is no limit.
+fn profile(pod: &core::Pod) -> PodProfile {
+    let namespace = namespace_of(&pod.metadata);
+    let owner = pod.metadata.owner_references.iter().flatten().next().map(|owner| {
+        let kind = owner.kind.to_lowercase();
+        format!("/apis/{}/namespaces/{namespace}/{kind}s/{}", owner.api_version, owner.name)
+    });
+    let none = core::PodSpec::default();
+    let spec = pod.spec.as_ref().unwrap_or(&none);
+    let mut limits = ResourceList::new();
+    for container in &spec.containers {
+        limits.add(&limits_of(container));
+    }
+    for container in spec.init_containers.iter().flatten() {
+        match container.restart_policy.as_deref() {
+            Some("Always") => limits.add(&limits_of(container)),
+            _ => limits.raise_to(&limits_of(container)),
+        }
+    }
+    PodProfile { owner: owner.unwrap_or_default(), limits }
+}
+
+fn limits_of(container: &core::Container) -> ResourceList {
+    let limits = container.resources.iter().flat_map(|own| own.limits.iter().flatten());
+    let read = |(name, text): (&String, &ApiQuantity)| {
+        Some((name.clone(), Quantity::parse(&text.0).ok()?))
+    };
+    limits.filter_map(read).collect()
+}
+
 /// What makes pods alike: the identity of what controls them, else their own.
-fn owner_of_shape(pod: &core::Pod) -> &str {
+fn owner_uid(pod: &core::Pod) -> &str {
     let owners = pod.metadata.owner_references.iter().flatten();
     let controller = owners.into_iter().find(|owner| owner.controller == Some(true));
     let own = pod.metadata.uid.as_deref().unwrap_or_default();

@@ -14,8 +14,8 @@ use anyhow::{Context, Result};
 use kerf_engine::Settings;
 use kerf_engine::time::Span;
 use kerf_kube::{
-    Candidate, Cloud, Controller as Running, Farewell, Health, Lost, Metrics, Pace,
-    SchedulerConfig, Shows, connect, serve_health, serve_metrics,
+    Candidate, Cloud, Controller as Running, Farewell, Health, Lost, Metrics, Pace, Shows, connect,
+    serve_health, serve_metrics,
 };
 use kerf_kwok::Kwok;
 use kube::{Client, Config};
@@ -85,6 +85,7 @@ impl Controller {
             client,
             cloud: Arc::new(cloud),
             settings: self.settings(),
+            default_spreads: self.scheduler_config.default_spreads.clone(),
             pace: Pace::new(self.kube_client_qps, self.kube_client_burst),
             health,
             metrics: Metrics::new(self.shows()),
@@ -153,9 +154,6 @@ impl Controller {
         let gates = self.feature_gates.without_effect();
         if !gates.is_empty() {
             warn!(gates = gates.join(","), "feature gates that have no effect yet are on");
-        }
-        if self.scheduler_config != SchedulerConfig::default() {
-            warn!("--scheduler-config is understood but has no effect yet");
         }
         if !self.ignore_dra_requests {
             warn!("--ignore-dra-requests=false has no effect yet: such requests are ignored");

@@ -1,0 +1,81 @@
+//! Conditions of claims and pools, and how long their ends take, as they are right now.
+
+use kerf_engine::World;
+use kerf_engine::condition::Conditions;
+use kerf_engine::observed::{Claim, Meta, Pool};
+use kerf_engine::time::Time;
+use kerf_model::labels::node_class_key;
+use kerf_model::labels::well_known::NODE_POOL;
+
+use super::buckets::seconds;
+use super::text::Page;
+
+/// The group of both kinds, for the metrics that name it.
+const GROUP: &str = "karpenter.sh";
+
+/// An object whose conditions are shown.
+struct Shown<'a> {
+    /// The kind, as metrics are named after it.
+    word: &'static str,
+    kind: &'static str,
+    meta: &'a Meta,
+    conditions: &'a Conditions,
+    /// Labels beyond those all kinds have.
+    extra: Vec<(String, String)>,
+}
+
+/// Writes the gauges of every claim and pool.
+pub(super) fn write(page: &mut Page, world: &World, now: Time) {
+    for claim in world.claims.values() {
+        Shown::claim(claim).write(page, now);
+    }
+    for pool in world.pools.values() {
+        Shown::pool(pool).write(page, now);
+    }
+}
+
+impl<'a> Shown<'a> {
+    fn claim(claim: &'a Claim) -> Self {
+        let class = &claim.wish.spec.node_class;
+        let key = node_class_key(&class.group, &class.kind);
+        let extra = [key.as_str(), NODE_POOL].map(|key| {
+            (key.replace(['/', '.', '-'], "_"), claim.label(key).unwrap_or_default().to_owned())
+        });
+        let (meta, conditions) = (&claim.meta, &claim.status.conditions);
+        Self { word: "nodeclaim", kind: "NodeClaim", meta, conditions, extra: extra.into() }
+    }
+
+    fn pool(pool: &'a Pool) -> Self {
+        let (meta, conditions) = (&pool.meta, &pool.status.conditions);
+        Self { word: "nodepool", kind: "NodePool", meta, conditions, extra: Vec::new() }
+    }
+
+    fn write(&self, page: &mut Page, now: Time) {
+        for condition in &self.conditions.0 {
+            let own = [
+                ("type", condition.kind.clone()),
+                ("status", condition.status.to_string()),
+                ("reason", condition.reason.clone()),
+            ];
+            let age = seconds(now.since(condition.changed_at).millis());
+            self.gauge(page, "status_condition_count", &own, 1.0);
+            self.gauge(page, "status_condition_current_status_seconds", &own, age);
+        }
+        if let Some(since) = self.meta.deleting_since {
+            let span = seconds(now.since(since).millis());
+            self.gauge(page, "termination_current_time_seconds", &[], span);
+        }
+    }
+
+    /// Writes a gauge under the name of its kind, and under the older name all kinds share.
+    fn gauge(&self, page: &mut Page, metric: &str, own: &[(&str, String)], value: f64) {
+        let mut labels: Vec<(&str, String)> =
+            vec![("namespace", String::new()), ("name", self.meta.name.to_string())];
+        labels.extend(own.iter().cloned());
+        let mut older = labels.clone();
+        older.extend([("group", GROUP.to_owned()), ("kind", self.kind.to_owned())]);
+        labels.extend(self.extra.iter().map(|(key, value)| (key.as_str(), value.clone())));
+        page.gauge(&format!("operator_{}_{metric}", self.word), &labels, value);
+        page.gauge(&format!("operator_{metric}"), &older, value);
+    }
+}
