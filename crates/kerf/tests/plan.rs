@@ -363,3 +363,26 @@ fn the_example_shows_a_fleet() {
     let pods: usize = nodes.iter().filter_map(|node| node["pods"].as_array()).map(Vec::len).sum();
     assert_eq!(pods, 10);
 }
+
+/// A plan makes only those of AWS's labels that the input names; which ones are made must not change
+/// what is planned.
+#[test]
+fn naming_every_label_of_aws_in_passing_changes_nothing() {
+    let flags = ["--catalogue", "aws:us-east-1"];
+    let names = kerf_model::labels::aws::WELL_KNOWN.join(" ");
+    let remark = format!("metadata: {{name: web, annotations: {{remark: '{names}'}}}}");
+    let remarked = DEPLOYMENT.replace("metadata: {name: web}", &remark);
+    assert!(remarked.contains("karpenter.k8s.aws/instance-family"), "{remarked}");
+    assert_eq!(plan_json(&[&remarked], &flags), plan_json(&[DEPLOYMENT], &flags));
+}
+
+/// The label decides, so that it must have been made.
+#[test]
+fn a_label_of_aws_that_a_pod_asks_for_is_there() {
+    let wish = "spec: {nodeSelector: {karpenter.k8s.aws/instance-family: m7g}, containers: ";
+    let picky = DEPLOYMENT.replace("spec: {containers: ", wish);
+    let (_, plan) = plan_json(&[&picky], &["--catalogue", "aws:us-east-1"]);
+    let types = plan["newNodes"].as_array().expect("a list").iter();
+    let types: Vec<&str> = types.filter_map(|node| node["instanceType"].as_str()).collect();
+    assert!(!types.is_empty() && types.iter().all(|name| name.starts_with("m7g.")), "{plan}");
+}
