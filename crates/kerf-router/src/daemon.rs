@@ -10,11 +10,14 @@ use kerf_notices::message::Record;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 
-use crate::gather::{TOGETHER_MAX, gather};
+use crate::gather::{Expecting, TOGETHER_MAX, gather};
 use crate::{Log, Metrics, Routing, web};
 
 /// The time for a batch: as a function's time-out, a sixth of the central queue's visibility.
 const BATCH_TIME: Duration = Duration::from_secs(10);
+
+/// As many messages as one call receives.
+const FULL: usize = 10;
 
 /// A long poll, as long as SQS allows.
 const POLL: Duration = Duration::from_secs(20);
@@ -114,14 +117,21 @@ impl Daemon {
         let health = Arc::new(Health::new());
         let web = tokio::spawn(web::serve(listener, Arc::clone(&metrics), Arc::clone(&health)));
         let (sender, mut receiver) = mpsc::channel(TOGETHER_MAX);
+        let expecting = Arc::new(Expecting::default());
         for _ in 0..settings.workers.max(1) {
-            let (queues, url) = (queues.clone(), settings.queue_url.clone());
-            let (health, sender, stop) = (Arc::clone(&health), sender.clone(), stop.clone());
-            tokio::spawn(receive(queues, url, health, sender, stop, log));
+            let receiver = Receiver {
+                queues: queues.clone(),
+                url: settings.queue_url.clone(),
+                health: Arc::clone(&health),
+                expecting: Arc::clone(&expecting),
+                sender: sender.clone(),
+                log,
+            };
+            tokio::spawn(receiver.run(stop.clone()));
         }
         drop(sender);
         // The channel ends once every receiver has stopped and everything received was taken.
-        while let Some(messages) = gather(&mut receiver).await {
+        while let Some(messages) = gather(&mut receiver, &expecting).await {
             let started = Instant::now();
             let record = |one: &Message| Record { id: one.id.clone(), body: one.body.clone() };
             let records = messages.iter().map(record).collect();
@@ -138,42 +148,50 @@ impl Daemon {
     }
 }
 
-/// Receives messages and hands them on, until told to stop.
-async fn receive(
+/// Receives messages and hands them on.
+struct Receiver {
     queues: Queues,
     url: String,
     health: Arc<Health>,
+    expecting: Arc<Expecting>,
     sender: mpsc::Sender<Message>,
-    mut stop: watch::Receiver<bool>,
     log: Log,
-) {
-    let mut wait = RETRY_FIRST;
-    while !*stop.borrow() {
-        // A poll that is dropped leaves its messages invisible until they time out, and then they
-        // come again: at least once holds.
-        let answer = tokio::select! {
-            _ = stop.changed() => break,
-            answer = queues.receive(&url, POLL) => answer,
-        };
-        match answer {
-            Ok(messages) => {
-                health.note();
-                wait = RETRY_FIRST;
-                for message in messages {
-                    if sender.send(message).await.is_err() {
-                        return;
+}
+
+impl Receiver {
+    /// Runs until told to stop.
+    async fn run(self, mut stop: watch::Receiver<bool>) {
+        let (mut wait, mut expects) = (RETRY_FIRST, false);
+        while !*stop.borrow() {
+            // A poll that is dropped leaves its messages invisible until they time out, and then
+            // they come again: at least once holds.
+            let answer = tokio::select! {
+                _ = stop.changed() => break,
+                answer = self.queues.receive(&self.url, POLL) => answer,
+            };
+            let now = answer.as_ref().is_ok_and(|messages| messages.len() == FULL);
+            self.expecting.change(std::mem::replace(&mut expects, now), now);
+            match answer {
+                Ok(messages) => {
+                    self.health.note();
+                    wait = RETRY_FIRST;
+                    for message in messages {
+                        if self.sender.send(message).await.is_err() {
+                            return;
+                        }
                     }
                 }
-            }
-            Err(error) => {
-                log.problem(&error.to_string());
-                tokio::select! {
-                    _ = stop.changed() => break,
-                    () = tokio::time::sleep(wait) => {}
+                Err(error) => {
+                    self.log.problem(&error.to_string());
+                    tokio::select! {
+                        _ = stop.changed() => break,
+                        () = tokio::time::sleep(wait) => {}
+                    }
+                    wait = (wait * 2).min(RETRY_LAST);
                 }
-                wait = (wait * 2).min(RETRY_LAST);
             }
         }
+        self.expecting.change(expects, false);
     }
 }
 

@@ -4,6 +4,7 @@
 //! is gathered before it is routed: a thousand events about a thousand unknown instances then cost
 //! five or six lookups instead of a hundred.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -12,21 +13,44 @@ use tokio::time::{Instant, timeout_at};
 /// Messages routed together: five lookups of two hundred instances each.
 pub(crate) const TOGETHER_MAX: usize = 1_000;
 
-/// A burst is over when nothing has come for this long. While messages wait in the queue, each
-/// receiver brings ten every 10 to 30 ms.
+/// A burst is over when nothing has come for this long, unless a receiver expects more.
 const QUIET: Duration = Duration::from_millis(50);
 
 /// No message waits longer for company. As long as the function's batch window, and half of the
 /// two seconds that are the target from event to cluster queue.
 const WAIT_MAX: Duration = Duration::from_secs(1);
 
+/// How many receivers were last handed as many messages as a call can carry: the queue holds more,
+/// and their next answer will bring it, however slow the queue is.
+#[derive(Debug, Default)]
+pub(crate) struct Expecting(AtomicUsize);
+
+impl Expecting {
+    /// A receiver changes its mind.
+    pub(crate) fn change(&self, before: bool, now: bool) {
+        match (before, now) {
+            (false, true) => _ = self.0.fetch_add(1, Ordering::Relaxed),
+            (true, false) => _ = self.0.fetch_sub(1, Ordering::Relaxed),
+            _ => {}
+        }
+    }
+
+    fn any(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 0
+    }
+}
+
 /// The next message and those that follow in the same burst. `None` once there can be no more.
-pub(crate) async fn gather<T>(receiver: &mut mpsc::Receiver<T>) -> Option<Vec<T>> {
+pub(crate) async fn gather<T>(
+    receiver: &mut mpsc::Receiver<T>,
+    expecting: &Expecting,
+) -> Option<Vec<T>> {
     let mut gathered = vec![receiver.recv().await?];
     let started = Instant::now();
     while let Some(patience) = patience(gathered.len(), started.elapsed()) {
         match timeout_at(Instant::now() + patience, receiver.recv()).await {
             Ok(Some(message)) => gathered.push(message),
+            Err(_) if expecting.any() => {}
             Ok(None) | Err(_) => break,
         }
     }
@@ -106,7 +130,22 @@ mod tests {
             sender.send(number).await.expect("the receiver lives");
         }
         drop(sender);
-        assert_eq!(gather(&mut receiver).await, Some(vec![0, 1, 2]));
-        assert_eq!(gather(&mut receiver).await, None);
+        let expecting = Expecting::default();
+        assert_eq!(gather(&mut receiver, &expecting).await, Some(vec![0, 1, 2]));
+        assert_eq!(gather(&mut receiver, &expecting).await, None);
+    }
+
+    #[test]
+    fn more_is_expected_while_any_receiver_was_handed_all_that_a_call_carries() {
+        let expecting = Expecting::default();
+        let mut seen = Vec::new();
+        for (before, now) in [(false, true), (false, true), (true, true), (true, false)] {
+            expecting.change(before, now);
+            seen.push(expecting.any());
+        }
+        expecting.change(false, false);
+        expecting.change(true, false);
+        seen.push(expecting.any());
+        assert_eq!(seen, [true, true, true, true, false]);
     }
 }
