@@ -39,6 +39,8 @@ pub struct Checker {
     bound_at: FxHashMap<PodKey, (Arc<str>, Time)>,
     /// Machines nobody claims, since when.
     unclaimed_since: BTreeMap<Arc<str>, Time>,
+    /// Claims that are being deleted and that nothing holds up, since when.
+    free_since: BTreeMap<Name, Time>,
     /// Claims the engine gave up of its own accord, and when.
     voluntary: BTreeMap<Name, Time>,
     /// Claims that went lately, with their pool.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kerf_engine::observed::{Pod, PodOwner, Standing};
+use kerf_engine::observed::{Claim, Pod, PodOwner, Standing};
 use kerf_engine::time::Span;
 use kerf_model::labels::{LabelRules, aws, kwok};
 use kerf_model::node::{BoundPod, Node as ModelNode};
@@ -33,23 +33,24 @@ const LOOK_EVERY: Span = Span::from_minutes(1);
 impl Checker {
     pub(super) fn check_stuck(&mut self, store: &Store, scenario: &Scenario) {
         let within = if scenario.has_faults() { GONE_WITHIN_FAULTY } else { GONE_WITHIN_CALM };
+        // A budget may hold a node up for long; only the time since nothing does counts.
+        let mut free_since = BTreeMap::new();
         for claim in store.claims.values() {
-            let Some(since) = claim.meta.deleting_since else { continue };
-            let node = store.node_of(claim);
-            let is_held = |pod: &Pod| !tolerates(&pod.shape, &[disrupted()]);
-            let is_free = node.is_none_or(|node| {
-                !store.pods_on(&node.meta.name).any(is_held)
-                    && !store.attachments.values().any(|it| it.node == node.meta.name)
-            });
+            if !claim.meta.is_deleting() || !is_free(store, claim) {
+                continue;
+            }
+            let name = &claim.meta.name;
+            let since = self.free_since.get(name).copied().unwrap_or(self.now);
+            free_since.insert(name.clone(), since);
             let overdue = self.now.since(since);
-            if is_free && overdue > within && overdue <= within.times(2) {
-                let name = &claim.meta.name;
+            if overdue > within && overdue <= within.times(2) {
                 let what = format!("nothing holds {name} up, and yet its deletion does not end");
                 if !self.violations.iter().any(|known| known.what == what) {
                     self.object(Rule::Stuck, what);
                 }
             }
         }
+        self.free_since = free_since;
     }
 
     pub(super) fn check_progress(
@@ -146,5 +147,14 @@ fn model_node(node: &kerf_engine::observed::Node, store: &Store) -> Option<Model
         allocatable: node.allocatable.clone(),
         pods: bound.collect(),
         volume_limits: node.volume_limits.clone(),
+    })
+}
+
+/// Whether neither pods nor volumes keep the node of a claim.
+fn is_free(store: &Store, claim: &Claim) -> bool {
+    let is_held = |pod: &Pod| !tolerates(&pod.shape, &[disrupted()]);
+    store.node_of(claim).is_none_or(|node| {
+        !store.pods_on(&node.meta.name).any(is_held)
+            && !store.attachments.values().any(|it| it.node == node.meta.name)
     })
 }
