@@ -44,8 +44,8 @@ pub(crate) struct Base<'p> {
     pub(crate) classes: Vec<Class>,
     /// The shapes of the classes.
     pub(crate) shapes: Shapes,
-    /// The pods without a place, by class; the oldest first.
-    pub(crate) waiting: Vec<(usize, Vec<usize>)>,
+    /// The pods without a place, by class; the oldest first. Classes without any come after.
+    pub(crate) waiting: Vec<Vec<usize>>,
     pub(crate) nodes: Vec<NodeState>,
     pub(crate) tenants: Tenants,
     pub(crate) demands: KnownDemands,
@@ -153,16 +153,16 @@ impl<'p> Base<'p> {
 }
 
 /// The pods without a place, by shape; the oldest first.
-fn waiting(problem: &Problem, shapes: &mut Shapes) -> Vec<(usize, Vec<usize>)> {
-    let mut waiting: Vec<(usize, Vec<usize>)> = Vec::new();
+fn waiting(problem: &Problem, shapes: &mut Shapes) -> Vec<Vec<usize>> {
+    let mut waiting: Vec<Vec<usize>> = Vec::new();
     for (index, pod) in problem.pods.iter().enumerate() {
         let shape = shapes.number(&pod.shape);
         if shape == waiting.len() {
-            waiting.push((shape, Vec::new()));
+            waiting.push(Vec::new());
         }
-        waiting[shape].1.push(index);
+        waiting[shape].push(index);
     }
-    for (_, members) in &mut waiting {
+    for members in &mut waiting {
         oldest_first(members, |index| &problem.pods[index]);
     }
     waiting

@@ -34,12 +34,13 @@ pub(crate) struct Solver<'b> {
 }
 
 impl<'b> Solver<'b> {
-    /// Asks about the cluster without some of its nodes, given by their index in the problem.
+    /// Asks about the cluster without some of its nodes, given by their index in the problem and in
+    /// order.
     pub(crate) fn without(base: &'b Base<'b>, gone: &[usize]) -> Self {
-        let waiting = base.waiting.iter();
+        let waiting = base.waiting.iter().enumerate();
         let mut solver = Self {
             base,
-            members: waiting.map(|(class, pods)| (*class, Cow::Borrowed(&pods[..]))).collect(),
+            members: waiting.map(|(class, pods)| (class, Cow::Borrowed(&pods[..]))).collect(),
             displaced: Vec::new(),
             followed: BitSet::new(),
             nodes: Nodes::of(&base.nodes),
@@ -85,7 +86,7 @@ impl<'b> Solver<'b> {
     fn take_away(&mut self, gone: &[usize]) {
         let mut standing = self.base.standing.clone();
         for (index, node) in self.base.nodes.iter().enumerate() {
-            if gone.contains(&node.node) {
+            if gone.binary_search(&node.node).is_ok() {
                 self.nodes.remove(index);
                 self.uncount_node(index, &mut standing);
                 self.give_back(index);
