@@ -6,7 +6,7 @@ use kerf_model::requirement::RequirementEntry;
 use crate::capacity::capacity;
 use crate::compatibility::incompatibility;
 use crate::labels::requirements;
-use crate::offerings::offerings;
+use crate::offerings::{ZoneWays, offerings};
 use crate::overhead::overhead;
 use crate::price::{BuiltInPrice, PriceBook};
 use crate::region::{UnknownRegion, region_offerings};
@@ -60,6 +60,28 @@ impl OwnLabels<'_> {
     }
 }
 
+/// What of the types sold in a region is wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// The labels they tell.
+    pub labels: OwnLabels<'a>,
+    /// The requirements of the pools they are for, normalised. A type that none of these can use
+    /// by its labels is left out before more is found out about it.
+    pub pools: Option<&'a [Vec<RequirementEntry>]>,
+}
+
+impl Wanted<'_> {
+    /// All types with all labels.
+    pub const ALL: Wanted<'static> = Wanted { labels: OwnLabels::All, pools: None };
+
+    fn is_for(self, type_labels: &[RequirementEntry]) -> bool {
+        let suits = |pool: &Vec<RequirementEntry>| {
+            !pool.iter().any(|asked| type_labels.iter().any(|told| asked.rules_out(told)))
+        };
+        self.pools.is_none_or(|pools| pools.iter().any(suits))
+    }
+}
+
 /// The types sold in a region and what nodes of them would be like, in the order of their names.
 ///
 /// Types that are sold in none of the zones are left out. Types without a known price, and those
@@ -72,10 +94,10 @@ pub fn aws(
     settings: &NodeClassSettings,
     zones: Zones<'_>,
 ) -> Result<Vec<InstanceType>, UnknownRegion> {
-    Ok(instance_types(region, settings, zones, OwnLabels::All)?.collect())
+    Ok(instance_types(region, settings, zones, Wanted::ALL)?.collect())
 }
 
-/// The same types one by one, with the labels that are asked for.
+/// The same types one by one: those that are wanted, with the labels that are.
 ///
 /// # Errors
 /// Nothing is known about the region.
@@ -83,7 +105,7 @@ pub fn instance_types<'a>(
     region: &'a str,
     settings: &'a NodeClassSettings,
     zones: Zones<'_>,
-    labels: OwnLabels<'a>,
+    wanted: Wanted<'a>,
 ) -> Result<impl Iterator<Item = InstanceType> + use<'a>, UnknownRegion> {
     let sold = region_offerings(region)?;
     let zones = match zones {
@@ -93,15 +115,18 @@ pub fn instance_types<'a>(
             names.map(|name| Zone { name, id: None }).collect()
         }
     };
+    let ways: Vec<ZoneWays> = ways(zones, settings).collect();
     Ok(sold.types.iter().filter_map(move |(name, letters)| {
         let shape = table::shape(name)?;
-        let in_zones: Vec<&Zone> =
-            zones.iter().filter(|zone| is_sold_in(region, letters, &zone.name)).collect();
-        let is_sold = !in_zones.is_empty();
-        is_sold.then(|| {
-            let requirements = requirements(shape, settings, region, &in_zones, labels);
-            with_labels(requirements, shape, settings, &in_zones, &BuiltInPrice::of(shape))
-        })
+        let is_sold = |ways: &&ZoneWays| is_sold_in(region, letters, &ways.zone.name);
+        let ways: Vec<&ZoneWays> = ways.iter().filter(is_sold).collect();
+        if ways.is_empty() {
+            return None;
+        }
+        let requirements = requirements(shape, settings, region, &ways, wanted.labels);
+        wanted
+            .is_for(&requirements)
+            .then(|| with_labels(requirements, shape, settings, &ways, &BuiltInPrice::of(shape)))
     }))
 }
 
@@ -114,25 +139,34 @@ pub fn instance_type(
     zones: &[&Zone],
     prices: &impl PriceBook,
 ) -> InstanceType {
-    let requirements = requirements(shape, settings, region, zones, OwnLabels::All);
-    with_labels(requirements, shape, settings, zones, prices)
+    let ways: Vec<ZoneWays> = ways(zones.iter().copied().cloned(), settings).collect();
+    let ways: Vec<&ZoneWays> = ways.iter().collect();
+    let requirements = requirements(shape, settings, region, &ways, OwnLabels::All);
+    with_labels(requirements, shape, settings, &ways, prices)
+}
+
+fn ways(
+    zones: impl IntoIterator<Item = Zone>,
+    settings: &NodeClassSettings,
+) -> impl Iterator<Item = ZoneWays> {
+    let group = settings.placement_group.as_ref();
+    zones.into_iter().map(move |zone| ZoneWays::new(zone, group))
 }
 
 fn with_labels(
     requirements: Vec<RequirementEntry>,
     shape: &Shape,
     settings: &NodeClassSettings,
-    zones: &[&Zone],
+    ways: &[&ZoneWays],
     prices: &impl PriceBook,
 ) -> InstanceType {
     let is_compatible = incompatibility(shape, settings).is_none();
-    let group = settings.placement_group.as_ref();
     InstanceType {
         name: shape.name.clone(),
         requirements,
         capacity: capacity(shape, settings),
         overhead: overhead(shape, settings),
-        offerings: offerings(shape, zones, group, is_compatible, prices),
+        offerings: offerings(shape, ways, is_compatible, prices),
     }
 }
 

@@ -81,10 +81,11 @@ fn rounded_price(amount: i64, parts_per_micro: i64) -> Price {
 
 fn offering(capacity_type: &str, zone: &str, price: Price) -> Offering {
     Offering {
-        requirements: vec![
+        requirements: [
             RequirementEntry::new(well_known::CAPACITY_TYPE, Operator::In, [capacity_type]),
             RequirementEntry::new(well_known::ZONE, Operator::In, [zone]),
-        ],
+        ]
+        .into(),
         price,
         available: true,
         reservation: None,

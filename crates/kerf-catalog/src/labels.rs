@@ -4,8 +4,9 @@ use kerf_model::labels::{aws, well_known};
 use kerf_model::requirement::{Operator, RequirementEntry};
 
 use crate::ami_family::AmiFamily;
-use crate::aws::{OwnLabels, Zone};
+use crate::aws::OwnLabels;
 use crate::name::name_parts;
+use crate::offerings::ZoneWays;
 use crate::settings::{NodeClassSettings, PlacementGroup};
 use crate::shape::{Architecture, Hypervisor, Shape};
 
@@ -25,20 +26,21 @@ pub(crate) fn requirements(
     shape: &Shape,
     settings: &NodeClassSettings,
     region: &str,
-    zones: &[&Zone],
+    ways: &[&ZoneWays],
     told: OwnLabels<'_>,
 ) -> Vec<RequirementEntry> {
+    let zones = ways.iter().map(|ways| &ways.zone);
     let mut labels = Labels { told, entries: Vec::with_capacity(LABELS_MAX) };
     labels.one(well_known::INSTANCE_TYPE, &shape.name);
     labels.one(well_known::ARCH, shape.architecture.label());
     labels.maybe(well_known::OS, operating_system(shape, settings.ami_family));
-    labels.any_of(well_known::ZONE, zones.iter().map(|zone| zone.name.as_str()));
+    labels.any_of(well_known::ZONE, zones.clone().map(|zone| zone.name.as_str()));
     labels.one(well_known::REGION, region);
     labels.maybe(well_known::WINDOWS_BUILD, settings.ami_family.windows_build());
     labels.any_of(well_known::CAPACITY_TYPE, capacity_types(shape));
-    if zones.iter().any(|zone| zone.id.is_some()) {
+    if zones.clone().any(|zone| zone.id.is_some()) {
         // Without a subnet nobody can tell the ids: they differ from account to account.
-        labels.any_of(aws::ZONE_ID, zones.iter().filter_map(|zone| zone.id.as_deref()));
+        labels.any_of(aws::ZONE_ID, zones.filter_map(|zone| zone.id.as_deref()));
     }
     labels.name(shape);
     labels.processor(shape);

@@ -1,5 +1,7 @@
 //! The ways to buy a machine of a type: zone by zone, on demand and as spot.
 
+use std::sync::Arc;
+
 use kerf_model::instance_type::Offering;
 use kerf_model::labels::{aws, well_known};
 use kerf_model::price::Price;
@@ -19,58 +21,66 @@ use crate::shape::Shape;
 /// reserved offerings beside these that they would have to be told from.
 pub(crate) fn offerings(
     shape: &Shape,
-    zones: &[&Zone],
-    group: Option<&PlacementGroup>,
+    zones: &[&ZoneWays],
     is_compatible: bool,
     prices: &impl PriceBook,
 ) -> Vec<Offering> {
-    let partitions = group.map_or(0, |group| group.partitions);
-    let mut offerings = Vec::with_capacity(zones.len() * 2 * partitions.max(1) as usize);
+    let mut offerings = Vec::new();
     let on_demand = prices.on_demand(shape);
-    for zone in zones {
+    for ways in zones {
         for capacity_type in capacity_types(shape) {
-            let price = match capacity_type {
-                well_known::SPOT => prices.spot(shape, &zone.name),
-                _ => on_demand,
+            let (price, ways) = match capacity_type {
+                well_known::SPOT => (prices.spot(shape, &ways.zone.name), &ways.spot),
+                _ => (on_demand, &ways.on_demand),
             };
-            let offering = offering(zone, capacity_type, price, is_compatible);
-            if partitions == 0 {
-                offerings.push(offering);
-            } else {
-                offerings.extend((1..=partitions).map(|n| in_partition(&offering, n)));
-            }
+            offerings.reserve_exact(ways.len());
+            offerings.extend(ways.iter().map(|way| offering(way, price, is_compatible)));
         }
     }
     offerings
 }
 
-fn offering(
-    zone: &Zone,
-    capacity_type: &str,
-    price: Option<Price>,
-    is_compatible: bool,
-) -> Offering {
-    let mut requirements = Vec::with_capacity(3);
-    requirements.push(one(well_known::CAPACITY_TYPE, capacity_type));
-    requirements.push(one(well_known::ZONE, &zone.name));
-    if let Some(id) = &zone.id {
-        requirements.push(one(aws::ZONE_ID, id));
+/// The ways to buy a machine of any type in a zone: several where there are partitions.
+pub(crate) struct ZoneWays {
+    pub(crate) zone: Zone,
+    on_demand: Vec<Way>,
+    spot: Vec<Way>,
+}
+
+/// What tells a way to buy from the others.
+type Way = Arc<[RequirementEntry]>;
+
+impl ZoneWays {
+    pub(crate) fn new(zone: Zone, group: Option<&PlacementGroup>) -> Self {
+        let partitions = group.map_or(0, |group| group.partitions);
+        let ways = |capacity_type| match partitions {
+            0 => vec![way(&zone, capacity_type, None)],
+            _ => (1..=partitions).map(|n| way(&zone, capacity_type, Some(n))).collect(),
+        };
+        let (on_demand, spot) = (ways(well_known::ON_DEMAND), ways(well_known::SPOT));
+        Self { zone, on_demand, spot }
     }
+}
+
+fn way(zone: &Zone, capacity_type: &str, partition: Option<u32>) -> Way {
+    let id = zone.id.as_ref().map(|id| one(aws::ZONE_ID, id));
+    let partition = partition.map(|n| one(aws::PLACEMENT_GROUP_PARTITION, &n.to_string()));
+    [one(well_known::CAPACITY_TYPE, capacity_type), one(well_known::ZONE, &zone.name)]
+        .into_iter()
+        .chain(id)
+        .chain(partition)
+        .collect()
+}
+
+fn offering(way: &Way, price: Option<Price>, is_compatible: bool) -> Offering {
     Offering {
-        requirements,
+        requirements: way.clone(),
         price: price.unwrap_or(Price::ZERO),
         available: is_compatible && price.is_some(),
         reservation: None,
         capacity_override: ResourceList::new(),
         overhead_override: None,
     }
-}
-
-fn in_partition(offering: &Offering, partition: u32) -> Offering {
-    let mut offering = offering.clone();
-    let entry = one(aws::PLACEMENT_GROUP_PARTITION, &partition.to_string());
-    offering.requirements.push(entry);
-    offering
 }
 
 fn one(key: &str, value: &str) -> RequirementEntry {

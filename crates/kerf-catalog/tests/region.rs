@@ -1,6 +1,6 @@
 //! Whole regions: what is always true of them.
 
-use kerf_catalog::aws::{OwnLabels, Zone, Zones, aws, instance_types};
+use kerf_catalog::aws::{OwnLabels, Wanted, Zone, Zones, aws, instance_types};
 use kerf_catalog::price::{PRICED_REGION, PriceSource};
 use kerf_catalog::region::zones;
 use kerf_catalog::settings::{
@@ -12,6 +12,7 @@ use kerf_catalog::{ami_family::AmiFamily, price_source, regions, share::Share};
 use kerf_model::instance_type::{InstanceType, Offering};
 use kerf_model::labels::{Normalization, aws as label, well_known};
 use kerf_model::price::Price;
+use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_model::vocabulary::Vocabulary;
 use proptest::prelude::*;
 
@@ -194,8 +195,8 @@ proptest! {
 fn types_that_tell_fewer_labels_are_the_same_in_everything_else() {
     let settings = NodeClassSettings::default();
     let asked = [label::INSTANCE_CATEGORY, label::INSTANCE_CPU];
-    let labels = OwnLabels::Only(&asked);
-    let few = instance_types("eu-west-3", &settings, Zones::All, labels).expect("known");
+    let wanted = Wanted { labels: OwnLabels::Only(&asked), ..Wanted::ALL };
+    let few = instance_types("eu-west-3", &settings, Zones::All, wanted).expect("known");
     let mut dropped = 0;
     for (few, mut all) in few.zip(region("eu-west-3", &settings)) {
         let before = all.requirements.len();
@@ -206,4 +207,32 @@ fn types_that_tell_fewer_labels_are_the_same_in_everything_else() {
         assert_eq!(few, all);
     }
     assert!(dropped > 0, "some labels must not have been asked for");
+}
+
+#[test]
+fn types_for_some_pools_are_those_that_one_of_them_can_use() {
+    let settings = NodeClassSettings::default();
+    let entry = |key, operator, values: &[&str]| {
+        RequirementEntry::new(key, operator, values.iter().copied())
+    };
+    let pools = [
+        vec![entry(label::INSTANCE_CATEGORY, Operator::In, &["c"])],
+        vec![
+            entry(label::INSTANCE_CATEGORY, Operator::NotIn, &["c", "m"]),
+            entry(label::INSTANCE_CPU, Operator::Gt, &["64"]),
+        ],
+    ];
+    let wanted = Wanted { pools: Some(&pools), ..Wanted::ALL };
+    let some = instance_types("eu-west-3", &settings, Zones::All, wanted).expect("known");
+    let some: Vec<InstanceType> = some.collect();
+    let mut all = region("eu-west-3", &settings);
+    let before = all.len();
+    all.retain(|it| {
+        let told = |key| it.requirements.iter().find(|told| told.key == key).map(|it| &it.values);
+        let category = told(label::INSTANCE_CATEGORY).and_then(|it| it.first());
+        let cpu = told(label::INSTANCE_CPU).and_then(|it| it[0].parse().ok()).unwrap_or(0);
+        category.is_some_and(|it| it == "c") || category.is_none_or(|it| it != "m") && cpu > 64
+    });
+    assert_eq!(some, all);
+    assert!(all.len() > 50 && before - all.len() > 50, "both some and others must be left");
 }

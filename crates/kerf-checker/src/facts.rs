@@ -239,7 +239,7 @@ impl Reader<'_> {
 
     fn instance_type(&mut self, instance_type: &InstanceType) -> TypeFacts {
         let offerings = instance_type.offerings.iter();
-        let offerings = offerings.map(|offering| self.entries(&offering.requirements)).collect();
+        let offerings = offerings.map(|offering| self.entries(&*offering.requirements)).collect();
         TypeFacts { requirements: self.entries(&instance_type.requirements), offerings }
     }
 }

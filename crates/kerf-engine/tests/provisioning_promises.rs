@@ -320,8 +320,9 @@ fn reserved_capacity_that_is_spoken_for_is_not_given_away_twice() {
     large.requirements[2].values.push(RESERVED.to_owned());
     let mut reserved = large.offerings[0].clone();
     let entry = |key: &str, value: &str| RequirementEntry::new(key, Operator::In, [value]);
-    reserved.requirements[1] = entry(CAPACITY_TYPE, RESERVED);
-    reserved.requirements.push(entry(RESERVATION, "cr-1"));
+    let zone = reserved.requirements[0].clone();
+    reserved.requirements =
+        [zone, entry(CAPACITY_TYPE, RESERVED), entry(RESERVATION, "cr-1")].into();
     large.requirements.push(entry(RESERVATION, "cr-1"));
     reserved.reservation = Some(Reservation { id: "cr-1".to_owned(), remaining: 1 });
     reserved.price = Price::from_micros_per_hour(1);

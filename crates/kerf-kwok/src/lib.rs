@@ -51,7 +51,7 @@ impl Kwok {
     #[must_use]
     pub fn new(client: Client, instance_types: Vec<InstanceType>) -> Self {
         let offerings = instance_types.iter().flat_map(|it| &it.offerings);
-        let entries = offerings.flat_map(|offering| &offering.requirements);
+        let entries = offerings.flat_map(|offering| &*offering.requirements);
         let keys = entries.map(|entry| entry.key.as_str());
         let rules = LabelRules::core()
             .with(&kwok::provider_labels())

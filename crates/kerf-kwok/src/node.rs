@@ -86,7 +86,7 @@ fn labels(claim: &Claim, choice: &Choice<'_>) -> BTreeMap<String, String> {
     let settled =
         |entry: &&RequirementEntry| entry.operator == Operator::In && entry.values.len() == 1;
     let own = claim.wish.spec.requirements.iter();
-    let sold = choice.instance_type.requirements.iter().chain(&choice.offering.requirements);
+    let sold = choice.instance_type.requirements.iter().chain(&*choice.offering.requirements);
     for entry in own.chain(sold).filter(settled) {
         labels.insert(entry.key.clone(), entry.values[0].clone());
     }

@@ -1,5 +1,7 @@
 //! Instance types: the machines a cloud offers, where, and for how much.
 
+use std::sync::Arc;
+
 use crate::price::Price;
 use crate::requirement::RequirementEntry;
 use crate::resources::ResourceList;
@@ -33,8 +35,9 @@ pub struct Overhead {
 /// One way to buy a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offering {
-    /// Zone and capacity type, and what else tells this offering from the others.
-    pub requirements: Vec<RequirementEntry>,
+    /// Zone and capacity type, and what else tells this offering from the others. Shared, because
+    /// a cloud sells all its types in the same few ways.
+    pub requirements: Arc<[RequirementEntry]>,
     /// What it costs.
     pub price: Price,
     /// Whether it can be had, as far as is known.

@@ -27,7 +27,7 @@ fn is(key: &str, values: &[&str]) -> RequirementEntry {
 /// A type at 1 $/h in zone a and 2 $/h in zone b.
 fn machine(name: &str) -> InstanceType {
     let offering = |zone: &str, dollars: u64| Offering {
-        requirements: vec![is(ZONE, &[zone])],
+        requirements: [is(ZONE, &[zone])].into(),
         price: Price::from_micros_per_hour(dollars * 1_000_000),
         available: true,
         reservation: None,

@@ -11,6 +11,9 @@ const CANDIDATES_MAX: usize = 6;
 /// How far beyond the average share of a forced number of nodes a machine may go, in percent.
 const SHARE_PERCENT: u128 = 125;
 
+/// What a machine costs, what its filling would be worth, which it is, and its price.
+type Ranked = (u128, u128, usize, u64);
+
 impl Packer<'_> {
     /// The machines that hold an item, with their prices: those that also hold the pods that must
     /// follow it, if there are any.
@@ -62,7 +65,7 @@ impl Packer<'_> {
     pub(crate) fn ranked(&self, machines: impl Iterator<Item = (usize, u64)>) -> Vec<(usize, u64)> {
         let remaining = (&self.remaining, self.worth.value(&self.remaining));
         let share = self.share(remaining.1);
-        let mut ranked: Vec<(u128, u128, usize, u64)> = machines
+        let mut ranked: Vec<Ranked> = machines
             .map(|(machine, price)| {
                 let free = &self.world.machines.all[machine].free;
                 let filled = (free, self.machine_values[machine]);
@@ -75,9 +78,15 @@ impl Packer<'_> {
             let most = share.max(least);
             ranked.retain(|(_, value, ..)| *value <= most);
         }
-        ranked
-            .sort_by(|a, b| (a.0 * b.1).cmp(&(b.0 * a.1)).then(b.1.cmp(&a.1)).then(a.2.cmp(&b.2)));
-        ranked.truncate(CANDIDATES_MAX);
+        let by_promise = |a: &Ranked, b: &Ranked| {
+            (a.0 * b.1).cmp(&(b.0 * a.1)).then(b.1.cmp(&a.1)).then(a.2.cmp(&b.2))
+        };
+        if ranked.len() > CANDIDATES_MAX {
+            // Only the first few are wanted: no need to sort the hundreds behind them.
+            ranked.select_nth_unstable_by(CANDIDATES_MAX, by_promise);
+            ranked.truncate(CANDIDATES_MAX);
+        }
+        ranked.sort_unstable_by(by_promise);
         ranked.into_iter().map(|(_, _, machine, price)| (machine, price)).collect()
     }
 

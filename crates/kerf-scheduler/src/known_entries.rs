@@ -3,6 +3,8 @@
 //! A cloud's thousand types tell the same labels in the same order, and sell the same zones in the
 //! same ways. What stood at the same place before has its numbers already.
 
+use std::sync::Arc;
+
 use kerf_model::labels::Normalization;
 use kerf_model::requirement::{BadBound, Requirement, RequirementEntry};
 use kerf_model::requirements::Requirements;
@@ -52,7 +54,7 @@ impl<'p> KnownEntries<'p> {
 /// Short lists that come again and again, in much the same order.
 #[derive(Default)]
 pub(crate) struct KnownLists<'p> {
-    lists: Vec<(&'p [RequirementEntry], Requirements)>,
+    lists: Vec<(&'p [RequirementEntry], Arc<Requirements>)>,
     /// Where the next list is looked for first.
     next: usize,
 }
@@ -67,15 +69,18 @@ impl<'p> KnownLists<'p> {
         list: &'p [RequirementEntry],
         normalization: &Normalization,
         vocabulary: &mut Vocabulary,
-    ) -> Result<Requirements, BadBound> {
+    ) -> Result<Arc<Requirements>, BadBound> {
         let (behind, ahead) = self.lists.split_at(self.next.min(self.lists.len()));
-        let is_known = |(known, _): &(&[RequirementEntry], Requirements)| *known == list;
+        let is_known = |(known, _): &(&[RequirementEntry], Arc<Requirements>)| {
+            std::ptr::eq(*known, list) || *known == list
+        };
         let found = ahead.iter().position(is_known).map(|place| behind.len() + place);
         if let Some(place) = found.or_else(|| behind.iter().position(is_known)) {
             self.next = place + 1;
             return Ok(self.lists[place].1.clone());
         }
-        let requirements = Requirements::from_entries(list, normalization, vocabulary)?;
+        let read = Requirements::from_entries(list, normalization, vocabulary)?;
+        let requirements = Arc::new(read);
         if self.lists.len() < LISTS_MAX {
             self.lists.push((list, requirements.clone()));
             self.next = self.lists.len();

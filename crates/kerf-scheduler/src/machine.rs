@@ -1,5 +1,7 @@
 //! Machines: what each pool can be made of, ready to be compared.
 
+use std::sync::Arc;
+
 use kerf_model::instance_type::InstanceType;
 use kerf_model::labels::{Normalization, node_class_key, well_known};
 use kerf_model::requirements::Requirements;
@@ -50,7 +52,7 @@ pub(crate) struct Machine {
 #[derive(Debug)]
 pub(crate) struct Offer {
     pub(crate) offering: usize,
-    pub(crate) requirements: Requirements,
+    pub(crate) requirements: Arc<Requirements>,
     pub(crate) price_micros: u64,
     /// A reservation it comes out of: an index into the reservations of the problem.
     pub(crate) reservation: Option<usize>,
@@ -349,7 +351,7 @@ impl Machine {
     pub(crate) fn domains(&self, key: KeyId, vocabulary: &Vocabulary) -> Vec<ValueId> {
         let mut domains: Vec<ValueId> = Vec::new();
         for requirements in
-            self.offers.iter().map(|offer| &offer.requirements).chain([&self.requirements])
+            self.offers.iter().map(|offer| &*offer.requirements).chain([&self.requirements])
         {
             if let Some(own) = requirements.find(key).filter(|own| !own.is_complement()) {
                 domains.extend(own.values().iter().filter(|value| own.has(*value, vocabulary)));

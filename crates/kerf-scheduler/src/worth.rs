@@ -1,11 +1,15 @@
 //! What resources are worth in a batch: the prices of the cheapest conceivable fleet.
 
+use smallvec::SmallVec;
+
 use crate::covering::{Column, Cover, cover};
 use crate::item::World;
 use crate::units::Amounts;
 
 /// Most resources that are priced; the rest count for nothing, which keeps every bound valid.
 const ROWS_MAX: usize = 8;
+/// As many as most batches ask for: CPU, memory, pods, storage.
+const ROWS_INLINE: usize = 4;
 
 /// The worth of resources.
 #[derive(Clone, Debug)]
@@ -25,13 +29,20 @@ impl Worth {
         let rows: Vec<usize> =
             (0..demand.len()).filter(|row| demand[*row] > 0).take(ROWS_MAX).collect();
         let wanted: Vec<i64> = rows.iter().map(|row| demand[*row]).collect();
-        let mut amounts: Vec<(u64, Vec<i64>)> = Vec::new();
-        for (machine, price_micros) in machines {
-            let free = &world.machines.all[machine].free;
-            let row = |row: &usize| free.get(*row).copied().unwrap_or(0).max(0);
-            amounts.push((price_micros + overhead_micros, rows.iter().map(row).collect()));
-        }
-        amounts.sort();
+        // Zones mostly sell a machine at one price, so that few of so many differ.
+        let mut machines: Vec<(u64, usize)> =
+            machines.map(|(machine, price_micros)| (price_micros, machine)).collect();
+        machines.sort_unstable();
+        machines.dedup();
+        let mut amounts: Vec<(u64, SmallVec<[i64; ROWS_INLINE]>)> = machines
+            .into_iter()
+            .map(|(price_micros, machine)| {
+                let free = &world.machines.all[machine].free;
+                let amounts = rows.iter().map(|row| at(free, *row).max(0));
+                (price_micros + overhead_micros, amounts.collect())
+            })
+            .collect();
+        amounts.sort_unstable();
         amounts.dedup();
         let columns: Vec<Column<'_>> = amounts
             .iter()

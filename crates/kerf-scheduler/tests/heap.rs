@@ -15,7 +15,7 @@ const MEBIBYTE: usize = 1 << 20;
 
 /// A workload and the most that solving it may take.
 const CEILINGS: [(&str, usize); 4] = [
-    ("replicas-10000", 3 * MEBIBYTE),
+    ("replicas-10000", 2 * MEBIBYTE),
     ("preferences-1000", 6 * MEBIBYTE),
     ("existing-2000", 6 * MEBIBYTE),
     ("mixed-5000", 8 * MEBIBYTE),

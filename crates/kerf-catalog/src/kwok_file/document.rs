@@ -132,7 +132,7 @@ impl OfferingDocument {
             None
         };
         Ok(Offering {
-            requirements,
+            requirements: requirements.into(),
             price,
             available: true,
             reservation,

@@ -61,7 +61,7 @@ fn requirements(facts: &MachineFacts) -> Vec<RequirementEntry> {
 
 /// The values some offering has for a label, each once, in the order of the offerings.
 fn offered<'a>(facts: &'a MachineFacts, key: &str) -> Vec<&'a str> {
-    let entries = facts.offerings.iter().flat_map(|offering| &offering.requirements);
+    let entries = facts.offerings.iter().flat_map(|offering| &*offering.requirements);
     let values = entries.filter(|entry| entry.key == key).flat_map(|entry| &entry.values);
     let mut distinct = Vec::new();
     for value in values {

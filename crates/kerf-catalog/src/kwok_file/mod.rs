@@ -60,5 +60,5 @@ pub fn to_json(types: &[InstanceType]) -> String {
 #[must_use]
 pub fn offering_keys(types: &[InstanceType]) -> BTreeSet<&str> {
     let offerings = types.iter().flat_map(|instance_type| &instance_type.offerings);
-    offerings.flat_map(|offering| &offering.requirements).map(|entry| entry.key.as_str()).collect()
+    offerings.flat_map(|offering| &*offering.requirements).map(|entry| entry.key.as_str()).collect()
 }

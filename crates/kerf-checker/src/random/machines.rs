@@ -34,7 +34,7 @@ fn instance_type(dice: &mut Dice, size: &Size, zones: &[&str], number: u64) -> I
     let arch = if dice.chance(30) { well_known::ARCH_ARM64 } else { well_known::ARCH_AMD64 };
     let capacity_types = [well_known::ON_DEMAND, well_known::SPOT, well_known::RESERVED];
     let sold = |wanted: &&str| {
-        let mut entries = offerings.iter().flat_map(|offering: &Offering| &offering.requirements);
+        let mut entries = offerings.iter().flat_map(|offering: &Offering| &*offering.requirements);
         entries.any(|entry| entry.values.iter().any(|value| value == wanted))
     };
     let sold: Vec<&str> = capacity_types.into_iter().filter(sold).collect();
@@ -91,10 +91,11 @@ fn offering(dice: &mut Dice, zone: &str, capacity_type: &str, micros: u64) -> Of
         capacity_override.insert(MEMORY, Quantity::from_bytes(1 << 30));
     }
     Offering {
-        requirements: vec![
+        requirements: [
             RequirementEntry::new(well_known::ZONE, Operator::In, [zone]),
             RequirementEntry::new(well_known::CAPACITY_TYPE, Operator::In, [capacity_type]),
-        ],
+        ]
+        .into(),
         price: Price::from_micros_per_hour(micros),
         available: dice.chance(85),
         reservation: None,

@@ -67,7 +67,7 @@ fn node(dice: &mut Dice, pools: &[Pool], daemons: &[Arc<PodShape>], number: u64)
 
 fn labels(dice: &mut Dice, instance_type: &InstanceType) -> BTreeMap<String, String> {
     let offering = dice.pick(&instance_type.offerings);
-    let entries = instance_type.requirements.iter().chain(&offering.requirements);
+    let entries = instance_type.requirements.iter().chain(&*offering.requirements);
     let value = |entry: &RequirementEntry| Some((entry.key.clone(), entry.values.first()?.clone()));
     let mut labels: BTreeMap<String, String> = entries.filter_map(value).collect();
     if dice.chance(5) {

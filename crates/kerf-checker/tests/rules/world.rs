@@ -135,10 +135,11 @@ pub(crate) fn change_types(problem: &mut Problem, change: impl FnOnce(&mut [Inst
 
 fn machine(name: &str, cpu: i64) -> InstanceType {
     let offering = |zone: &str| Offering {
-        requirements: vec![
+        requirements: [
             is_in(well_known::ZONE, &[zone]),
             is_in(well_known::CAPACITY_TYPE, &[well_known::ON_DEMAND]),
-        ],
+        ]
+        .into(),
         price: Price::from_micros_per_hour(cpu as u64 * 50_000),
         available: true,
         reservation: None,

@@ -56,7 +56,7 @@ pub(crate) fn machines() -> Arc<[InstanceType]> {
         overhead: Overhead::default(),
         offerings: ZONES
             .map(|zone| Offering {
-                requirements: vec![entry(ZONE, zone), entry(CAPACITY_TYPE, ON_DEMAND)],
+                requirements: [entry(ZONE, zone), entry(CAPACITY_TYPE, ON_DEMAND)].into(),
                 price: Price::from_micros_per_hour(micros),
                 available: true,
                 reservation: None,

@@ -73,6 +73,40 @@ impl RequirementEntry {
         Ok(requirement.with_min_values(self.min_values))
     }
 
+    /// The same entry, its key and values as they are spelt today.
+    #[must_use]
+    pub fn normalized(&self, normalization: &Normalization) -> Self {
+        let key = normalization.key(&self.key);
+        let values = self.values.iter().map(|value| normalization.value(key, value).to_owned());
+        Self { key: key.to_owned(), values: values.collect(), ..self.clone() }
+    }
+
+    /// Whether none of the values that another entry lists for the same key is admitted, by the
+    /// texts alone: cheap, and never wrong when it says so of entries that are both normalised.
+    #[must_use]
+    pub fn rules_out(&self, listed: &Self) -> bool {
+        if self.key != listed.key || listed.operator != Operator::In || listed.values.is_empty() {
+            return false;
+        }
+        let bound = match self.values.as_slice() {
+            [value] => parse_integer(value),
+            _ => None,
+        };
+        let beyond = |value: &str, is_within: fn(i64, i64) -> bool| {
+            bound.is_some_and(|bound| parse_integer(value).is_none_or(|n| !is_within(n, bound)))
+        };
+        listed.values.iter().all(|value| match self.operator {
+            Operator::In => !self.values.contains(value),
+            Operator::NotIn => self.values.contains(value),
+            Operator::Exists => false,
+            Operator::DoesNotExist => true,
+            Operator::Gt => beyond(value, |n, bound| n > bound),
+            Operator::Lt => beyond(value, |n, bound| n < bound),
+            Operator::Gte => beyond(value, |n, bound| n >= bound),
+            Operator::Lte => beyond(value, |n, bound| n <= bound),
+        })
+    }
+
     fn bound(&self, normalization: &Normalization) -> Result<i64, BadBound> {
         let value = match self.values.as_slice() {
             [value] => parse_integer(normalization.value(normalization.key(&self.key), value)),

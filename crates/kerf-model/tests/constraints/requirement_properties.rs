@@ -60,6 +60,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
+    fn what_texts_rule_out_has_no_value_in_common(asked in entry(&["k"]), told in entry(&["k"])) {
+        let mut words = Vocabulary::new();
+        let [left, right] = [&asked, &told].map(|it| build(std::slice::from_ref(it), &mut words));
+        let listed = told.operator == Operator::In && !told.values.is_empty();
+        prop_assert_eq!(asked.rules_out(&told), listed && !left.admits(&right, &words));
+    }
+
+    #[test]
     fn intersection_is_commutative_associative_and_idempotent(
         a in shapes(), b in shapes(), c in shapes()
     ) {

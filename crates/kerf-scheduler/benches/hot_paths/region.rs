@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use kerf_catalog::aws::{OwnLabels, Zones, instance_types};
+use kerf_catalog::aws::{OwnLabels, Wanted, Zones, instance_types};
 use kerf_catalog::settings::NodeClassSettings;
 use kerf_model::labels::{LabelRules, aws, well_known};
 use kerf_model::pod::SpreadConstraint;
@@ -29,8 +29,10 @@ pub(crate) fn work(name: &str) -> Option<Box<dyn FnMut()>> {
     let mut pool = (*problem.pools[0].pool).clone();
     pool.template.spec.requirements = wanted();
     let (pool, settings) = (Arc::new(pool), NodeClassSettings::default());
+    let pools = [wanted()];
     Some(Box::new(move || {
-        let types = instance_types(REGION, &settings, Zones::All, OwnLabels::Only(&ASKED));
+        let wanted = Wanted { labels: OwnLabels::Only(&ASKED), pools: Some(&pools) };
+        let types = instance_types(REGION, &settings, Zones::All, wanted);
         let instance_types = types.expect("the region is known").collect();
         problem.pools = vec![Pool { pool: pool.clone(), instance_types }];
         let solution = kerf_scheduler::solve(black_box(&problem));

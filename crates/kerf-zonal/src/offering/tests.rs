@@ -18,7 +18,7 @@ fn zones(names: &[&str]) -> BTreeSet<ZoneName> {
 /// The zones in which something is available.
 fn available(types: &[InstanceType]) -> BTreeSet<String> {
     let offerings = types.iter().flat_map(|it| &it.offerings).filter(|offering| offering.available);
-    let entries = offerings.flat_map(|offering| &offering.requirements);
+    let entries = offerings.flat_map(|offering| &*offering.requirements);
     entries.filter(|entry| entry.key == ZONE).flat_map(|entry| entry.values.clone()).collect()
 }
 

@@ -89,10 +89,11 @@ fn instance_type(cpus: i64) -> InstanceType {
 fn offering(capacity_type: &str, zone: &str, cpus: i64) -> Offering {
     let micros = cpus * MICROS_PER_CPU + cpus * MEMORY_BYTES_PER_CPU / BYTES_PER_MICRO;
     Offering {
-        requirements: vec![
+        requirements: [
             RequirementEntry::new(well_known::CAPACITY_TYPE, Operator::In, [capacity_type]),
             RequirementEntry::new(well_known::ZONE, Operator::In, [zone]),
-        ],
+        ]
+        .into(),
         price: Price::from_micros_per_hour(micros.unsigned_abs()),
         available: true,
         reservation: None,

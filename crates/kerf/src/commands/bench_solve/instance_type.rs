@@ -69,7 +69,7 @@ impl OfferingFile {
         let dollars = self.price.as_f64().with_context(|| format!("price {}", self.price))?;
         Ok(Offering {
             price: Price::parse(&dollars.to_string())?,
-            requirements,
+            requirements: requirements.into(),
             available: self.available,
             reservation,
             capacity_override: ResourceList::new(),

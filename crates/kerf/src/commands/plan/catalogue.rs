@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use kerf_api::convert::node_pool_to_model;
 use kerf_api::node_pool::NodePool;
-use kerf_catalog::aws::{OwnLabels, Zones};
+use kerf_catalog::aws::{OwnLabels, Wanted, Zones};
 use kerf_catalog::price::{PriceSource, price_source};
 use kerf_catalog::settings::NodeClassSettings;
 use kerf_kube::{Sourced, SourcedProblem};
@@ -15,6 +15,7 @@ use kerf_model::instance_type::InstanceType;
 use kerf_model::labels::well_known::REGION;
 use kerf_model::labels::{LabelRules, ProviderLabels, aws, kwok};
 use kerf_model::pool::Sizing;
+use kerf_model::requirement::RequirementEntry;
 use kerf_scheduler::Pool;
 
 use super::asked_labels::AskedLabels;
@@ -69,7 +70,7 @@ pub(super) fn pools(input: &Input, named: Option<&CatalogueName>) -> Result<Chos
         notes.push(default_pool::note(machines).to_owned());
         given.push(default_pool(machines));
     }
-    given.iter().for_each(|pool| shelf.asked_labels.note_pool(pool));
+    given.iter().for_each(|pool| shelf.note_pool(pool));
     let mut pools = Vec::new();
     for pool in given {
         if pool.sizing != Sizing::Dynamic {
@@ -109,6 +110,8 @@ struct Shelf<'a> {
     named: Option<&'a CatalogueName>,
     region: String,
     asked_labels: AskedLabels,
+    /// What the pools of a node class require, by its name.
+    required: BTreeMap<String, Vec<Vec<RequirementEntry>>>,
     file: Option<Arc<[InstanceType]>>,
     kwok: Option<Arc<[InstanceType]>>,
     /// By the name of the node class.
@@ -127,7 +130,25 @@ impl<'a> Shelf<'a> {
         };
         let mut asked_labels = input.asked_labels.clone();
         asked_labels.note_scheduler_config(&input.cluster.scheduler_config);
-        Ok(Self { input, named, region, asked_labels, file, kwok: None, aws: BTreeMap::new() })
+        Ok(Self {
+            input,
+            named,
+            region,
+            asked_labels,
+            required: BTreeMap::new(),
+            file,
+            kwok: None,
+            aws: BTreeMap::new(),
+        })
+    }
+
+    fn note_pool(&mut self, pool: &kerf_model::pool::NodePool) {
+        self.asked_labels.note_pool(pool);
+        let spec = &pool.template.spec;
+        let rules = self.label_rules();
+        let entries = spec.requirements.iter();
+        let required = entries.map(|entry| entry.normalized(rules.normalization())).collect();
+        self.required.entry(spec.node_class.name.clone()).or_default().push(required);
     }
 
     fn default_machines(&self) -> Machines {
@@ -177,8 +198,11 @@ impl<'a> Shelf<'a> {
         let zones = found.map(node_class::zones).unwrap_or_default();
         let zones = if zones.is_empty() { Zones::All } else { Zones::Only(&zones) };
         let asked = self.asked_labels.keys();
-        let labels = OwnLabels::Only(&asked);
-        let types = kerf_catalog::aws::instance_types(&self.region, &settings, zones, labels);
+        // Overlays may contradict each other on types that no pool can use: that is said, too.
+        let is_plain = self.input.node_overlays.is_empty();
+        let pools = self.required.get(class).filter(|_| is_plain).map(Vec::as_slice);
+        let wanted = Wanted { labels: OwnLabels::Only(&asked), pools };
+        let types = kerf_catalog::aws::instance_types(&self.region, &settings, zones, wanted);
         types
             .map(Iterator::collect)
             .map_err(|error| Refusals(vec![format!("--catalogue  {error}")]))

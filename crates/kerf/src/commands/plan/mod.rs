@@ -100,7 +100,12 @@ fn plan(
     catalogue: Option<&CatalogueName>,
     policy: &Policy,
 ) -> Result<Result<(Report, Vec<String>), Refusals>> {
-    Ok(input::read(filename)?.and_then(|input| planned(input, catalogue, policy)))
+    // Almost every plan needs the tables, and while files are read and judged another core is idle.
+    let tables = std::thread::spawn(kerf_catalog::table::shapes);
+    let input = input::read(filename)?;
+    // Nobody waits for a thread that is still at it when there is nothing to plan.
+    drop(tables);
+    Ok(input.and_then(|input| planned(input, catalogue, policy)))
 }
 
 fn planned(
