@@ -66,9 +66,7 @@ impl Bin {
         // Asked first because a node that is nearly full says no to almost everything.
         let class = &world.classes[item.class];
         let mut room = units::times_fitting(&class.requests, &self.free).min(most);
-        let demand = || world.demands.get(item.demand);
-        let machine = u32::try_from(self.machine).expect("a machine's index");
-        if room == 0 || !demand().machines.contains(machine) {
+        if room == 0 || !self.is_offered(item, world) {
             return 0;
         }
         if room > 0 {
@@ -85,9 +83,33 @@ impl Bin {
         room
     }
 
+    /// Whether pods of an item may stand there, as far as the node itself is concerned.
+    pub(crate) fn accepts(&self, item: &Item, world: &World<'_>) -> bool {
+        self.is_offered(item, world)
+            && (self.demands.contains(&item.demand) || self.can_also(item.demand, world))
+    }
+
+    /// Whether the machine it was filled for is one for the item.
+    fn is_offered(&self, item: &Item, world: &World<'_>) -> bool {
+        let machine = u32::try_from(self.machine).expect("a machine's index");
+        world.demands.get(item.demand).machines.contains(machine)
+    }
+
+    /// Takes a pod of an item off and keeps its room, unless it is the last of its kind there.
+    pub(crate) fn keep_room(&mut self, item: &Item) -> bool {
+        let content = self.contents.iter_mut().find(|content| content.item.is_same(item));
+        match content.filter(|content| content.count > 1) {
+            Some(content) => {
+                content.count -= 1;
+                true
+            }
+            None => false,
+        }
+    }
+
     /// Puts pods of an item there.
     pub(crate) fn add(&mut self, item: &Item, world: &World<'_>, count: i64) {
-        match self.contents.iter().position(|content| same(&content.item, item)) {
+        match self.contents.iter().position(|content| content.item.is_same(item)) {
             None => self.add_new(item, world, count),
             Some(position) => {
                 self.count_in(item, world, count);
@@ -125,21 +147,30 @@ impl Bin {
             && self.requests == other.requests
             && self.requirements == other.requirements
             && self.contents.len() == other.contents.len()
-            && self.contents.iter().zip(&other.contents).all(|(a, b)| same(&a.item, &b.item))
+            && self.contents.iter().zip(&other.contents).all(|(a, b)| a.item.is_same(&b.item))
     }
 
     /// The price of the cheapest machine it may be.
     pub(crate) fn price_micros(&self, world: &World<'_>) -> u64 {
-        let mut cheapest: Option<u64> = None;
+        self.cheapest_choice(world).map_or(0, |choice| choice.price_micros)
+    }
+
+    /// The cheapest machine it may be.
+    pub(crate) fn cheapest_machine(&self, world: &World<'_>) -> usize {
+        self.cheapest_choice(world).map_or(self.machine, |choice| choice.machine)
+    }
+
+    fn cheapest_choice(&self, world: &World<'_>) -> Option<Choice> {
+        let mut cheapest: Option<Choice> = None;
         for index in &world.machines.templates[self.template].by_price {
             let least = world.machines.all[*index].offers[0].price_micros;
-            if cheapest.is_some_and(|cheapest| cheapest <= least) {
+            if cheapest.is_some_and(|cheapest| cheapest.price_micros <= least) {
                 break;
             }
-            let price = self.choice(*index, world).map(|choice| choice.price_micros);
-            cheapest = cheapest.into_iter().chain(price).min();
+            let choices = cheapest.into_iter().chain(self.choice(*index, world));
+            cheapest = choices.min_by_key(|choice| choice.price_micros);
         }
-        cheapest.unwrap_or(0)
+        cheapest
     }
 
     /// The node as one machine, if that can hold what is meant for it. Where the pool has limits,
@@ -250,8 +281,4 @@ impl Bin {
         let mut wanted = wanted.filter(|wanted| taken.iter().any(|taken| taken.clashes(wanted)));
         !taken.is_empty() && wanted.next().is_some()
     }
-}
-
-fn same(a: &Item, b: &Item) -> bool {
-    (a.class, a.variant, &a.pins) == (b.class, b.variant, &b.pins)
 }

@@ -3,7 +3,7 @@
 use crate::group::Rule;
 use crate::item::Item;
 use crate::machine::Offer;
-use crate::pack::Packer;
+use crate::pack::{Order, Packer};
 use crate::units::{self, Amounts};
 
 /// Machines that are filled to see which is best, at each step.
@@ -69,7 +69,13 @@ impl Packer<'_> {
             .map(|(machine, price)| {
                 let free = &self.world.machines.all[machine].free;
                 let filled = (free, self.machine_values[machine]);
-                let value = u128::from(self.worth.value_of_smaller(filled, remaining)).max(1);
+                let value = match self.by {
+                    Order::ByWorth | Order::ByCpu => {
+                        u128::from(self.worth.value_of_smaller(filled, remaining))
+                    }
+                    Order::Blended => self.blended_value(machine, remaining.1),
+                };
+                let value = value.max(1);
                 (u128::from(price + self.overhead_micros).max(1), value, machine, price)
             })
             .collect();
@@ -88,6 +94,24 @@ impl Packer<'_> {
         }
         ranked.sort_unstable_by(by_promise);
         ranked.into_iter().map(|(_, _, machine, price)| (machine, price)).collect()
+    }
+
+    /// What a machine's part of all that is left is worth.
+    fn blended_value(&self, machine: usize, all: u64) -> u128 {
+        let (part, whole) = self.part_held(machine);
+        u128::from(all) * part.unsigned_abs() / whole.unsigned_abs()
+    }
+
+    /// How much of all that is left a machine holds when it gets the same part of every item, as a
+    /// part of a whole.
+    pub(crate) fn part_held(&self, machine: usize) -> (i128, i128) {
+        let free = &self.world.machines.all[machine].free;
+        let wanted = self.remaining.iter().enumerate().filter(|(_, wanted)| **wanted > 0);
+        let parts = wanted.map(|(resource, wanted)| {
+            let free = free.get(resource).copied().unwrap_or(0).max(0);
+            (i128::from(free.min(*wanted)), i128::from(*wanted))
+        });
+        parts.min_by(|a, b| (a.0 * b.1).cmp(&(b.0 * a.1))).unwrap_or((1, 1))
     }
 
     /// The cheapest offer of a machine for an item, used-up reservations left out.

@@ -23,6 +23,13 @@ pub(crate) struct Item {
     pub(crate) count: i64,
 }
 
+impl Item {
+    /// Whether another stands for the same pods, placed in the same way.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        (self.class, self.variant, &self.pins) == (other.class, other.variant, &other.pins)
+    }
+}
+
 /// Everything packing reads and never changes.
 #[derive(Clone, Copy)]
 pub(crate) struct World<'a> {

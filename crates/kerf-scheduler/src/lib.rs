@@ -11,6 +11,7 @@ mod covering;
 mod daemon;
 mod demand;
 mod domains;
+mod fleets;
 mod forced;
 mod group;
 mod improve;
@@ -26,6 +27,7 @@ mod pack;
 mod pack_state;
 mod placement;
 mod problem;
+mod rehearsal;
 mod rounds;
 mod shapes;
 mod solution;
@@ -38,8 +40,8 @@ mod worth;
 
 pub use cluster::Cluster;
 pub use problem::{
-    IMPROVEMENT_EFFORT_DEFAULT, INSTANCE_TYPE_OPTIONS_MAX, MinValuesPolicy, NODE_OVERHEAD_DEFAULT,
-    Pool, PreferencePolicy, Problem, Settings,
+    Filling, IMPROVEMENT_EFFORT_DEFAULT, INSTANCE_TYPE_OPTIONS_MAX, MinValuesPolicy,
+    NODE_OVERHEAD_DEFAULT, Pool, PreferencePolicy, Problem, Settings,
 };
 pub use solution::{
     Displaced, ExistingPlacement, NewNode, Solution, TypeOption, Unplaced, Without,

@@ -44,6 +44,7 @@ pub(crate) struct Packer<'a> {
     pub(crate) machine_values: Vec<u64>,
     pub(crate) state: PackState,
     pub(crate) overhead_micros: u64,
+    pub(crate) by: Order,
     /// A rule that forces many nodes, and its items, hardest first.
     pub(crate) forced: Option<Forced>,
     /// The least any item left asks for, by resource, and of how many items.
@@ -66,6 +67,8 @@ pub(crate) enum Order {
     ByWorth,
     /// The one whose pods ask for most CPU, then memory.
     ByCpu,
+    /// As by worth; but every node gets some of everything that is left, as if pods were dealt out.
+    Blended,
 }
 
 impl Packing {
@@ -97,7 +100,7 @@ pub(crate) fn pack(
         let requests = &world.classes[items[*index].class].requests;
         let at = |resource| requests.get(resource).copied().unwrap_or(0);
         match by {
-            Order::ByWorth => (worth.value(requests), 0),
+            Order::ByWorth | Order::Blended => (worth.value(requests), 0),
             Order::ByCpu => (u64::try_from(at(0)).unwrap_or(0), at(1)),
         }
     };
@@ -115,6 +118,7 @@ pub(crate) fn pack(
         machine_values,
         state: state.clone(),
         overhead_micros,
+        by,
         least: Amounts::new(),
         least_of: usize::MAX / 8,
         bins: Vec::new(),
@@ -250,6 +254,10 @@ impl Packer<'_> {
             bin.reserved = offer.and_then(|offer| offer.reservation);
         }
         let mut filling = Filling { bin, held: Vec::new() };
+        if self.by == Order::Blended {
+            self.blend(&mut filling, hardest);
+            return filling;
+        }
         self.put(&mut filling, hardest);
         if filling.held.is_empty() {
             return filling;
@@ -272,16 +280,37 @@ impl Packer<'_> {
         filling
     }
 
+    /// Fills a machine with its share of every item, at least with one of the hardest. What is lost
+    /// by rounding for one item goes to the next.
+    fn blend(&self, filling: &mut Filling, hardest: usize) {
+        let (part, whole) = self.part_held(filling.bin.machine);
+        let mut owed = 0;
+        for index in self.order.iter().copied() {
+            owed += i128::from(self.left[index]) * part;
+            let due = i64::try_from(owed / whole).unwrap_or(i64::MAX);
+            owed -= i128::from(self.put_some(filling, index, due)) * whole;
+        }
+        if filling.held.is_empty() {
+            self.put_some(filling, hardest, 1);
+        }
+    }
+
     /// Puts as many pods of an item as fit; answers whether anything at all could still fit.
     fn put(&self, filling: &mut Filling, index: usize) -> bool {
+        self.put_some(filling, index, i64::MAX) == 0
+            || self.least.iter().zip(&filling.bin.free).all(|(least, free)| least <= free)
+    }
+
+    /// Puts so many pods of an item at most; answers how many.
+    fn put_some(&self, filling: &mut Filling, index: usize, most: i64) -> i64 {
         let item = &self.items[index];
-        let room = filling.bin.room(item, &self.world, &self.state.started, self.left[index]);
-        if room == 0 {
-            return true;
+        let most = most.min(self.left[index]);
+        let room = filling.bin.room(item, &self.world, &self.state.started, most);
+        if room > 0 {
+            filling.bin.add_new(item, &self.world, room);
+            filling.held.push((index, room));
         }
-        filling.bin.add_new(item, &self.world, room);
-        filling.held.push((index, room));
-        self.least.iter().zip(&filling.bin.free).all(|(least, free)| least <= free)
+        room
     }
 
     /// Gives pods that must follow others the slack of the nodes those stand on.

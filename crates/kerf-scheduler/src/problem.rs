@@ -53,6 +53,18 @@ pub struct Settings {
     pub improvement_effort: u32,
     /// Most instance types a new node keeps as options.
     pub instance_type_options_max: usize,
+    /// Who fills the new nodes.
+    pub filling: Filling,
+}
+
+/// Who puts the pods onto new nodes once they are up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Filling {
+    /// Each pod goes where the plan has it.
+    Planned,
+    /// Another scheduler, which fills nodes as it likes. Fleets are rehearsed for that, and the
+    /// cheapest on which nobody is left over is chosen rather than the one with the least to spare.
+    Free,
 }
 
 /// What to do with preferred affinities and spreads that are only wished for.
@@ -94,6 +106,7 @@ impl Default for Settings {
             node_overhead: NODE_OVERHEAD_DEFAULT,
             improvement_effort: IMPROVEMENT_EFFORT_DEFAULT,
             instance_type_options_max: INSTANCE_TYPE_OPTIONS_MAX,
+            filling: Filling::Planned,
         }
     }
 }

@@ -4,19 +4,9 @@ use crate::assign::Ban;
 use crate::bin::{Bin, Content};
 use crate::class::{Class, Variant};
 use crate::item::Item;
-use crate::merge::merge;
-use crate::pack::{Order, Packing, pack};
 use crate::solver::Solver;
 use crate::units;
 
-/// Fleets are packed in several ways and the best is kept. A higher price per node, as a multiple of
-/// its overhead, gives fewer and larger nodes.
-const WAYS: [(u64, Order); 4] =
-    [(1, Order::ByWorth), (3, Order::ByWorth), (30, Order::ByWorth), (300, Order::ByCpu)];
-/// A fleet with fewer nodes may cost so much more than the cheapest, in thousandths of its price …
-const FEWER_NODES_WORTH_PER_MILLE: u64 = 20;
-/// … and so many times the overhead of each node saved.
-const NODE_SAVED_WORTH: u64 = 5;
 /// Rounds after which what is left stays without a place. Each round either places pods, bans a
 /// domain or gives up a wish, so this is reached only where thousands of wishes fail one by one.
 const ROUNDS_MAX: usize = 512;
@@ -222,38 +212,6 @@ impl Solver<'_> {
                 }
             }
         }
-    }
-
-    /// The cheapest of several fleets, or one nearly as cheap with fewer nodes.
-    fn best_packing(&self, items: &[Item]) -> Packing {
-        let overhead = self.base.problem.settings.node_overhead.micros_per_hour();
-        let mut packings: Vec<Packing> = Vec::new();
-        let mut spent = 0;
-        for (factor, order) in WAYS {
-            let counted = overhead.saturating_mul(factor);
-            let mut packing = pack(self.world(), items, &self.state, counted, order);
-            merge(&mut packing, &self.world(), overhead);
-            spent += packing.fillings;
-            packings.push(packing);
-            if spent > self.base.problem.settings.improvement_effort {
-                break;
-            }
-        }
-        let unplaced = |packing: &Packing| packing.left.iter().sum::<i64>();
-        let least_unplaced = packings.iter().map(unplaced).min().expect("there is at least one");
-        let complete = packings.into_iter().filter(|packing| unplaced(packing) == least_unplaced);
-        let complete: Vec<Packing> = complete.collect();
-        let cheapest = complete.iter().map(Packing::price_micros).min();
-        let cheapest = cheapest.expect("the least is one of them");
-        let most = cheapest.saturating_add(cheapest / 1000 * FEWER_NODES_WORTH_PER_MILLE);
-        let affordable = complete.into_iter().filter(|packing| packing.price_micros() <= most);
-        let node_worth = overhead.saturating_mul(NODE_SAVED_WORTH);
-        affordable
-            .min_by_key(|packing| {
-                let nodes = packing.bins.len() as u64;
-                packing.price_micros().saturating_add(node_worth.saturating_mul(nodes))
-            })
-            .expect("the cheapest is affordable")
     }
 
     /// Takes back pods whose spread holds no longer because others found no place; answers whether

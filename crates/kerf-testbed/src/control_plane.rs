@@ -10,7 +10,7 @@ use crate::access::Access;
 use crate::cache::Cache;
 use crate::command::run;
 use crate::error::Result;
-use crate::flags::{ETCD_SOCKET, Setting};
+use crate::flags::{ETCD_SOCKET, KWOK_CONFIG, KWOK_CONFIG_FILE, Setting};
 use crate::go_module::GoModule;
 use crate::options::{Options, Part};
 use crate::port::free_port;
@@ -58,6 +58,7 @@ impl ControlPlane {
     fn start_once(options: &Options, keeper: &Keeper, kubernetes: &Kubernetes) -> Result<Self> {
         let dir = WorkDir::create("testbed", keeper)?;
         run(keeper.command("credentials").arg(dir.path()), "")?;
+        dir.write(KWOK_CONFIG_FILE, KWOK_CONFIG)?;
         let port = free_port()?;
         let access = Access::write(&dir, port, options.users())?;
         let kubectl = kubernetes.program("kubectl");

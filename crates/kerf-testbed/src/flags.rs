@@ -16,6 +16,22 @@ const CONTROLLERS: &str = "*,-node-ipam-controller,-node-route-controller,\
 /// Nodes with this annotation are played by kwok.
 const KWOK_SELECTOR: &str = "kwok.x-k8s.io/node=fake";
 
+/// The settings of kwok, in the work folder.
+pub(crate) const KWOK_CONFIG_FILE: &str = "kwok.yaml";
+/// Kwok plays the kubelets of all nodes, which in a cluster work side by side; by default it does
+/// four things at a time, and looks at the pods of one node after the other. Where settings are
+/// given it has no defaults.
+pub(crate) const KWOK_CONFIG: &str = "\
+apiVersion: config.kwok.x-k8s.io/v1alpha1
+kind: KwokConfiguration
+options:
+  cidr: 10.0.0.0/24
+  podPlayStageParallelism: 64
+  nodePlayStageParallelism: 16
+  nodeLeaseParallelism: 4
+  podsOnNodeSyncParallelism: 16
+";
+
 /// As the real kubelet: a lost node is noticed after 40 s.
 const NODE_LEASE_SECONDS: u32 = 40;
 
@@ -76,6 +92,7 @@ impl Setting<'_> {
         vec![
             self.kubeconfig(),
             format!("--config={}", self.stages.display()),
+            format!("--config={KWOK_CONFIG_FILE}"),
             format!("--manage-nodes-with-annotation-selector={KWOK_SELECTOR}"),
             format!("--node-lease-duration-seconds={NODE_LEASE_SECONDS}"),
             // No kubelet API: nothing here follows logs or opens a shell, and it would want a port.

@@ -12,7 +12,7 @@ mod words;
 use std::collections::BTreeMap;
 
 use kerf_model::labels::{LabelRules, kwok};
-use kerf_scheduler::{MinValuesPolicy, PreferencePolicy, Problem, Settings};
+use kerf_scheduler::{Filling, MinValuesPolicy, PreferencePolicy, Problem, Settings};
 
 use dice::Dice;
 
@@ -94,6 +94,7 @@ fn settings(dice: &mut Dice) -> Settings {
         min_values: if best_effort { MinValuesPolicy::BestEffort } else { MinValuesPolicy::Strict },
         instance_type_options_max: if dice.chance(10) { 2 } else { 600 },
         improvement_effort: 200,
+        filling: if dice.chance(50) { Filling::Free } else { Filling::Planned },
         ..Settings::default()
     }
 }

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use kerf_kube::SchedulerConfig;
 use kerf_lint::FILE_BYTES_MAX;
 use kerf_model::labels::LabelRules;
-use kerf_scheduler::{MinValuesPolicy, PreferencePolicy, Settings};
+use kerf_scheduler::{Filling, MinValuesPolicy, PreferencePolicy, Settings};
 use serde_json::Value;
 
 use super::input::Refusals;
@@ -55,6 +55,8 @@ impl Policy {
                 MinValues::Strict => MinValuesPolicy::Strict,
                 MinValues::BestEffort => MinValuesPolicy::BestEffort,
             },
+            // As the controller plans, whose pods are bound by the cluster's scheduler.
+            filling: Filling::Free,
             ..Settings::default()
         }
     }
