@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kerf_model::claim::NodeClaim;
+use kerf_model::labels::well_known::TERMINATION_FINALIZER;
 use kerf_model::taint::Taint;
 use kerf_scheduler::Problem;
 
@@ -91,12 +92,13 @@ pub enum Deed {
         /// Its identity.
         uid: Arc<str>,
     },
-    /// Change a node, if it is still at that revision. → `Stored`, `NotFound`
+    /// Change a node, if it is still the same. Others write to it all the time, and what they write
+    /// stays. → `Stored`, `NotFound`
     PatchNode {
         /// Which.
         name: Name,
-        /// The state the change was decided on.
-        revision: Revision,
+        /// Its identity.
+        uid: Arc<str>,
         /// What changes.
         patch: NodePatch,
     },
@@ -181,14 +183,50 @@ pub struct MetadataPatch {
 /// Changes to a node. What is not named stays.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodePatch {
-    /// Labels, annotations, finalizers.
-    pub metadata: MetadataPatch,
-    /// Labels to take away.
-    pub labels_removed: Vec<String>,
-    /// All taints there shall be, if they change.
-    pub taints: Option<Vec<Taint>>,
+    /// Labels to set.
+    pub labels: BTreeMap<String, String>,
+    /// Annotations to set.
+    pub annotations: BTreeMap<String, String>,
+    /// What becomes of Kerf's finalizer.
+    pub finalizer: FinalizerChange,
+    /// Taints to take away: all with the same key and effect.
+    pub taints_removed: Vec<Taint>,
+    /// Taints to add, once those are away.
+    pub taints_added: Vec<Taint>,
     /// The claim that shall own it: name and identity.
     pub owner: Option<(Name, Arc<str>)>,
+}
+
+/// What becomes of Kerf's finalizer on a node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FinalizerChange {
+    /// It is there or not, as before.
+    #[default]
+    None,
+    /// It shall be there.
+    Add,
+    /// It shall not be there.
+    Remove,
+}
+
+impl NodePatch {
+    /// The finalizers of a node after the change.
+    #[must_use]
+    pub fn finalizers(&self, mut before: Vec<String>) -> Vec<String> {
+        if self.finalizer != FinalizerChange::None {
+            before.retain(|finalizer| finalizer != TERMINATION_FINALIZER);
+        }
+        if self.finalizer == FinalizerChange::Add {
+            before.push(TERMINATION_FINALIZER.to_owned());
+        }
+        before
+    }
+
+    /// Whether a taint goes.
+    #[must_use]
+    pub fn removes(&self, taint: &Taint) -> bool {
+        self.taints_removed.iter().chain(&self.taints_added).any(|other| other.same_mark(taint))
+    }
 }
 
 impl Deed {

@@ -40,9 +40,7 @@ fn an_empty_node_is_closed_then_told_why_then_deleted() {
         cluster.actions.iter().position(|(_, action)| fits(&action.deed)).expect("it happened")
     };
     let closed = position(&|deed| match deed {
-        Deed::PatchNode { patch, .. } => {
-            patch.taints.as_ref().is_some_and(|taints| taints.contains(&disrupted()))
-        }
+        Deed::PatchNode { patch, .. } => patch.taints_added.contains(&disrupted()),
         _ => false,
     });
     let told = position(&|deed| match deed {

@@ -37,7 +37,7 @@ impl Cluster {
                 self.write_status(name, *revision, status)
             }
             Deed::DeleteClaim { name, .. } => self.ask_deletion(&Key::Claim(name.clone())),
-            Deed::PatchNode { name, revision, patch } => self.patch_node(name, *revision, patch),
+            Deed::PatchNode { name, patch, .. } => self.patch_node(name, patch),
             Deed::DeleteNode { name, .. } => self.ask_deletion(&Key::Node(name.clone())),
             Deed::EvictPod { pod, .. } => self.evict(pod),
             Deed::DeletePod { pod, grace_seconds, .. } => {
@@ -104,18 +104,14 @@ impl Cluster {
         })
     }
 
-    fn patch_node(&mut self, name: &Name, at: Revision, patch: &NodePatch) -> Outcome {
-        self.changed(&Key::Node(name.clone()), at, |object| {
+    fn patch_node(&mut self, name: &Name, patch: &NodePatch) -> Outcome {
+        self.stored(&Key::Node(name.clone()), |object| {
             let Object::Node(node) = object else { unreachable!("a node's key") };
-            node.labels.extend(patch.metadata.labels.clone());
-            node.annotations.extend(patch.metadata.annotations.clone());
-            node.labels.retain(|key, _| !patch.labels_removed.contains(key));
-            if let Some(finalizers) = &patch.metadata.finalizers {
-                node.finalizers.clone_from(finalizers);
-            }
-            if let Some(taints) = &patch.taints {
-                node.taints.clone_from(taints);
-            }
+            node.labels.extend(patch.labels.clone());
+            node.annotations.extend(patch.annotations.clone());
+            node.finalizers = patch.finalizers(std::mem::take(&mut node.finalizers));
+            node.taints.retain(|taint| !patch.removes(taint));
+            node.taints.extend(patch.taints_added.clone());
             if let Some((_, uid)) = &patch.owner {
                 node.owner_claim = Some(uid.clone());
             }

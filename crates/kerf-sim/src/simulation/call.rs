@@ -99,7 +99,7 @@ impl Simulation {
                 store.write_claim_status(&name, revision, *status)
             }
             Deed::DeleteClaim { name, uid } => store.delete_claim(&name, Some(&uid)),
-            Deed::PatchNode { name, revision, patch } => store.patch_node(&name, revision, patch),
+            Deed::PatchNode { name, uid, patch } => store.patch_node(&name, &uid, patch),
             Deed::DeleteNode { name, uid } => store.delete_node(&name, Some(&uid)),
             Deed::EvictPod { pod, uid } => self.workloads.evict(&pod, &uid, store),
             Deed::DeletePod { pod, uid, grace_seconds } => {

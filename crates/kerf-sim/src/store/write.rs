@@ -88,26 +88,17 @@ impl Store {
         Outcome::Done
     }
 
-    pub(crate) fn patch_node(
-        &mut self,
-        name: &Name,
-        revision: Revision,
-        patch: NodePatch,
-    ) -> Outcome {
+    pub(crate) fn patch_node(&mut self, name: &Name, uid: &str, patch: NodePatch) -> Outcome {
         let Some(node) = self.nodes.get(name) else { return Outcome::NotFound };
-        if node.meta.revision != revision {
-            return Outcome::Failed(Failure::Conflict);
+        if *node.meta.uid != *uid {
+            return Outcome::NotFound;
         }
         let mut node = node.clone();
-        node.labels.extend(patch.metadata.labels);
-        node.labels.retain(|key, _| !patch.labels_removed.contains(key));
-        node.annotations.extend(patch.metadata.annotations);
-        if let Some(finalizers) = patch.metadata.finalizers {
-            node.finalizers = finalizers;
-        }
-        if let Some(taints) = patch.taints {
-            node.taints = taints;
-        }
+        node.finalizers = patch.finalizers(node.finalizers);
+        node.taints.retain(|taint| !patch.removes(taint));
+        node.taints.extend(patch.taints_added);
+        node.labels.extend(patch.labels);
+        node.annotations.extend(patch.annotations);
         if let Some((_, uid)) = patch.owner {
             node.owner_claim = Some(uid);
         }

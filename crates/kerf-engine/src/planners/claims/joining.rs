@@ -8,7 +8,7 @@ use kerf_model::labels::well_known::{
 use kerf_model::taint::{Taint, UNREGISTERED_KEY, merge_taints, unregistered};
 
 use super::initialization::{Lack, lack};
-use crate::action::{Deed, NodePatch};
+use crate::action::{Deed, FinalizerChange, NodePatch};
 use crate::announcement::Announcement;
 use crate::condition::claim::{LAUNCHED, REGISTERED};
 use crate::decision::Decision;
@@ -40,8 +40,8 @@ pub(in crate::planners) fn tend(world: &World, node: &Node) -> Decision {
     }
     hydrate(&mut patch, node, claim);
     if patch != NodePatch::default() {
-        let (name, revision) = (node.meta.name.clone(), node.meta.revision);
-        decision.act(Deed::PatchNode { name, revision, patch }, reason);
+        let (name, uid) = (node.meta.name.clone(), node.meta.uid.clone());
+        decision.act(Deed::PatchNode { name, uid, patch }, reason);
     }
     decision
 }
@@ -59,35 +59,31 @@ fn joining_patch(node: &Node, claim: &Claim) -> NodePatch {
     let mut patch = NodePatch::default();
     for (key, value) in &claim.wish.labels {
         if node.labels.get(key) != Some(value) {
-            patch.metadata.labels.insert(key.clone(), value.clone());
+            patch.labels.insert(key.clone(), value.clone());
         }
     }
     for (key, value) in &claim.wish.annotations {
         if node.annotations.get(key) != Some(value) {
-            patch.metadata.annotations.insert(key.clone(), value.clone());
+            patch.annotations.insert(key.clone(), value.clone());
         }
     }
     set_label(&mut patch, REGISTERED_LABEL);
-    if !node.finalizers.iter().any(|finalizer| finalizer == TERMINATION_FINALIZER) {
-        let mut finalizers = node.finalizers.clone();
-        finalizers.push(TERMINATION_FINALIZER.to_owned());
-        patch.metadata.finalizers = Some(finalizers);
-    }
+    patch.finalizer = FinalizerChange::Add;
     patch.owner = Some((claim.meta.name.clone(), claim.meta.uid.clone()));
-    let taints = joined_taints(node, claim);
-    patch.taints = (taints != node.taints).then_some(taints);
+    patch.taints_removed.push(unregistered());
+    patch.taints_added = missing_taints(node, claim);
     patch
 }
 
-fn joined_taints(node: &Node, claim: &Claim) -> Vec<Taint> {
-    let mut taints = node.taints.clone();
+/// The taints the claim asks for that the node has not, where it does not keep its own.
+fn missing_taints(node: &Node, claim: &Claim) -> Vec<Taint> {
     let keeps_own = node.labels.get(DO_NOT_SYNC_TAINTS).is_some_and(|value| value == "true");
+    let mut taints = node.taints.clone();
     if !keeps_own {
         merge_taints(&mut taints, &claim.wish.spec.taints);
         merge_taints(&mut taints, &claim.wish.spec.startup_taints);
     }
-    taints.retain(|taint| !taint.same_mark(&unregistered()));
-    taints
+    taints.split_off(node.taints.len())
 }
 
 fn missing_taint(node: &Node, claim: &Claim) -> Option<Announcement> {
@@ -106,10 +102,10 @@ fn hydrate(patch: &mut NodePatch, node: &Node, claim: &Claim) {
     let class = &claim.wish.spec.node_class;
     let key = node_class_key(&class.group, &class.kind);
     if !node.labels.contains_key(&key) {
-        patch.metadata.labels.insert(key, class.name.clone());
+        patch.labels.insert(key, class.name.clone());
     }
 }
 
 fn set_label(patch: &mut NodePatch, key: &str) {
-    patch.metadata.labels.insert(key.to_owned(), "true".to_owned());
+    patch.labels.insert(key.to_owned(), "true".to_owned());
 }

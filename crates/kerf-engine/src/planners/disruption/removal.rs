@@ -1,7 +1,7 @@
 //! Carrying a removal out: close the node, write down why, delete the claim.
 
 use kerf_model::budget::DisruptionReason;
-use kerf_model::taint::{DISRUPTED_KEY, disrupted};
+use kerf_model::taint::disrupted;
 
 use super::budgets::Budgets;
 use super::candidates::{Candidate, Judge};
@@ -96,10 +96,8 @@ fn is_counted_away(candidate: &Candidate<'_>) -> bool {
 }
 
 fn close(node: &Node) -> Deed {
-    let others = node.taints.iter().filter(|taint| taint.key != DISRUPTED_KEY);
-    let taints = Some(others.cloned().chain([disrupted()]).collect());
-    let patch = NodePatch { taints, ..NodePatch::default() };
-    Deed::PatchNode { name: node.meta.name.clone(), revision: node.meta.revision, patch }
+    let patch = NodePatch { taints_added: vec![disrupted()], ..NodePatch::default() };
+    Deed::PatchNode { name: node.meta.name.clone(), uid: node.meta.uid.clone(), patch }
 }
 
 fn give_reason(claim: &Claim, reason: DisruptionReason, now: Time) -> Deed {

@@ -32,10 +32,10 @@ pub(super) fn reopen_node(node: &Node, decision: &mut Decision) {
     if !is_closed(node) {
         return;
     }
-    let others = node.taints.iter().filter(|taint| taint.key != DISRUPTED_KEY);
-    let patch = NodePatch { taints: Some(others.cloned().collect()), ..NodePatch::default() };
-    let (name, revision) = (node.meta.name.clone(), node.meta.revision);
-    decision.act(Deed::PatchNode { name, revision, patch }, "nobody takes the node away");
+    let marks = node.taints.iter().filter(|taint| taint.key == DISRUPTED_KEY);
+    let patch = NodePatch { taints_removed: marks.cloned().collect(), ..NodePatch::default() };
+    let (name, uid) = (node.meta.name.clone(), node.meta.uid.clone());
+    decision.act(Deed::PatchNode { name, uid, patch }, "nobody takes the node away");
 }
 
 /// Takes the reason off a claim that stays.

@@ -29,10 +29,10 @@ use kerf_model::labels::node_class_key;
 use kerf_model::labels::well_known::{
     EXCLUDE_FROM_LOAD_BALANCERS, EXCLUDE_FROM_LOAD_BALANCERS_VALUE, TERMINATION_FINALIZER,
 };
-use kerf_model::taint::{DISRUPTED_KEY, disrupted};
+use kerf_model::taint::disrupted;
 
 use super::claims;
-use crate::action::{Deed, NodePatch};
+use crate::action::{Deed, FinalizerChange, NodePatch};
 use crate::condition::Status;
 use crate::condition::claim::{DRAINED, VOLUMES_DETACHED};
 use crate::decision::Decision;
@@ -82,8 +82,8 @@ fn take_away(world: &World, node: &Node, now: Time) -> Decision {
         decision.announce(deadline_news(Key::Node(node.meta.name.clone()), deadline));
     }
     if let Some(patch) = closing_patch(node) {
-        let (name, revision) = (node.meta.name.clone(), node.meta.revision);
-        decision.act(Deed::PatchNode { name, revision, patch }, "no pod may come any more");
+        let (name, uid) = (node.meta.name.clone(), node.meta.uid.clone());
+        decision.act(Deed::PatchNode { name, uid, patch }, "no pod may come any more");
         return decision;
     }
     if is_empty(world, node, claim, now, &mut decision)
@@ -149,23 +149,20 @@ fn is_ended(
 fn closing_patch(node: &Node) -> Option<NodePatch> {
     let mut patch = NodePatch::default();
     if !is_closed(node) {
-        let others = node.taints.iter().filter(|taint| taint.key != DISRUPTED_KEY);
-        patch.taints = Some(others.cloned().chain([disrupted()]).collect());
+        patch.taints_added.push(disrupted());
     }
     let excluded = node.labels.get(EXCLUDE_FROM_LOAD_BALANCERS).map(String::as_str);
     if excluded != Some(EXCLUDE_FROM_LOAD_BALANCERS_VALUE) {
         let value = EXCLUDE_FROM_LOAD_BALANCERS_VALUE.to_owned();
-        patch.metadata.labels.insert(EXCLUDE_FROM_LOAD_BALANCERS.to_owned(), value);
+        patch.labels.insert(EXCLUDE_FROM_LOAD_BALANCERS.to_owned(), value);
     }
     (patch != NodePatch::default()).then_some(patch)
 }
 
 fn release(node: &Node, reason: &str, decision: &mut Decision) {
-    let others = node.finalizers.iter().filter(|own| *own != TERMINATION_FINALIZER);
-    let mut patch = NodePatch::default();
-    patch.metadata.finalizers = Some(others.cloned().collect());
-    let (name, revision) = (node.meta.name.clone(), node.meta.revision);
-    decision.act(Deed::PatchNode { name, revision, patch }, reason);
+    let patch = NodePatch { finalizer: FinalizerChange::Remove, ..NodePatch::default() };
+    let (name, uid) = (node.meta.name.clone(), node.meta.uid.clone());
+    decision.act(Deed::PatchNode { name, uid, patch }, reason);
 }
 
 /// Whether nothing of a node can be forgotten: Kerf's finalizer is stored.

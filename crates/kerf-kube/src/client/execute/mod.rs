@@ -87,8 +87,8 @@ impl<C: Cloud> Executor<C> {
                 claims::write_status(&self.client, name, *revision, status).await
             }
             Deed::DeleteClaim { name, uid } => claims::delete(&self.client, name, uid).await,
-            Deed::PatchNode { name, revision, patch } => {
-                nodes::patch(&self.client, name, *revision, patch).await
+            Deed::PatchNode { name, uid, patch } => {
+                nodes::patch(&self.client, name, uid, patch).await
             }
             Deed::DeleteNode { name, uid } => nodes::delete(&self.client, name, uid).await,
             Deed::EvictPod { pod, uid } => pods::evict(&self.client, pod, uid).await,

@@ -1,30 +1,47 @@
 //! Writing nodes.
 
-use k8s_openapi::api::core::v1::Node;
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::{Node, Taint as StoredTaint};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kerf_api::node_claim::NodeClaim;
 use kerf_engine::action::NodePatch;
 use kerf_engine::event::{Failure, Object, Outcome};
-use kerf_engine::observed::Revision;
 use kerf_model::taint::Taint;
 use kube::api::{Api, Patch, PatchParams};
 use kube::{Client, Resource};
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::claims::{deleted, metadata, of_identity};
+use super::claims::{deleted, of_identity};
 use crate::client::observe::node;
 
-/// Changes a node.
+/// The code of an answer to a change whose conditions do not hold.
+const CONDITIONS_DO_NOT_HOLD: u16 = 422;
+
+/// Changes a node. Kubelets and controllers write to nodes all the time, so the change depends only
+/// on the lists that it replaces; an old state of these makes it a conflict.
 pub(super) async fn patch(
     client: &Client,
     name: &str,
-    revision: Revision,
+    uid: &str,
     patch: &NodePatch,
 ) -> kube::Result<Outcome> {
     let api = Api::<Node>::all(client.clone());
-    let body = body(revision, patch);
-    let stored = api.patch(name, &PatchParams::default(), &Patch::Merge(body)).await?;
+    let found = api.get_opt(name).await?;
+    let Some(before) = found.filter(|node| node.metadata.uid.as_deref() == Some(uid)) else {
+        return Ok(Outcome::NotFound);
+    };
+    let steps: json_patch::Patch =
+        serde_json::from_value(Value::Array(steps(&before, uid, patch))).expect("they are steps");
+    let stored = match api.patch(name, &PatchParams::default(), &Patch::<()>::Json(steps)).await {
+        Err(kube::Error::Api(status)) if status.code == CONDITIONS_DO_NOT_HOLD => {
+            return Ok(Outcome::Failed(Failure::Conflict));
+        }
+        answer => answer?,
+    };
     // What volume drivers report lies elsewhere; the observer puts it back.
-    Ok(match node::read(&stored, std::collections::BTreeMap::new()) {
+    Ok(match node::read(&stored, BTreeMap::new()) {
         Ok(node) => Outcome::Stored(Box::new(Object::Node(node))),
         Err(problems) => Outcome::Failed(Failure::Invalid {
             message: problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
@@ -38,32 +55,81 @@ pub(super) async fn delete(client: &Client, name: &str, uid: &str) -> kube::Resu
     deleted(api.delete(name, &of_identity(uid)).await.map(drop))
 }
 
-fn body(revision: Revision, patch: &NodePatch) -> Value {
-    let mut metadata = metadata(&patch.metadata, revision);
-    for label in &patch.labels_removed {
-        metadata["labels"][label] = Value::Null;
-    }
-    if let Some((name, uid)) = &patch.owner {
-        metadata["ownerReferences"] = json!([{
-            "apiVersion": NodeClaim::api_version(&()),
-            "kind": NodeClaim::kind(&()),
-            "name": &**name,
-            "uid": &**uid,
-            "blockOwnerDeletion": true,
-        }]);
-    }
-    let mut body = json!({ "metadata": metadata });
-    if let Some(taints) = &patch.taints {
-        let taints: Vec<Value> = taints.iter().map(taint).collect();
-        body["spec"] = json!({ "taints": taints });
-    }
-    body
+/// The steps of a change, each list with the condition that it is still as it was.
+fn steps(before: &Node, uid: &str, patch: &NodePatch) -> Vec<Value> {
+    let metadata = &before.metadata;
+    let mut steps = vec![json!({ "op": "test", "path": "/metadata/uid", "value": uid })];
+    set_all("/metadata/labels", metadata.labels.is_some(), &patch.labels, &mut steps);
+    set_all(
+        "/metadata/annotations",
+        metadata.annotations.is_some(),
+        &patch.annotations,
+        &mut steps,
+    );
+    let finalizers = patch.finalizers(metadata.finalizers.clone().unwrap_or_default());
+    replace("/metadata/finalizers", &metadata.finalizers, finalizers, &mut steps);
+    let owners = metadata.owner_references.clone().unwrap_or_default();
+    replace(
+        "/metadata/ownerReferences",
+        &metadata.owner_references,
+        owned(owners, patch),
+        &mut steps,
+    );
+    let taints = before.spec.as_ref().and_then(|spec| spec.taints.clone());
+    let tainted = tainted(taints.clone().unwrap_or_default(), patch);
+    replace("/spec/taints", &taints, tainted, &mut steps);
+    steps
 }
 
-fn taint(taint: &Taint) -> Value {
-    let mut body = json!({ "key": taint.key, "effect": taint.effect.to_string() });
-    if !taint.value.is_empty() {
-        body["value"] = json!(taint.value);
+fn set_all(path: &str, is_there: bool, values: &BTreeMap<String, String>, steps: &mut Vec<Value>) {
+    if !is_there && !values.is_empty() {
+        steps.push(json!({ "op": "test", "path": path, "value": null }));
+        steps.push(json!({ "op": "add", "path": path, "value": {} }));
     }
-    body
+    for (key, value) in values {
+        let key = key.replace('~', "~0").replace('/', "~1");
+        steps.push(json!({ "op": "add", "path": format!("{path}/{key}"), "value": value }));
+    }
+}
+
+fn replace<T: Serialize + PartialEq>(
+    path: &str,
+    before: &Option<Vec<T>>,
+    after: Vec<T>,
+    steps: &mut Vec<Value>,
+) {
+    if before.as_deref().unwrap_or_default() != after {
+        steps.push(json!({ "op": "test", "path": path, "value": before }));
+        steps.push(json!({ "op": "add", "path": path, "value": after }));
+    }
+}
+
+fn owned(mut owners: Vec<OwnerReference>, patch: &NodePatch) -> Vec<OwnerReference> {
+    if let Some((name, uid)) = &patch.owner {
+        owners.retain(|owner| owner.kind != NodeClaim::kind(&()));
+        owners.push(OwnerReference {
+            api_version: NodeClaim::api_version(&()).into_owned(),
+            kind: NodeClaim::kind(&()).into_owned(),
+            name: name.to_string(),
+            uid: uid.to_string(),
+            block_owner_deletion: Some(true),
+            controller: None,
+        });
+    }
+    owners
+}
+
+fn tainted(taints: Vec<StoredTaint>, patch: &NodePatch) -> Vec<StoredTaint> {
+    let goes = |stored: &StoredTaint| {
+        let removed = patch.taints_removed.iter().chain(&patch.taints_added);
+        removed.into_iter().any(|it| it.key == stored.key && it.effect.as_str() == stored.effect)
+    };
+    let stored = |taint: &Taint| StoredTaint {
+        key: taint.key.clone(),
+        value: (!taint.value.is_empty()).then(|| taint.value.clone()),
+        effect: taint.effect.to_string(),
+        time_added: None,
+    };
+    let kept = taints.into_iter().filter(|taint| !goes(taint));
+    kept.chain(patch.taints_added.iter().map(stored)).collect()
 }
