@@ -49,6 +49,8 @@ pub enum Subject {
     Disruption,
     /// Comparing claims with the cloud's machines.
     Machines,
+    /// Telling of zones the cluster is shifted away from.
+    ZonalShift,
 }
 
 /// What kind of call a deed needs; calls of different kinds do not wait for each other.

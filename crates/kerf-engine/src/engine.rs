@@ -107,8 +107,17 @@ impl Engine {
             Event::Offered { pool, instance_types } => {
                 let notice = planners::notice_offered(&self.world, &pool, now);
                 self.take_in(notice, None, now);
-                self.look_at(vec![Subject::Pool(pool.clone()), Subject::Provisioning]);
+                let pool_subject = Subject::Pool(pool.clone());
+                self.look_at(vec![pool_subject, Subject::Provisioning, Subject::ZonalShift]);
                 self.world.offers.insert(pool, instance_types);
+            }
+            Event::Shifted(zones) => {
+                let zones = zones.into_iter().map(|zone| (zone.name.clone(), zone)).collect();
+                if self.world.shifted != zones {
+                    self.world.shifted = zones;
+                    // What waited for the end of a shift may go on.
+                    self.look_at(interest::everything(&self.world));
+                }
             }
             Event::Finished { action, outcome } => self.finish(action, &outcome, now),
             Event::Tick => {}

@@ -11,7 +11,7 @@ use kerf_scheduler::Solution;
 use crate::action::ActionId;
 use crate::observed::{
     Claim, DaemonSet, DisruptionGuard, Meta, Name, Namespace, Node, NodeClass, Pod, PodKey, Pool,
-    Revision, VolumeAttachment,
+    Revision, ShiftedZone, VolumeAttachment,
 };
 
 /// One piece of news. Nothing else changes the world.
@@ -35,6 +35,8 @@ pub enum Event {
         /// Every machine its cloud offers it.
         instance_types: Arc<[InstanceType]>,
     },
+    /// The zones the cluster is shifted away from; replaces what was known.
+    Shifted(Vec<ShiftedZone>),
     /// An action was carried out, or not.
     Finished {
         /// Which.

@@ -47,7 +47,7 @@ pub(crate) fn concerned(world: &World, key: &Key) -> Vec<Subject> {
         Key::Pool(name) => {
             let claims = world.claims_of(name).map(|claim| Subject::Claim(claim.meta.name.clone()));
             let own = [Subject::Pool(name.clone()), Subject::Provisioning, Subject::Disruption];
-            own.into_iter().chain(claims).collect()
+            own.into_iter().chain([Subject::ZonalShift]).chain(claims).collect()
         }
         Key::NodeClass(class) => {
             let users =
@@ -112,7 +112,8 @@ pub(crate) fn concerned_by_memo(world: &World, memo: &Memo) -> Vec<Subject> {
 
 /// Every subject there is, for the first look.
 pub(crate) fn everything(world: &World) -> Vec<Subject> {
-    let single = [Subject::Provisioning, Subject::Disruption, Subject::Machines];
+    let single =
+        [Subject::Provisioning, Subject::Disruption, Subject::Machines, Subject::ZonalShift];
     let claims = world.claims.keys().cloned().map(Subject::Claim);
     let nodes = world.nodes.keys().cloned().map(Subject::Node);
     let pools = world.pools.keys().cloned().map(Subject::Pool);

@@ -2,6 +2,7 @@
 //! objects alone are enough to go on.
 
 mod batch;
+mod told_shift;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use crate::event::{Failure, Machine};
 use crate::observed::{Name, PodKey};
 use crate::time::Time;
 pub use batch::{Batch, Trouble, Wait};
+pub use told_shift::ToldShift;
 
 /// What Kerf remembers by itself.
 #[derive(Clone, Debug, Default)]
@@ -57,6 +59,8 @@ pub struct Memory {
     pub marked: BTreeSet<Name>,
     /// What is being done about them, by claim.
     pub removals: BTreeMap<Name, Removal>,
+    /// The shifts pools were told of, by zone.
+    pub told_shifts: BTreeMap<Name, ToldShift>,
     /// When nodes were last searched for some to take away.
     pub searched_at: Option<Time>,
 }
@@ -272,6 +276,10 @@ pub enum Memo {
     },
     /// A claim was spared after all, or is gone.
     Unmark(Name),
+    /// Pools were told of a zonal shift.
+    ShiftTold(Box<ToldShift>),
+    /// A zonal shift is over, and pools were told.
+    ShiftOver(Name),
 }
 
 /// How many launches of a pool are remembered.
@@ -377,6 +385,10 @@ impl Memory {
                 self.marked.remove(&claim);
                 self.removals.remove(&claim);
             }
+            Memo::ShiftTold(told) => {
+                self.told_shifts.insert(told.zone.name.clone(), *told);
+            }
+            Memo::ShiftOver(zone) => drop(self.told_shifts.remove(&zone)),
         }
     }
 

@@ -6,6 +6,7 @@
 pub(crate) mod arrival;
 mod leaving;
 mod node_view;
+mod shifted;
 mod tombstones;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +20,7 @@ use crate::event::{Key, Kind, Object};
 use crate::memory::Memory;
 use crate::observed::{
     Claim, DaemonSet, DisruptionGuard, Name, Namespace, Node, NodeClass, Pod, PodKey, Pool,
-    Revision, Standing, VolumeAttachment,
+    Revision, ShiftedZone, Standing, VolumeAttachment,
 };
 use crate::settings::Settings;
 use tombstones::Tombstones;
@@ -49,6 +50,9 @@ pub struct World {
     pub attachments: BTreeMap<Name, VolumeAttachment>,
     /// What each pool's nodes can be made of.
     pub offers: BTreeMap<Name, Arc<[InstanceType]>>,
+    /// The zones the cluster is shifted away from, by name: nothing is taken away there by choice,
+    /// and no call is made about machines there.
+    pub shifted: BTreeMap<Name, ShiftedZone>,
     /// What Kerf remembers by itself.
     pub memory: Memory,
     listed: BTreeSet<Kind>,
@@ -84,6 +88,7 @@ impl World {
             namespaces: BTreeMap::new(),
             attachments: BTreeMap::new(),
             offers: BTreeMap::new(),
+            shifted: BTreeMap::new(),
             memory: Memory::default(),
             listed: BTreeSet::new(),
             index: Index::default(),

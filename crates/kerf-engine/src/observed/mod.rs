@@ -13,6 +13,7 @@ mod node;
 mod node_class;
 mod pod;
 mod pool;
+mod shifted_zone;
 
 pub use attachment::VolumeAttachment;
 pub use claim::{Claim, ClaimStatus};
@@ -23,6 +24,7 @@ pub use node::Node;
 pub use node_class::{NodeClass, Readiness};
 pub use pod::{DoNotDisrupt, Pod, PodKey, PodOwner, PodProfile, Standing};
 pub use pool::{Pool, PoolStatus};
+pub use shifted_zone::ShiftedZone;
 
 use std::sync::Arc;
 

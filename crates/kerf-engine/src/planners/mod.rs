@@ -10,6 +10,7 @@ mod machines;
 mod pools;
 mod provisioning;
 mod termination;
+mod zonal_shift;
 
 use crate::action::{Action, Subject};
 use crate::decision::Decision;
@@ -28,6 +29,7 @@ pub(crate) fn plan(world: &World, subject: &Subject, now: Time) -> Decision {
         Subject::Provisioning => provisioning::plan(world, now),
         Subject::Disruption => disruption::plan(world, now),
         Subject::Machines => machines::plan(world, now),
+        Subject::ZonalShift => zonal_shift::plan(world, now),
     }
 }
 
@@ -62,6 +64,8 @@ pub(crate) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: T
         Subject::Pod(key) => termination::conclude(world, &key, action, outcome),
         Subject::Provisioning => provisioning::conclude(world, action, outcome, now),
         Subject::Machines => machines::conclude(world, action, outcome),
-        Subject::Node(_) | Subject::Pool(_) | Subject::Disruption => Decision::default(),
+        Subject::Node(_) | Subject::Pool(_) | Subject::Disruption | Subject::ZonalShift => {
+            Decision::default()
+        }
     }
 }

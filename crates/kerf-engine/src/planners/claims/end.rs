@@ -48,6 +48,8 @@ pub(in crate::planners) fn is_garbage(world: &World, claim: &Claim) -> bool {
     claim.status.conditions.is_true(REGISTERED)
         && joined_before
         && !is_listed
+        // A list that is silent about a shifted zone proves nothing.
+        && world.shifted_zone_of(claim).is_none()
         && !world.node_of(claim).is_some_and(|node| node.is_ready)
 }
 

@@ -83,6 +83,13 @@ impl<'a> Judge<'a> {
         if node.annotations.get(DO_NOT_DISRUPT).is_some_and(|value| value == "true") {
             return Err(format!("the node has the annotation {DO_NOT_DISRUPT}=true"));
         }
+        if let Some(zone) = self.world.shifted_zone(&node.labels) {
+            return Err(format!(
+                "the cluster is shifted away from zone {} ({}); what stands there stays until \
+                 that is over",
+                zone.name, zone.id
+            ));
+        }
         for pod in self.world.pods_on(&node.meta.name).filter(|pod| pod.is_active()) {
             self.may_leave(pod)?;
         }

@@ -17,7 +17,8 @@ pub(super) fn judge(world: &World, machines: &[Machine]) -> Decision {
     for machine in machines.iter().filter(|machine| is_stranger(world, machine)) {
         let id = &machine.provider_id;
         strangers.insert(id.clone());
-        if world.memory.strangers.contains(id) && !machine.is_ending {
+        let is_within_reach = world.shifted_zone(&machine.labels).is_none();
+        if world.memory.strangers.contains(id) && !machine.is_ending && is_within_reach {
             let claim = machine.claim.clone().unwrap_or_else(|| id.clone());
             let deed = Deed::Terminate { claim, provider_id: Some(id.clone()) };
             decision.act(deed, "no claim has this machine");

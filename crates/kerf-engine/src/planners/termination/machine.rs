@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::news;
 use crate::action::Deed;
 use crate::decision::Decision;
 use crate::observed::{Name, Node};
@@ -14,7 +15,9 @@ const EVERY: Span = Span::from_seconds(5);
 /// Stored times are cut to whole seconds.
 const SECOND: Span = Span::from_seconds(1);
 
-/// Asks for the end of a claim's machine, again and again. Returns whether it is gone.
+/// Asks for the end of a claim's machine, again and again. Returns whether it is gone. In a zone
+/// the cluster is shifted away from nothing is asked: calls there may fail or lie, and everything
+/// is looked at again when the shift is over.
 pub(in crate::planners) fn end_machine(
     world: &World,
     claim: &Name,
@@ -24,6 +27,10 @@ pub(in crate::planners) fn end_machine(
 ) -> bool {
     if world.memory.machine_gone.contains(claim) {
         return true;
+    }
+    if let Some(zone) = world.shifted_zone_of_machine(claim, provider_id.as_deref()) {
+        decision.announce(news::awaiting_shift(claim, zone));
+        return false;
     }
     match world.memory.terminate_asked_at.get(claim) {
         Some(asked_at) if now < *asked_at + EVERY => decision.wake(*asked_at + EVERY),
@@ -41,5 +48,7 @@ pub(super) fn is_unlisted(world: &World, node: &Node) -> bool {
     let Some((listed_at, machines)) = &world.memory.machines else { return false };
     let Some(provider_id) = &node.provider_id else { return false };
     let asked_before = node.meta.deleting_since.is_some_and(|since| since + SECOND <= *listed_at);
-    asked_before && !machines.contains_key(provider_id)
+    // A list that is silent about a shifted zone proves nothing.
+    let is_told = world.shifted_zone(&node.labels).is_none();
+    is_told && asked_before && !machines.contains_key(provider_id)
 }

@@ -2,7 +2,7 @@
 
 use crate::announcement::Announcement;
 use crate::event::Key;
-use crate::observed::{DoNotDisrupt, Node, Pod, VolumeAttachment};
+use crate::observed::{DoNotDisrupt, Name, Node, Pod, ShiftedZone, VolumeAttachment};
 use crate::time::Time;
 
 /// Names shown at most.
@@ -27,6 +27,15 @@ pub(super) fn awaiting_volumes(node: &Node, volumes: &[&VolumeAttachment]) -> An
     let about = Key::Node(node.meta.name.clone());
     let text = format!("Awaiting deletion of volume attachments: {text}");
     Announcement::normal(about, "AwaitingVolumeDetachment", text)
+}
+
+/// The machine is where no call is made now.
+pub(super) fn awaiting_shift(claim: &Name, zone: &ShiftedZone) -> Announcement {
+    let text = format!(
+        "Awaiting the end of the zonal shift away from {} ({}) before the machine is terminated",
+        zone.name, zone.id
+    );
+    Announcement::normal(Key::Claim(claim.clone()), "AwaitingZonalShift", text)
 }
 
 /// What a pod's do-not-disrupt annotation means now, where that may surprise.

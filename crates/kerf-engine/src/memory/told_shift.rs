@@ -1,0 +1,21 @@
+//! What pools were told of zonal shifts.
+
+use std::collections::BTreeSet;
+
+use crate::observed::{Name, ShiftedZone};
+
+/// A zonal shift and the pools that were told of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToldShift {
+    /// The zone.
+    pub zone: ShiftedZone,
+    /// The pools.
+    pub pools: BTreeSet<Name>,
+}
+
+impl ToldShift {
+    /// A shift nobody was told of yet.
+    pub(crate) fn new(zone: ShiftedZone) -> Self {
+        Self { zone, pools: BTreeSet::new() }
+    }
+}

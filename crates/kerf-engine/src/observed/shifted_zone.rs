@@ -1,0 +1,17 @@
+//! Zones that traffic is moved away from.
+
+use super::Name;
+use crate::time::Time;
+
+/// A zone the cluster is shifted away from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShiftedZone {
+    /// Its name, as labels carry it.
+    pub name: Name,
+    /// Its id, the same for every account.
+    pub id: Name,
+    /// Who wants it avoided: `manual`, `autoshift`, `practice`, `fis`.
+    pub origin: Name,
+    /// When the shift began.
+    pub since: Time,
+}
