@@ -6,6 +6,7 @@
 //!                                            ├─ kube-scheduler
 //!                                            └─ kwok (plays the kubelet of marked nodes)
 //!   AwsStandIn ──── moto
+//!   ArcStandIn ──── a thread of this process: zonal shifts, which moto lacks
 //! ```
 //!
 //! Start reading at [`ControlPlane::start`] and [`Options`]. What is needed is built once from the
@@ -19,6 +20,7 @@
 //! This crate must never know what Kerf decides or how: it starts programs and says where they are.
 
 mod access;
+mod arc;
 mod aws;
 mod cache;
 #[cfg(feature = "client")]
@@ -44,6 +46,7 @@ mod wait;
 mod work_dir;
 
 pub use access::User;
+pub use arc::ArcStandIn;
 pub use aws::AwsStandIn;
 pub use control_plane::ControlPlane;
 pub use error::{Error, Result};

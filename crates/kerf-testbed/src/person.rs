@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::arc::ArcStandIn;
 use crate::aws::AwsStandIn;
 use crate::cache::Cache;
 use crate::control_plane::ControlPlane;
@@ -23,7 +24,7 @@ Usage: testbed [--crds] [--aws]
 
   build   only build what a testbed needs, so that later starts take seconds
   --crds  apply the custom resource definitions in deploy/crds
-  --aws   also start an AWS stand-in
+  --aws   also start stand-ins for AWS, zonal shifts of ARC included
   --help  this text
 ";
 
@@ -94,13 +95,17 @@ fn build() -> Result<()> {
 fn stay(aws: bool, crds: bool) -> Result<Infallible> {
     let started = Instant::now();
     let mut control_plane = ControlPlane::start(Options::simulated_cluster())?;
-    let mut aws = if aws { Some(AwsStandIn::start()?) } else { None };
+    let mut aws = if aws { Some((AwsStandIn::start()?, ArcStandIn::start()?)) } else { None };
     if crds {
         apply_crds(&control_plane)?;
     }
     say(&format!("ready after {} ms", started.elapsed().as_millis()));
     println!("export KUBECONFIG={}", control_plane.kubeconfig().display());
-    for (name, value) in aws.iter().flat_map(AwsStandIn::environment) {
+    if let Some((aws, arc)) = &aws {
+        for (name, value) in aws.environment() {
+            println!("export {name}={value}");
+        }
+        let (name, value) = arc.environment();
         println!("export {name}={value}");
     }
     // The kubectl that was built along: whoever tries this may have none.
@@ -109,7 +114,7 @@ fn stay(aws: bool, crds: bool) -> Result<Infallible> {
     println!("# Ctrl-C ends everything");
     loop {
         control_plane.check()?;
-        aws.iter_mut().try_for_each(AwsStandIn::check)?;
+        aws.iter_mut().try_for_each(|(aws, _)| aws.check())?;
         thread::sleep(LOOK_EVERY);
     }
 }
