@@ -6,12 +6,15 @@ use std::time::Duration;
 use kerf_aws::{Queues, Session};
 use kerf_notices::message::Record;
 use kerf_notices::routing::Settings;
+use kerf_notices::zonal_shift::EventKind;
 use kerf_router::{Carrier, CarrierSettings, Routing};
 use kerf_testbed::{AwsStandIn, lint_template};
 use serde_json::json;
 
 use crate::http::Http;
-use crate::place::{PATIENT, REGION};
+use crate::place::{PATIENT, REGION, emptied};
+
+const ALL: [&str; 3] = ["event-router.yaml", "cluster-queue.yaml", "zonal-shift-queue.yaml"];
 
 fn template(name: &str) -> PathBuf {
     let manifest = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
@@ -24,7 +27,7 @@ fn text(name: &str) -> String {
 
 #[test]
 fn cfn_lint_finds_nothing_in_the_templates() {
-    for name in ["event-router.yaml", "cluster-queue.yaml"] {
+    for name in ALL {
         assert_eq!(lint_template(&template(name)).unwrap(), "", "{name}");
     }
 }
@@ -32,12 +35,12 @@ fn cfn_lint_finds_nothing_in_the_templates() {
 #[test]
 fn mistakes_that_others_made_are_not_made_here() {
     let router = text("event-router.yaml");
-    assert!(!router.contains("event.amazonaws.com\n"), "the principal is events.amazonaws.com");
     assert!(!router.contains("RetryOnServiceExceptions"));
     assert!(router.contains("        detail:\n          # Half of all events: instances coming up interrupt nobody.\n          state:"));
     assert_eq!(router.matches("Type: AWS::SQS::QueuePolicy").count(), 2, "both queues have one");
     assert!(router.contains("FunctionResponseTypes: [ReportBatchItemFailures]"));
-    for name in ["event-router.yaml", "cluster-queue.yaml"] {
+    for name in ALL {
+        assert!(!text(name).contains("event.amazonaws.com\n"), "{name}");
         assert!(!text(name).contains("arn:aws:"), "{name}: other partitions exist");
         assert!(text(name).contains("aws:SecureTransport"), "{name}");
     }
@@ -152,6 +155,39 @@ async fn an_event_put_on_the_bus_arrives_in_exactly_one_cluster_queue() {
     assert_eq!(report.outcomes[0].verdict.to_string(), "routed", "{report:#?}");
     assert_eq!(depth(&queues, "blue").await, 1);
     assert_eq!(depth(&queues, "green").await, 0);
+}
+
+#[tokio::test]
+async fn all_twelve_announcements_of_zonal_shifts_reach_the_cluster_s_queue_and_nothing_else_does()
+{
+    let aws = AwsStandIn::start().unwrap();
+    let http = Http { endpoint_url: aws.endpoint_url(), region: REGION };
+    deploy(http, "zonal", &text("zonal-shift-queue.yaml"), &[("ClusterName", "blue")]);
+    let put = |detail_type: &str| {
+        let entry = json!({"Entries": [{"Source": "aws.arc-zonal-shift",
+            "DetailType": detail_type, "Detail": r#"{"metadata":{"awayFrom":"use1-az1"}}"#}]});
+        let answer = http.json("events", "AWSEvents.PutEvents", &entry);
+        assert_eq!(answer["FailedEntryCount"], 0, "{answer}");
+    };
+    let known: Vec<_> = EventKind::all().map(EventKind::detail_type).collect();
+    assert_eq!(known.len(), 12);
+    known.iter().for_each(|detail_type| put(detail_type));
+    put("AWS API Call via CloudTrail");
+
+    let queues = Session::of_stand_in(http.endpoint_url, REGION, PATIENT).await.queues();
+    assert_eq!(depth(&queues, "blue-zonal-shift").await, 12);
+    assert_eq!(depth(&queues, "blue-zonal-shift-dlq").await, 0);
+    let url = output(http, "zonal", "QueueUrl").unwrap();
+    let bodies = emptied(&queues, &url).await;
+    for detail_type in known {
+        assert!(bodies.iter().any(|body| body.contains(&format!("\"{detail_type}\""))));
+    }
+    assert!(output(http, "zonal", "RoleArn").is_some());
+
+    let role = [("ClusterName", "green"), ("RouterRoleArn", "arn:aws:iam::123456789012:role/r")];
+    deploy(http, "fed", &text("zonal-shift-queue.yaml"), &role);
+    put("Autoshift In Progress");
+    assert_eq!(depth(&queues, "green-zonal-shift").await, 0, "the router's queue has no rule");
 }
 
 async fn depth(queues: &Queues, name: &str) -> u64 {
