@@ -28,17 +28,7 @@ impl Clusters {
     /// The cluster of this name, if there is one.
     pub async fn describe(&self, name: &str) -> Result<Option<ClusterDescription>> {
         let answer = self.client.describe_cluster().name(name).send().await;
-        let answer = match answer {
-            Ok(answer) => answer,
-            Err(error)
-                if error
-                    .as_service_error()
-                    .is_some_and(|error| error.is_resource_not_found_exception()) =>
-            {
-                return Ok(None);
-            }
-            Err(error) => return Err(CallError::new("eks:DescribeCluster", name, error)),
-        };
+        let answer = CallError::or_none("eks:DescribeCluster", name, answer)?;
         let description = |cluster: &aws_sdk_eks::types::Cluster| {
             let network = cluster.resources_vpc_config();
             Some(ClusterDescription {
@@ -46,6 +36,6 @@ impl Clusters {
                 vpc_id: network.and_then(|network| network.vpc_id()).map(str::to_owned),
             })
         };
-        Ok(answer.cluster().and_then(description))
+        Ok(answer.as_ref().and_then(|answer| answer.cluster()).and_then(description))
     }
 }

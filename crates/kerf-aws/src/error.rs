@@ -77,6 +77,9 @@ const DENIED: [&str; 5] = [
     "AccessDeniedFault",
 ];
 
+/// How EKS and ARC say that there is no such thing.
+const NOT_FOUND: &str = "ResourceNotFoundException";
+
 impl CallError {
     /// Sorts an error of the client library.
     pub(crate) fn new<E>(
@@ -108,6 +111,22 @@ impl CallError {
                 let why = DisplayErrorContext(&error).to_string();
                 Self::Unavailable { action, resource, why }
             }
+        }
+    }
+
+    /// The answer, or none where the service says that there is no such thing.
+    pub(crate) fn or_none<T, E>(
+        action: &'static str,
+        resource: &str,
+        answer: std::result::Result<T, SdkError<E, HttpResponse>>,
+    ) -> Result<Option<T>>
+    where
+        E: ProvideErrorMetadata + std::error::Error + 'static,
+    {
+        match answer {
+            Ok(answer) => Ok(Some(answer)),
+            Err(error) if error.code() == Some(NOT_FOUND) => Ok(None),
+            Err(error) => Err(Self::new(action, resource, error)),
         }
     }
 

@@ -54,17 +54,7 @@ impl ZonalShifts {
     pub async fn managed_resource(&self, arn: &str) -> Result<Option<ManagedResource>> {
         const ACTION: &str = "arc-zonal-shift:GetManagedResource";
         let answer = self.client.get_managed_resource().resource_identifier(arn).send().await;
-        let answer = match answer {
-            Ok(answer) => answer,
-            Err(error)
-                if error
-                    .as_service_error()
-                    .is_some_and(|error| error.is_resource_not_found_exception()) =>
-            {
-                return Ok(None);
-            }
-            Err(error) => return Err(CallError::new(ACTION, arn, error)),
-        };
+        let Some(answer) = CallError::or_none(ACTION, arn, answer)? else { return Ok(None) };
         let shifts = answer.zonal_shifts().iter().map(|shift| ListedZonalShift {
             away_from: shift.away_from().to_owned(),
             start_seconds: shift.start_time().secs(),

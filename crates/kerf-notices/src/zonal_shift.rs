@@ -62,7 +62,9 @@ pub use node::{
     PROTECTED,
 };
 pub use note::{Note, PoolEvent};
-pub use offering_mode::{NotAManagedResource, OfferingChange, OfferingMode, READ_EVERY_SECONDS};
+pub use offering_mode::{
+    AppliedShift, NotAManagedResource, OfferingChange, OfferingMode, READ_EVERY_SECONDS,
+};
 pub use outlook::GRACE_SECONDS;
 pub use plan::{Cluster, Options, Plan, Step};
 pub use pool::{APPLIED_ZONES, AWAY_ZONES, COPY_OF, IGNORE, NodeClassKey, ORIGINAL_ZONES, PoolKey};

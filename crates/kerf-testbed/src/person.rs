@@ -109,8 +109,7 @@ fn stay(aws: bool, crds: bool) -> Result<Infallible> {
         println!("export {name}={value}");
     }
     // The kubectl that was built along: whoever tries this may have none.
-    let kubectl = control_plane.kubectl_program().display();
-    println!("# {kubectl} --kubeconfig {} get nodes", control_plane.kubeconfig().display());
+    println!("alias kubectl={}", control_plane.kubectl_program().display());
     println!("# Ctrl-C ends everything");
     loop {
         control_plane.check()?;

@@ -1,4 +1,17 @@
-//! The daemon: waits for the lead, then takes turns.
+//! NodePool mode: waits for the lead, then takes turns. Alone as a daemon with pages of its own, or
+//! as a lodger of a process that has some.
+
+mod account;
+mod announcer;
+mod complaints;
+mod desk;
+mod hands;
+mod metrics;
+mod mirror;
+mod mirrors;
+mod poller;
+mod surroundings;
+mod web;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,15 +25,16 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::account::Account;
 use crate::clock::Clock;
-use crate::complaints::Complaints;
-use crate::desk::{Desk, Tools};
-use crate::metrics::Metrics;
-use crate::poller::Silence;
-use crate::web::{self, Pages};
+pub use account::Account;
+pub(crate) use account::items;
+use complaints::Complaints;
+use desk::{Desk, Tools};
+use metrics::Metrics;
+use poller::Silence;
+use web::Pages;
 
-/// What the daemon needs to know.
+/// What has to be known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// `CLUSTER_NAME`.
@@ -41,8 +55,6 @@ pub struct Settings {
     pub taint_away_nodes: bool,
     /// `--auto-mode-revert`.
     pub auto_mode_revert: AutoModeRevert,
-    /// Where `/metrics` and `/healthz` listen; port 0 takes a free one.
-    pub listen: SocketAddr,
 }
 
 /// Why the daemon could not start.
@@ -58,39 +70,71 @@ pub enum DaemonError {
     },
 }
 
-/// A daemon that serves its pages and is ready to run.
-pub struct Daemon {
+/// NodePool mode, ready to run. Copies share their metrics; only one may run at a time.
+#[derive(Clone)]
+pub struct Autoshift {
     tools: Tools,
+}
+
+/// The same as a daemon that serves its pages.
+pub struct Daemon {
+    autoshift: Autoshift,
     address: SocketAddr,
     web: JoinHandle<()>,
 }
 
-impl Daemon {
-    /// Opens the port and serves the pages; nothing is received yet.
-    pub async fn new(
+impl Autoshift {
+    /// Nothing is received or written yet.
+    pub fn new(
         settings: Settings,
         client: Client,
         account: Account,
         queues: Queues,
         pace: Pace,
         clock: Clock,
-    ) -> Result<Self, DaemonError> {
-        let listen = settings.listen;
-        let failed = |source| DaemonError::Listen { listen, source };
-        let listener = TcpListener::bind(listen).await.map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
+    ) -> Self {
         let complaints = Complaints::default();
         let metrics = Arc::new(Metrics::new(&complaints));
         let silence = Arc::new(Silence::new());
-        let pages = Pages {
-            metrics: Arc::clone(&metrics),
-            complaints: complaints.clone(),
-            silence: Arc::clone(&silence),
-        };
-        let web = tokio::spawn(web::serve(listener, pages));
         let tools =
             Tools { settings, client, account, queues, pace, clock, complaints, metrics, silence };
-        Ok(Self { tools, address, web })
+        Self { tools }
+    }
+
+    /// Writes the metrics of the moment, to be put at the end of another page.
+    pub fn metrics(&self) -> impl Fn() -> String + Send + Sync + 'static {
+        let (metrics, complaints) =
+            (Arc::clone(&self.tools.metrics), self.tools.complaints.clone());
+        move || metrics.page(&complaints).replace("# EOF\n", "")
+    }
+
+    /// Runs until `stop` turns true. Receives and writes nothing before `leading` does.
+    pub async fn run(self, mut leading: watch::Receiver<bool>, mut stop: watch::Receiver<bool>) {
+        let is_stopped = tokio::select! {
+            _ = stop.wait_for(|stop| *stop) => true,
+            lead = leading.wait_for(|leading| *leading) => lead.is_err(),
+        };
+        if !is_stopped {
+            let _leading = self.tools.metrics.leads();
+            Desk::new(self.tools).run(stop).await;
+        }
+    }
+}
+
+impl Daemon {
+    /// Serves `/metrics` and `/healthz` at this address; port 0 takes a free one.
+    pub async fn new(autoshift: Autoshift, listen: SocketAddr) -> Result<Self, DaemonError> {
+        let failed = |source| DaemonError::Listen { listen, source };
+        let listener = TcpListener::bind(listen).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let Tools { metrics, complaints, silence, .. } = &autoshift.tools;
+        let pages = Pages {
+            metrics: Arc::clone(metrics),
+            complaints: complaints.clone(),
+            silence: Arc::clone(silence),
+        };
+        let web = tokio::spawn(web::serve(listener, pages));
+        Ok(Self { autoshift, address, web })
     }
 
     /// Where `/metrics` and `/healthz` are.
@@ -99,16 +143,9 @@ impl Daemon {
     }
 
     /// Runs until `stop` turns true. Receives and writes nothing before `leading` does.
-    pub async fn run(self, mut leading: watch::Receiver<bool>, mut stop: watch::Receiver<bool>) {
+    pub async fn run(self, leading: watch::Receiver<bool>, stop: watch::Receiver<bool>) {
         let _web = EndsWithIt(self.web);
-        let is_stopped = tokio::select! {
-            _ = stop.wait_for(|stop| *stop) => true,
-            lead = leading.wait_for(|leading| *leading) => lead.is_err(),
-        };
-        if !is_stopped {
-            self.tools.metrics.leads();
-            Desk::new(self.tools).run(stop).await;
-        }
+        self.autoshift.run(leading, stop).await;
     }
 }
 

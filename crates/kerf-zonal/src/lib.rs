@@ -13,53 +13,27 @@
 //! state that holds its effect is stored**; pools are changed afterwards, from the state, so the
 //! process may end between any two steps.
 //!
-//! The daemon (feature `daemon`) starts at [`Daemon`], the commands at [`Console`]. They meet in the
-//! ConfigMap alone, which is why the commands need no AWS account.
+//! What calls AWS (feature `daemon`) starts at `Daemon` and `ShiftReader`, the commands at
+//! [`Console`]. They meet in the ConfigMap alone, which is why the commands need no AWS account.
 
 mod api_call;
 mod clock;
 mod console;
-mod kinds;
-mod state_store;
-
-#[cfg(feature = "daemon")]
-mod account;
-#[cfg(feature = "daemon")]
-mod announcer;
-#[cfg(feature = "daemon")]
-mod complaints;
 #[cfg(feature = "daemon")]
 mod daemon;
-#[cfg(feature = "daemon")]
-mod desk;
-#[cfg(feature = "daemon")]
-mod hands;
-#[cfg(feature = "daemon")]
-mod metrics;
-#[cfg(feature = "daemon")]
-mod mirror;
-#[cfg(feature = "daemon")]
-mod mirrors;
+mod kinds;
 #[cfg(feature = "daemon")]
 mod offering;
-#[cfg(feature = "daemon")]
-mod poller;
-#[cfg(feature = "daemon")]
-mod surroundings;
-#[cfg(feature = "daemon")]
-mod web;
+mod state_store;
 
 pub use api_call::ApiFailure;
 pub use clock::{Clock, system_clock};
 pub use console::{Console, ConsoleError};
-pub use state_store::{StateStore, StoreError};
-
 #[cfg(feature = "daemon")]
-pub use account::Account;
-#[cfg(feature = "daemon")]
-pub use daemon::{Daemon, DaemonError, Settings};
+pub use daemon::{Account, Autoshift, Daemon, DaemonError, Settings};
 #[cfg(feature = "daemon")]
 pub use offering::{AvoidingZones, OfferingError, ShiftReader, ShiftedZones};
+pub use state_store::{StateStore, StoreError};
 
 /// The Lease whose holder polls and writes; the name of the reference deployment, so that one can
 /// take the other's place.

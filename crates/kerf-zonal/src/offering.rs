@@ -1,5 +1,6 @@
 //! Offering mode: while ARC has a shift of the cluster applied, nothing is launched in the zone.
-//! Pools stay as they are, and so do nodes there.
+//! Pools stay as they are, and so do nodes there: the engine, which is told of the zones, takes
+//! none away and makes no call about machines there.
 
 #[cfg(test)]
 mod tests;
@@ -10,14 +11,17 @@ use std::time::Duration;
 
 use kerf_aws::{CallError, Session};
 use kerf_engine::event::{Failure, Machine};
-use kerf_engine::observed::{Claim, Name, Pool};
+use kerf_engine::observed::{Claim, Name, Pool, ShiftedZone};
+use kerf_engine::time::Time;
 use kerf_kube::{Cloud, Ending};
 use kerf_model::duration::GoDuration;
 use kerf_model::instance_type::{InstanceType, Offering};
 use kerf_model::labels::LabelRules;
 use kerf_model::labels::well_known::ZONE;
 use kerf_model::requirement::{Operator, RequirementEntry};
-use kerf_notices::zonal_shift::{OfferingMode, READ_EVERY_SECONDS, ZoneId, ZoneName, ZoneTable};
+use kerf_notices::zonal_shift::{
+    AppliedShift, OfferingMode, READ_EVERY_SECONDS, ZoneId, ZoneName, ZoneTable,
+};
 use kube::api::ApiResource;
 use serde_json::json;
 use thiserror::Error;
@@ -25,8 +29,8 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 use tracing::{info, warn};
 
-use crate::account::{Account, items};
 use crate::clock::Clock;
+use crate::daemon::{Account, items};
 
 /// Why offering mode cannot start.
 #[derive(Debug, Error)]
@@ -46,8 +50,8 @@ pub enum OfferingError {
     NotRegistered(String),
 }
 
-/// Names of the zones in which nothing may be launched.
-pub type ShiftedZones = watch::Receiver<BTreeSet<ZoneName>>;
+/// The zones the cluster is shifted away from, as ARC last told.
+pub type ShiftedZones = watch::Receiver<Vec<ShiftedZone>>;
 
 /// Reads ARC's word about one cluster.
 pub struct ShiftReader {
@@ -56,7 +60,7 @@ pub struct ShiftReader {
     zones: ZoneTable,
     mode: OfferingMode,
     clock: Clock,
-    sender: watch::Sender<BTreeSet<ZoneName>>,
+    sender: watch::Sender<Vec<ShiftedZone>>,
 }
 
 impl ShiftReader {
@@ -81,7 +85,7 @@ impl ShiftReader {
         for zone in account.network.zones().await? {
             zones.learn(&ZoneId::new(&zone.id), &ZoneName::new(&zone.name));
         }
-        let (sender, shifted) = watch::channel(BTreeSet::new());
+        let (sender, shifted) = watch::channel(Vec::new());
         let mode = OfferingMode::default();
         let mut reader = Self { account, arn, zones, mode, clock, sender };
         if !reader.read().await? {
@@ -116,16 +120,27 @@ impl ShiftReader {
         for zone in &change.shifted {
             info!(%zone, "Zonal shift detected: nothing is launched there until it is over");
         }
-        for (zone, seconds) in &change.cleared {
-            info!(%zone, seconds, "Zonal shift cleared");
+        for zone in &change.cleared {
+            info!(%zone, "Zonal shift cleared");
         }
-        let shifted = self.zones.names_of(&self.mode.shifted_zones(now));
+        let shifted = self.mode.shifted(now).filter_map(|(id, shift)| self.named(id, shift));
+        let shifted: Vec<_> = shifted.collect();
         self.sender.send_if_modified(|known| {
             let is_new = *known != shifted;
             *known = shifted;
             is_new
         });
         Ok(true)
+    }
+
+    /// A zone whose name is not known has no nodes and no offerings of this account.
+    fn named(&self, id: &ZoneId, shift: &AppliedShift) -> Option<ShiftedZone> {
+        Some(ShiftedZone {
+            name: self.zones.name(id)?.as_str().into(),
+            id: id.as_str().into(),
+            origin: shift.origin.to_string().into(),
+            since: Time::from_seconds(shift.since.seconds()),
+        })
     }
 }
 
@@ -172,13 +187,17 @@ impl<C: Cloud> Cloud for AvoidingZones<C> {
         }
     }
 
+    fn shifted_zones(&self) -> Option<ShiftedZones> {
+        Some(self.shifted.clone())
+    }
+
     async fn instance_types(&self, pool: &Pool) -> Result<Arc<[InstanceType]>, Failure> {
         let types = self.cloud.instance_types(pool).await?;
-        Ok(offered(types, &self.shifted.borrow()))
+        Ok(offered(types, &names(&self.shifted.borrow())))
     }
 
     async fn launch(&self, claim: &Claim) -> Result<Machine, Failure> {
-        let claim = narrowed(claim, &self.shifted.borrow());
+        let claim = narrowed(claim, &names(&self.shifted.borrow()));
         self.cloud.launch(&claim).await
     }
 
@@ -191,8 +210,12 @@ impl<C: Cloud> Cloud for AvoidingZones<C> {
     }
 }
 
+fn names(shifted: &[ShiftedZone]) -> BTreeSet<String> {
+    shifted.iter().map(|zone| zone.name.to_string()).collect()
+}
+
 /// The types, with nothing available in these zones.
-fn offered(types: Arc<[InstanceType]>, shifted: &BTreeSet<ZoneName>) -> Arc<[InstanceType]> {
+fn offered(types: Arc<[InstanceType]>, shifted: &BTreeSet<String>) -> Arc<[InstanceType]> {
     if shifted.is_empty() {
         return types;
     }
@@ -207,10 +230,10 @@ fn offered(types: Arc<[InstanceType]>, shifted: &BTreeSet<ZoneName>) -> Arc<[Ins
 }
 
 /// The claim without these zones. It may allow several, and the cloud chooses among them.
-fn narrowed(claim: &Claim, shifted: &BTreeSet<ZoneName>) -> Claim {
+fn narrowed(claim: &Claim, shifted: &BTreeSet<String>) -> Claim {
     let mut claim = claim.clone();
     if !shifted.is_empty() {
-        let zones = shifted.iter().map(ZoneName::as_str);
+        let zones = shifted.iter().map(String::as_str);
         let entry = RequirementEntry::new(ZONE, Operator::NotIn, zones);
         claim.wish.spec.requirements.push(entry);
     }
@@ -218,8 +241,8 @@ fn narrowed(claim: &Claim, shifted: &BTreeSet<ZoneName>) -> Claim {
 }
 
 /// Whether an offering is in one of the zones and nowhere else.
-fn is_only_in(offering: &Offering, zones: &BTreeSet<ZoneName>) -> bool {
+fn is_only_in(offering: &Offering, zones: &BTreeSet<String>) -> bool {
     let is_zone = |entry: &&RequirementEntry| entry.key == ZONE && entry.operator == Operator::In;
     let entry = offering.requirements.iter().find(is_zone);
-    entry.is_some_and(|entry| entry.values.iter().all(|zone| zones.contains(&ZoneName::new(zone))))
+    entry.is_some_and(|entry| entry.values.iter().all(|zone| zones.contains(zone)))
 }

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use k8s_openapi::api::core::v1::{Event, EventSource, Node, ObjectReference, Pod};
+use k8s_openapi::api::core::v1::{Event, Node, ObjectReference, Pod};
 use kerf_api::node_claim::NodeClaim;
 use kerf_api::node_pool::NodePool;
 use kerf_engine::World;
@@ -10,7 +10,7 @@ use kerf_engine::announcement::{Announcement, Tone};
 use kerf_engine::event::Key;
 use kerf_engine::observed::Meta;
 use kerf_engine::time::Time;
-use kube::api::{Api, ObjectMeta, PostParams};
+use kube::api::{Api, PostParams};
 use kube::{Client, Resource};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -18,11 +18,10 @@ use tracing::debug;
 
 use crate::client::execute::Pace;
 use crate::client::observe::meta::api_time;
+use crate::client::told_event::Told;
 
 /// The component Events come from; dashboards filter by it.
 const COMPONENT: &str = "karpenter";
-/// Where Events about objects without a namespace lie.
-const CLUSTER_NAMESPACE: &str = "default";
 /// Events that may wait to be written; beyond that they are dropped, for they are news, not state.
 const WAITING_MAX: usize = 1_000;
 
@@ -73,38 +72,13 @@ async fn write(client: Client, event: Event) {
 }
 
 fn event(announcement: &Announcement, about: ObjectReference, now: Time) -> Event {
-    let namespace = about.namespace.clone().unwrap_or_else(|| CLUSTER_NAMESPACE.to_owned());
-    let time = api_time(now);
-    Event {
-        metadata: ObjectMeta {
-            generate_name: Some(format!("{}.", about.name.as_deref().unwrap_or_default())),
-            namespace: Some(namespace),
-            ..ObjectMeta::default()
-        },
-        involved_object: about,
-        type_: Some(match announcement.tone {
-            Tone::Normal => "Normal".to_owned(),
-            Tone::Warning => "Warning".to_owned(),
-        }),
-        reason: Some(announcement.reason.to_owned()),
-        message: Some(cut(&announcement.message)),
-        source: Some(EventSource { component: Some(COMPONENT.to_owned()), host: None }),
-        reporting_component: Some(COMPONENT.to_owned()),
-        first_timestamp: Some(time.clone()),
-        last_timestamp: Some(time),
-        count: Some(1),
-        ..Event::default()
-    }
-}
-
-/// The API server takes messages of at most 1,024 bytes.
-fn cut(message: &str) -> String {
-    const MESSAGE_BYTES_MAX: usize = 1_024;
-    if message.len() <= MESSAGE_BYTES_MAX {
-        return message.to_owned();
-    }
-    let end = message.floor_char_boundary(MESSAGE_BYTES_MAX - 3);
-    format!("{}...", &message[..end])
+    let told = Told {
+        component: COMPONENT,
+        is_warning: announcement.tone == Tone::Warning,
+        reason: announcement.reason,
+        message: &announcement.message,
+    };
+    told.about(about, api_time(now))
 }
 
 fn reference(key: &Key, world: &World) -> Option<ObjectReference> {

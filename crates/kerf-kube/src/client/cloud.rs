@@ -4,11 +4,12 @@ use std::future::Future;
 use std::sync::Arc;
 
 use kerf_engine::event::{Failure, Machine};
-use kerf_engine::observed::{Claim, Name, Pool};
+use kerf_engine::observed::{Claim, Name, Pool, ShiftedZone};
 use kerf_model::duration::GoDuration;
 use kerf_model::instance_type::InstanceType;
 use kerf_model::labels::LabelRules;
 use kube::api::ApiResource;
+use tokio::sync::watch;
 
 /// A cloud.
 pub trait Cloud: Send + Sync + 'static {
@@ -36,6 +37,11 @@ pub trait Cloud: Send + Sync + 'static {
     /// about anew at once.
     fn offers_changed(&self) -> impl Future<Output = ()> + Send {
         std::future::pending()
+    }
+
+    /// The zones the cluster is shifted away from, as they change, where this cloud is told of it.
+    fn shifted_zones(&self) -> Option<watch::Receiver<Vec<ShiftedZone>>> {
+        None
     }
 
     /// Launches a machine for a claim, or finds the one launched before: at most one ever for the

@@ -28,6 +28,7 @@ use crate::client::health::Health;
 use crate::client::metrics::{Metrics, Scrape};
 use crate::client::observe::{News, Observer};
 use crate::client::offers::Offers;
+use crate::client::shifts;
 use crate::client::watch::{self, Kindred};
 use crate::client::words::words;
 
@@ -81,6 +82,7 @@ impl<C: Cloud> Controller<C> {
         };
         let classes = node_classes.clone();
         let _watches = watch::start(&self.client, classes, kindred, &news_sender, &self.health);
+        let _shifts = self.cloud.shifted_zones().map(|zones| shifts::tell(zones, &event_sender));
         let (announcer, announcing) = Announcer::start(self.client.clone());
         let mut scrapes = self.scrapes;
         let mut desk = Desk {

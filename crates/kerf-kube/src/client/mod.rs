@@ -19,6 +19,8 @@ mod metrics;
 mod observe;
 mod offers;
 mod serve;
+mod shifts;
+mod told_event;
 mod watch;
 mod words;
 
@@ -30,4 +32,5 @@ pub use health::Health;
 pub use lease::{Candidate, LEASE_DURATION, Lost, RENEW_WITHIN, RETRY_AFTER};
 pub use metrics::{Metrics, Scrape, Shows};
 pub use observe::{Change, News, Observer};
-pub use serve::{serve_health, serve_metrics};
+pub use serve::{MorePages, serve_health, serve_metrics};
+pub use told_event::{CLUSTER_NAMESPACE, Told};

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{Ipv6Addr, SocketAddr};
+use std::sync::Arc;
 
 use axum::Router;
 use axum::http::{StatusCode, header};
@@ -15,18 +16,29 @@ use crate::client::metrics::Scrape;
 /// The content type of Prometheus' text format.
 const METRICS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Serves `/metrics` until dropped.
+/// Metrics of others in the process, in the same format: each call writes those of the moment.
+pub type MorePages = Vec<Box<dyn Fn() -> String + Send + Sync>>;
+
+/// Serves `/metrics`, those of others at its end, until dropped.
 ///
 /// # Errors
 /// The port is taken or may not be used.
-pub async fn serve_metrics(port: u16, scrapes: mpsc::Sender<Scrape>) -> io::Result<u16> {
+pub async fn serve_metrics(
+    port: u16,
+    scrapes: mpsc::Sender<Scrape>,
+    more: MorePages,
+) -> io::Result<u16> {
+    let more = Arc::new(more);
     let scrape = move || {
-        let scrapes = scrapes.clone();
+        let (scrapes, more) = (scrapes.clone(), Arc::clone(&more));
         async move {
             let (scrape, answer) = Scrape::new();
             let asked = scrapes.send(scrape).await;
             match (asked, answer.await) {
-                (Ok(()), Ok(page)) => Ok(([(header::CONTENT_TYPE, METRICS_TYPE)], page)),
+                (Ok(()), Ok(mut page)) => {
+                    more.iter().for_each(|write| page.push_str(&write()));
+                    Ok(([(header::CONTENT_TYPE, METRICS_TYPE)], page))
+                }
                 _ => Err(StatusCode::SERVICE_UNAVAILABLE),
             }
         }

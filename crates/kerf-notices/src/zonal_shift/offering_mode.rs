@@ -2,20 +2,16 @@
 //!
 //! Pools stay as they are; nodes in the zone stay and are not disrupted.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use thiserror::Error;
 
+use super::event::Origin;
 use super::instant::UnixSeconds;
-use super::keep_out::Zones;
 use super::listing::ListedShift;
-use super::note::PoolEvent;
-use super::plan::{Cluster, reach};
-use super::pool::Pool;
-use super::pool_plan::reaches;
-use super::pool_record::Record;
-use super::zone::{ZoneId, ZoneName};
+use super::zone::ZoneId;
 
 /// How often the cluster's managed resource is read.
 pub const READ_EVERY_SECONDS: i64 = 30;
@@ -23,14 +19,19 @@ pub const READ_EVERY_SECONDS: i64 = 30;
 /// The zones ARC has shifted the cluster away from, by its last readable answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OfferingMode {
-    shifted: BTreeMap<ZoneId, Shifted>,
+    shifted: BTreeMap<ZoneId, AppliedShift>,
 }
 
+/// What keeps the cluster out of a zone. Of several shifts the one that takes precedence gives its
+/// name; the zone is avoided from the first to the last of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Shifted {
-    first_seen: UnixSeconds,
-    /// Absent when it lasts until further notice.
-    expiry: Option<UnixSeconds>,
+pub struct AppliedShift {
+    /// Who wants the zone avoided.
+    pub origin: Origin,
+    /// When it began.
+    pub since: UnixSeconds,
+    /// When it ends by itself; absent when it lasts until further notice.
+    pub expiry: Option<UnixSeconds>,
 }
 
 /// What a read changed.
@@ -38,9 +39,8 @@ struct Shifted {
 pub struct OfferingChange {
     /// Zones whose offerings went.
     pub shifted: BTreeSet<ZoneId>,
-    /// Zones whose offerings are back, with the seconds they were gone, for
-    /// `karpenter_cloudprovider_zonal_shift_duration`.
-    pub cleared: BTreeMap<ZoneId, i64>,
+    /// Zones whose offerings are back.
+    pub cleared: BTreeSet<ZoneId>,
 }
 
 /// ARC's answer is not a managed resource; the last answer holds. Asking again may help.
@@ -58,23 +58,26 @@ impl OfferingMode {
     ) -> Result<OfferingChange, NotAManagedResource> {
         let items = |field: &str| reply.get(field).and_then(Value::as_array);
         let shifts = items("zonalShifts").ok_or(NotAManagedResource)?;
-        let all = shifts.iter().chain(items("autoshifts").into_iter().flatten());
-        let listed = all.filter_map(|item| ListedShift::read(item, None));
-        let mut next = BTreeMap::new();
-        for shift in listed.filter(|shift| shift.is_applied && shift.is_active_at(now)) {
-            let known = self.shifted.get(&shift.zone);
-            let first_seen = known.map_or(now, |known| known.first_seen);
-            let entry =
-                next.entry(shift.zone).or_insert(Shifted { first_seen, ..Shifted::ended() });
-            entry.expiry = later(entry.expiry, shift.expiry);
+        let autoshifts = items("autoshifts").into_iter().flatten();
+        let listed = shifts.iter().filter_map(|item| ListedShift::read(item, None));
+        let autoshift = |item| ListedShift::read(item, Some(Origin::Autoshift));
+        let listed = listed.chain(autoshifts.filter_map(autoshift));
+        let mut next = BTreeMap::<_, AppliedShift>::new();
+        for listed in listed.filter(|shift| shift.is_applied && shift.is_active_at(now)) {
+            let ListedShift { zone, origin, start: since, expiry, .. } = listed;
+            let shift = AppliedShift { origin, since, expiry };
+            match next.entry(zone) {
+                Entry::Vacant(entry) => drop(entry.insert(shift)),
+                Entry::Occupied(mut entry) => entry.get_mut().join(&shift),
+            }
         }
         let before = std::mem::replace(&mut self.shifted, next);
-        let is_new = |zone: &&ZoneId| !before.contains_key(zone);
-        let is_gone = |(zone, _): &(&ZoneId, &Shifted)| !self.shifted.contains_key(zone);
-        let gone = before.iter().filter(is_gone);
+        let only_in = |one: &BTreeMap<ZoneId, _>, other: &BTreeMap<ZoneId, _>| {
+            one.keys().filter(|zone| !other.contains_key(*zone)).cloned().collect()
+        };
         Ok(OfferingChange {
-            shifted: self.shifted.keys().filter(is_new).cloned().collect(),
-            cleared: gone.map(|(zone, s)| (zone.clone(), now.since(s.first_seen))).collect(),
+            shifted: only_in(&self.shifted, &before),
+            cleared: only_in(&before, &self.shifted),
         })
     }
 
@@ -84,46 +87,33 @@ impl OfferingMode {
         self.shifted.get(zone).is_some_and(|shifted| shifted.holds_at(now))
     }
 
-    /// Every such zone.
-    pub fn shifted_zones(&self, now: UnixSeconds) -> BTreeSet<ZoneId> {
-        let holding = self.shifted.iter().filter(|(_, shifted)| shifted.holds_at(now));
-        holding.map(|(zone, _)| zone.clone()).collect()
+    /// Every such zone and what keeps the cluster out of it.
+    pub fn shifted(&self, now: UnixSeconds) -> impl Iterator<Item = (&ZoneId, &AppliedShift)> {
+        self.shifted.iter().filter(move |(_, shifted)| shifted.holds_at(now))
     }
 }
 
-impl OfferingChange {
-    /// The Events that tell the pools which can reach a zone, by its name and its id.
-    pub fn events(&self, cluster: Cluster<'_>) -> Vec<PoolEvent> {
-        let readable = cluster.pools.iter().filter_map(|object| Pool::read(object).ok());
-        let name = |id: &ZoneId| cluster.zones.name(id);
-        let mut events = Vec::new();
-        for pool in readable {
-            let is_reached = |zone: &&ZoneName| can_reach(&pool, zone, cluster);
-            let shifted = self.shifted.iter().filter_map(name).filter(is_reached);
-            events.extend(shifted.map(|zone| PoolEvent::active(&pool.key, zone, cluster.zones)));
-            let cleared = self.cleared.keys().filter_map(name).filter(is_reached);
-            events.extend(cleared.map(|zone| PoolEvent::cleared(&pool.key, zone, cluster.zones)));
-        }
-        events
-    }
-}
-
-fn can_reach(pool: &Pool<'_>, zone: &ZoneName, cluster: Cluster<'_>) -> bool {
-    let record = Record::read(&pool.annotations, cluster.zones);
-    let away = BTreeSet::from([zone.clone()]);
-    let zones = Zones { away: &away, reach: reach(cluster, pool), table: cluster.zones };
-    reaches(pool, &record, zones)
-}
-
-impl Shifted {
-    /// Over since ever, until an entry says otherwise.
-    fn ended() -> Shifted {
-        let epoch = UnixSeconds::new(0).expect("the epoch is the first moment there is");
-        Shifted { first_seen: epoch, expiry: Some(epoch) }
-    }
-
+impl AppliedShift {
     fn holds_at(&self, now: UnixSeconds) -> bool {
         self.expiry.is_none_or(|expiry| expiry > now)
+    }
+
+    fn join(&mut self, other: &Self) {
+        if precedence(other.origin) < precedence(self.origin) {
+            self.origin = other.origin;
+        }
+        self.since = self.since.min(other.since);
+        self.expiry = later(self.expiry, other.expiry);
+    }
+}
+
+/// Manual shifts before autoshifts before practice runs, as ARC applies them.
+fn precedence(origin: Origin) -> u8 {
+    match origin {
+        Origin::Manual | Origin::Cli => 0,
+        Origin::Autoshift => 1,
+        Origin::Fis => 2,
+        Origin::Practice => 3,
     }
 }
 

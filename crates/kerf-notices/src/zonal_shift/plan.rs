@@ -248,7 +248,7 @@ impl<'a> Planner<'a> {
 }
 
 /// The zones a pool's node class has subnets in, or else those the cluster uses.
-pub(super) fn reach<'a>(cluster: Cluster<'a>, pool: &Pool<'_>) -> &'a BTreeSet<ZoneName> {
+fn reach<'a>(cluster: Cluster<'a>, pool: &Pool<'_>) -> &'a BTreeSet<ZoneName> {
     let of_class = pool.node_class.as_ref().and_then(|c| cluster.node_class_zones.get(c));
     of_class.filter(|zones| !zones.is_empty()).unwrap_or(cluster.used_zones)
 }

@@ -88,14 +88,6 @@ fn restrict(pool: &Pool<'_>, record: &Record, restriction: Restriction) -> PoolE
     }
 }
 
-/// Whether the pool can have nodes in one of the zones, by its requirements as they would be
-/// without any shift.
-pub(super) fn reaches(pool: &Pool<'_>, record: &Record, zones: Zones<'_>) -> bool {
-    let current = pool.requirements.map(Vec::as_slice);
-    let base = without_shift(current, record, zones.table);
-    keep_out(base.as_deref(), zones) != KeptOut::Unreached
-}
-
 impl SkipReason {
     /// The word for it in `kerf_zonal_shift_skipped_total{reason}`.
     pub fn label(self) -> &'static str {

@@ -1,6 +1,6 @@
 //! Offering mode, and where the cluster's subnets are.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use kerf_notices::zonal_shift::*;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ fn resource(shifts: &[Value], autoshifts: &[Value]) -> Value {
 }
 
 fn shifted(mode: &OfferingMode, seconds: i64) -> Vec<String> {
-    mode.shifted_zones(at(seconds)).iter().map(ToString::to_string).collect()
+    mode.shifted(at(seconds)).map(|(zone, _)| zone.to_string()).collect()
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn of_two_shifts_the_one_that_ended_does_not_linger() {
     mode.read(&resource(&both, &[]), at(10)).unwrap();
     let change = mode.read(&resource(&both[1..], &[]), at(40)).unwrap();
     assert_eq!(shifted(&mode, 40), ["usw2-az2"]);
-    assert_eq!(change.cleared, BTreeMap::from([(zone_id("a"), 30)]));
+    assert_eq!(change.cleared, BTreeSet::from([zone_id("a")]));
 }
 
 #[test]
@@ -76,34 +76,26 @@ fn an_answer_that_is_none_keeps_the_last() {
 }
 
 #[test]
-fn only_pools_that_can_reach_the_zone_hear_of_it() {
-    let by_id =
-        json!({"key": "topology.k8s.aws/zone-id", "operator": "In", "values": ["usw2-az2"]});
-    let pools = [
-        pool("in-a", &[zones("In", &["a", "b"])]),
-        pool("not-a", &[zones("NotIn", &["a"])]),
-        pool("open", &[arm()]),
-        pool("only-b-by-id", &[by_id]),
-    ];
-    let (table, used) = (zone_table(), names(&["a", "b", "c"]));
-    let cluster = Cluster {
-        zones: &table,
-        used_zones: &used,
-        node_class_zones: &BTreeMap::new(),
-        pools: &pools,
-        nodes: &[],
-    };
+fn a_zone_that_several_shifts_avoid_is_named_after_the_one_that_takes_precedence() {
     let mut mode = OfferingMode::default();
-    let told = |change: OfferingChange| -> Vec<(String, &'static str, bool)> {
-        let events = change.events(cluster).into_iter();
-        events.map(|event| (event.pool.name, event.reason, event.is_warning)).collect()
+    let typed = |kind: &str, start: i64| {
+        let mut item = shift("a", "APPLIED", Some(500));
+        item["shiftType"] = json!(kind);
+        item["startTime"] = json!(at(start).seconds());
+        item
     };
-    let began = mode.read(&resource(&[shift("a", "APPLIED", None)], &[]), at(10)).unwrap();
-    let active = |name: &str| (name.to_owned(), "ZonalShiftActive", true);
-    assert_eq!(told(began), [active("in-a"), active("open")]);
-    let ended = mode.read(&resource(&[], &[]), at(40)).unwrap();
-    let cleared = |name: &str| (name.to_owned(), "ZonalShiftCleared", false);
-    assert_eq!(told(ended), [cleared("in-a"), cleared("open")]);
+    let all = [typed("PRACTICE_RUN", 3), typed("ZONAL_SHIFT", 7), typed("FIS_EXPERIMENT", 5)];
+    for (listed, autoshifts, origin, since) in [
+        (&all[..], 0, Origin::Manual, 3),
+        (&all[..1], 0, Origin::Practice, 3),
+        (&all[2..], 0, Origin::Fis, 5),
+        (&all[..1], 1, Origin::Autoshift, 0),
+    ] {
+        let autoshift = [shift("a", "APPLIED", None)];
+        mode.read(&resource(listed, &autoshift[..autoshifts]), at(10)).unwrap();
+        let (zone, applied) = mode.shifted(at(10)).next().unwrap();
+        assert_eq!((zone, applied.origin, applied.since), (&zone_id("a"), origin, at(since)));
+    }
 }
 
 fn subnet(letter: &str, vpc: &str, tags: &[(&str, &str)]) -> Subnet {

@@ -4,15 +4,14 @@
 use std::collections::BTreeMap;
 
 use kerf_engine::observed::{ClaimStatus, Meta, Revision};
-use kerf_engine::time::Time;
 use kerf_model::claim::NodeClaim;
 use kerf_model::duration::NillableDuration;
 use kerf_model::node_spec::{NodeClassRef, NodeSpec};
 
 use super::*;
 
-fn zones(names: &[&str]) -> BTreeSet<ZoneName> {
-    names.iter().map(|name| ZoneName::new(name)).collect()
+fn zones(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
 }
 
 /// The zones in which something is available.

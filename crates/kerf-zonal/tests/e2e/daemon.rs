@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use kerf_kube::{Pace, connect};
 use kerf_notices::zonal_shift::{AutoModeRevert, Matching};
-use kerf_zonal::{Account, Daemon, Settings};
+use kerf_zonal::{Account, Autoshift, Daemon, Settings};
 use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -37,7 +37,6 @@ pub(crate) fn settings(place: &Place) -> Settings {
         do_not_disrupt: false,
         taint_away_nodes: true,
         auto_mode_revert: AutoModeRevert::Delete,
-        listen: "127.0.0.1:0".parse().unwrap(),
     }
 }
 
@@ -65,8 +64,9 @@ impl Running {
         };
         let (client, queues) = (connect(config).unwrap(), place.queues.clone());
         let pace = Pace::new(PER_SECOND, AT_ONCE);
-        let daemon = Daemon::new(settings, client, account, queues, pace, place.clock()).await;
-        let daemon = daemon.unwrap();
+        let autoshift = Autoshift::new(settings, client, account, queues, pace, place.clock());
+        let listen = "127.0.0.1:0".parse().unwrap();
+        let daemon = Daemon::new(autoshift, listen).await.unwrap();
         let address = daemon.address();
         let (lead, leading) = watch::channel(false);
         let (stop, stopped) = watch::channel(false);

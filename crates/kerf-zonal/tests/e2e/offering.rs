@@ -1,8 +1,7 @@
 //! Offering mode: what ARC says of the cluster, read for the controller.
 
-use std::collections::BTreeSet;
-
-use kerf_notices::zonal_shift::ZoneName;
+use kerf_engine::observed::ShiftedZone;
+use kerf_engine::time::Time;
 use kerf_zonal::{Account, OfferingError, ShiftReader};
 use serde_json::{Value, json};
 
@@ -33,16 +32,23 @@ async fn zones_with_an_applied_shift_are_shifted_and_a_failed_read_keeps_the_las
     place.answers.set_managed(json!([shift(&place, "a", "APPLIED")]));
     let started = ShiftReader::of_account(account(&place).await, "prod", place.clock()).await;
     let (mut reader, mut shifted) = started.ok().unwrap();
-    let names = |letters: &[&str]| -> BTreeSet<ZoneName> {
-        letters.iter().map(|letter| ZoneName::new(&crate::objects::zone(letter))).collect()
+    let at_start = Time::from_seconds(place.now().seconds());
+    let zones = |letters: &[&str]| -> Vec<ShiftedZone> {
+        let zone = |letter: &&str| ShiftedZone {
+            name: crate::objects::zone(letter).into(),
+            id: place.zone_id(letter).into(),
+            origin: "manual".into(),
+            since: at_start,
+        };
+        letters.iter().map(zone).collect()
     };
-    assert_eq!(*shifted.borrow_and_update(), names(&["a"]), "known before anything is launched");
+    assert_eq!(*shifted.borrow_and_update(), zones(&["a"]), "known before anything is launched");
 
     let two = json!([shift(&place, "b", "APPLIED"), shift(&place, "c", "NOT_APPLIED")]);
     place.answers.set_managed(two);
     assert!(reader.read().await.unwrap());
     assert!(shifted.has_changed().unwrap());
-    assert_eq!(*shifted.borrow_and_update(), names(&["b"]), "the whole set is replaced");
+    assert_eq!(*shifted.borrow_and_update(), zones(&["b"]), "the whole set is replaced");
 
     place.answers.deny(MANAGED);
     let error = reader.read().await.unwrap_err().to_string();
@@ -54,7 +60,7 @@ async fn zones_with_an_applied_shift_are_shifted_and_a_failed_read_keeps_the_las
     assert!(!shifted.has_changed().unwrap(), "the same again is no news");
     place.answers.set_managed(json!([]));
     assert!(reader.read().await.unwrap());
-    assert_eq!(*shifted.borrow_and_update(), names(&[]));
+    assert_eq!(*shifted.borrow_and_update(), zones(&[]));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

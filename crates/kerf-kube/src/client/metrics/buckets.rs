@@ -94,7 +94,9 @@ impl Histogram {
         let bounds: &'static [f64] = match metric {
             "karpenter_nodeclaims_instance_termination_duration_seconds" => &TERMINATION[..11],
             "karpenter_nodeclaims_termination_duration_seconds" => &TERMINATION,
-            "karpenter_nodes_lifetime_duration_seconds" => &LIFETIME,
+            "karpenter_nodes_lifetime_duration_seconds"
+            // A practice run lasts half an hour, a shift made by hand up to three days and more.
+            | "karpenter_cloudprovider_zonal_shift_duration" => &LIFETIME,
             "karpenter_cloudprovider_duration_seconds" => &CALLS,
             "client_go_request_duration_seconds" => &REQUESTS,
             metric if metric.starts_with("operator_") => &TRANSITIONS,

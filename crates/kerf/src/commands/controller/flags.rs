@@ -98,6 +98,14 @@ pub(crate) struct Controller {
     #[arg(long, env = "ENABLE_ZONAL_SHIFT", default_value = "false", value_parser = value::switch,
         action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
     pub(super) enable_zonal_shift: bool,
+    /// Keep pools out of zones that are shifted away from, as kerf zonal-autoshift does
+    #[arg(long, env = "ENABLE_ZONAL_AUTOSHIFT", default_value = "false",
+        value_parser = value::switch, action = ArgAction::Set, num_args = 0..=1,
+        default_missing_value = "true")]
+    pub(super) enable_zonal_autoshift: bool,
+    #[cfg(feature = "aws")]
+    #[command(flatten, next_help_heading = "With --enable-zonal-autoshift")]
+    pub(super) autoshift: crate::commands::zonal_autoshift::flags::AutoshiftFlags,
     #[command(flatten)]
     pub(super) log: LogFlags,
 }

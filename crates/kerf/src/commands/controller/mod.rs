@@ -5,6 +5,8 @@ mod flags;
 mod identity;
 pub(crate) mod log;
 mod value;
+mod zonal_autoshift;
+mod zonal_offering;
 
 use std::cell::Cell;
 use std::process::ExitCode;
@@ -14,19 +16,20 @@ use anyhow::{Context, Result};
 use kerf_engine::Settings;
 use kerf_engine::time::Span;
 use kerf_kube::{
-    Candidate, Cloud, Controller as Running, Farewell, Health, Lost, Metrics, Pace, Shows, connect,
-    serve_health, serve_metrics,
+    Candidate, Cloud, Controller as Running, Farewell, Health, Metrics, MorePages, Pace, Scrape,
+    Shows, connect, serve_health, serve_metrics,
 };
 use kerf_kwok::Kwok;
 use kube::{Client, Config};
-use tokio::sync::{mpsc, watch};
-use tracing::{error, info, warn};
+use tokio::sync::mpsc;
+use tracing::warn;
 
-use super::zonal_offering;
+use super::leadership::Leadership;
 use flags::CloudName;
 pub(crate) use flags::Controller;
 #[cfg(feature = "aws")]
 pub(crate) use flags::LogFlags;
+use zonal_autoshift::{Loan, Lodger};
 
 /// Requests for metrics that may wait; a scraper asks every few seconds.
 const SCRAPES_WAITING_MAX: usize = 4;
@@ -71,16 +74,21 @@ impl Controller {
         namespace: &str,
         cloud: C,
     ) -> Result<ExitCode> {
+        let (name, identity) = (&self.leader_election_name, identity::of_this_process());
+        let candidate = Candidate::new(lease_client.clone(), namespace, name, identity);
+        let (mut leadership, leading) = Leadership::new(candidate, self.disable_leader_election);
+        let mut pages = MorePages::new();
+        let loan = Loan {
+            client: client.clone(),
+            lease_client,
+            namespace,
+            leading: leading.clone(),
+            pages: &mut pages,
+        };
+        let lodger = Lodger::start(&self, loan).await?;
         let (scrape_sender, scrapes) = mpsc::channel(SCRAPES_WAITING_MAX);
         let health = Health::default();
-        let metrics_port = self.metrics_port;
-        serve_metrics(metrics_port, scrape_sender)
-            .await
-            .with_context(|| format!("--metrics-port {metrics_port} cannot be served"))?;
-        let probe_port = self.health_probe_port;
-        serve_health(probe_port, health.clone())
-            .await
-            .with_context(|| format!("--health-probe-port {probe_port} cannot be served"))?;
+        self.open_ports(scrape_sender, pages, &health).await?;
         let controller = Running {
             client,
             cloud: Arc::new(cloud),
@@ -91,33 +99,35 @@ impl Controller {
             metrics: Metrics::new(self.shows()),
             scrapes,
         };
-        let (lead, leading) = watch::channel(self.disable_leader_election);
-        let identity = identity::of_this_process();
-        let mut candidate =
-            Candidate::new(lease_client, namespace, &self.leader_election_name, identity);
-        let lost: Cell<Option<Lost>> = Cell::new(None);
-        let leadership = async {
-            if self.disable_leader_election {
-                return std::future::pending().await;
-            }
-            candidate.acquire().await;
-            let _ = lead.send(true);
-            lost.set(Some(candidate.hold().await));
-        };
+        let farewell = Cell::new(Farewell::AtOnce);
         let stop = async {
-            tokio::select! {
-                () = asked_to_end() => Farewell::FinishFirst,
-                () = leadership => Farewell::AtOnce,
-            }
+            farewell.set(leadership.until_end().await);
+            farewell.get()
         };
         controller.run(leading, stop).await;
-        if let Some(lost) = lost.into_inner() {
-            error!(%lost, "leader election lost");
-            return Ok(ExitCode::FAILURE);
+        match lodger {
+            Some(lodger) if farewell.get() == Farewell::FinishFirst => lodger.finish().await,
+            // Another may lead already: it ends where it is.
+            lodger => drop(lodger),
         }
-        candidate.release().await;
-        info!("ended");
-        Ok(ExitCode::SUCCESS)
+        Ok(leadership.conclude().await)
+    }
+
+    async fn open_ports(
+        &self,
+        scrapes: mpsc::Sender<Scrape>,
+        pages: MorePages,
+        health: &Health,
+    ) -> Result<()> {
+        let metrics_port = self.metrics_port;
+        serve_metrics(metrics_port, scrapes, pages)
+            .await
+            .with_context(|| format!("--metrics-port {metrics_port} cannot be served"))?;
+        let probe_port = self.health_probe_port;
+        serve_health(probe_port, health.clone())
+            .await
+            .with_context(|| format!("--health-probe-port {probe_port} cannot be served"))?;
+        Ok(())
     }
 
     fn settings(&self) -> Settings {
@@ -158,17 +168,5 @@ impl Controller {
         if !self.ignore_dra_requests {
             warn!("--ignore-dra-requests=false has no effect yet: such requests are ignored");
         }
-    }
-}
-
-/// Waits for the signals that ask a process to end.
-async fn asked_to_end() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = terminate.recv() => info!("asked to end"),
-        _ = tokio::signal::ctrl_c() => info!("interrupted"),
     }
 }

@@ -10,8 +10,9 @@ use kerf_notices::routing::{Scope, Settings};
 use kerf_router::{
     Carrier, CarrierSettings, Daemon, DaemonSettings, Log, Routing, redrive, status,
 };
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
+
+use crate::commands::leadership::asked_to_end;
 
 /// Arguments of `kerf router run`. How events are routed is read from the environment.
 #[derive(Args)]
@@ -68,12 +69,8 @@ impl Run {
             let settings = DaemonSettings { queue_url, listen, workers: workers.into() };
             let daemon = Daemon::new(settings, queues, routing, log).await?;
             let (stop, stopped) = watch::channel(false);
-            let mut terminate = signal(SignalKind::terminate()).context("no signals here")?;
             let running = tokio::spawn(daemon.run(stopped));
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = terminate.recv() => {}
-            }
+            asked_to_end().await;
             stop.send_replace(true);
             running.await.context("the daemon did not end in good order")?;
             Ok(ExitCode::SUCCESS)

@@ -2,6 +2,8 @@
 //! and flags of the reference deployment are understood.
 
 #[cfg(feature = "aws")]
+pub(crate) mod flags;
+#[cfg(feature = "aws")]
 mod live;
 
 use std::process::ExitCode;

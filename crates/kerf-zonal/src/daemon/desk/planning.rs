@@ -9,9 +9,9 @@ use tracing::{debug, info, warn};
 
 use super::Desk;
 use crate::api_call::ApiFailure;
-use crate::complaints::Kind;
-use crate::hands::{Done, Hands};
-use crate::mirrors::{Mirrors, View};
+use crate::daemon::complaints::Kind;
+use crate::daemon::hands::{Done, Hands};
+use crate::daemon::mirrors::{Mirrors, View};
 
 /// What failed for another reason than being late is tried again after so long.
 const RETRY_SECONDS: i64 = 10;

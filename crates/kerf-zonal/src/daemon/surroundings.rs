@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use kerf_aws::ClusterDescription;
 use kerf_notices::zonal_shift::{Subnet, UnixSeconds, ZoneId, ZoneName, ZoneTable, subnet_zones};
 
-use crate::account::Account;
-use crate::complaints::Complaints;
+use crate::daemon::account::Account;
+use crate::daemon::complaints::Complaints;
 
 /// Zones and subnets change seldom.
 const REFRESH_SECONDS: i64 = 3600;

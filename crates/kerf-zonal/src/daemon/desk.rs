@@ -24,19 +24,19 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{MissedTickBehavior, interval};
 use tracing::info;
 
-use crate::account::Account;
-use crate::announcer::Announcer;
 use crate::api_call::ApiFailure;
 use crate::clock::Clock;
-use crate::complaints::{Complaints, Kind};
+use crate::daemon::account::Account;
+use crate::daemon::announcer::Announcer;
+use crate::daemon::complaints::{Complaints, Kind};
+use crate::daemon::metrics::Metrics;
+use crate::daemon::mirror::{Mirror, Watch};
+use crate::daemon::mirrors::Mirrors;
+use crate::daemon::poller::{Silence, poll};
+use crate::daemon::surroundings::Surroundings;
 use crate::daemon::{EndsWithIt, Settings};
 use crate::kinds::Kinds;
-use crate::metrics::Metrics;
-use crate::mirror::{Mirror, Watch};
-use crate::mirrors::Mirrors;
-use crate::poller::{Silence, poll};
 use crate::state_store::{StateStore, StoreError};
-use crate::surroundings::Surroundings;
 
 use correction::ArcSight;
 use planning::Planning;
@@ -47,6 +47,7 @@ const TURN_EVERY: Duration = Duration::from_secs(1);
 const KINDS_SECONDS: i64 = 60;
 
 /// What the desk works with.
+#[derive(Clone)]
 pub(crate) struct Tools {
     pub(crate) settings: Settings,
     pub(crate) client: Client,

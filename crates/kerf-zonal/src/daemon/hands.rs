@@ -12,8 +12,8 @@ use kube::api::{
 use serde_json::Value;
 
 use crate::api_call::{ApiFailure, call};
+use crate::daemon::mirrors::Mirrors;
 use crate::kinds;
-use crate::mirrors::Mirrors;
 
 /// The name under which changes stand in an object's managed fields.
 const FIELD_MANAGER: &str = "kerf-zonal-autoshift";

@@ -8,7 +8,7 @@ use kerf_aws::{CallError, Message, Queues};
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
-use crate::complaints::{Complaints, Kind};
+use crate::daemon::complaints::{Complaints, Kind};
 
 /// What a failing queue is complained of as.
 pub(crate) const WHAT: &str = "queue";

@@ -7,7 +7,7 @@ use kerf_aws::{
 use kerf_notices::zonal_shift::{Subnet, ZoneName};
 use serde_json::{Map, Value, json};
 
-use crate::complaints::{Complaints, Kind};
+use crate::daemon::complaints::{Complaints, Kind};
 
 /// An AWS account and region.
 #[derive(Clone, Debug)]

@@ -7,9 +7,9 @@ use axum::http::{StatusCode, header};
 use axum::routing::get;
 use tokio::net::TcpListener;
 
-use crate::complaints::Complaints;
-use crate::metrics::Metrics;
-use crate::poller::Silence;
+use crate::daemon::complaints::Complaints;
+use crate::daemon::metrics::Metrics;
+use crate::daemon::poller::Silence;
 
 /// The content type of the text format.
 const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";

@@ -5,7 +5,7 @@ use kerf_notices::zonal_shift::{Disposal, Received, UnixSeconds, Verdict, ZoneTa
 use tracing::{info, warn};
 
 use super::{Desk, Tools};
-use crate::complaints::Kind;
+use crate::daemon::complaints::Kind;
 
 impl Desk {
     /// Takes in the messages at hand. If their effect cannot be stored they stay at hand, and no

@@ -5,7 +5,7 @@ use kerf_kube::Cloud;
 
 /// The cloud, but for the zones the cluster is shifted away from while that lasts.
 #[cfg(feature = "aws")]
-pub(crate) async fn avoiding<C: Cloud>(
+pub(super) async fn avoiding<C: Cloud>(
     cloud: C,
     cluster_name: &str,
 ) -> Result<kerf_zonal::AvoidingZones<C>> {
@@ -26,7 +26,7 @@ pub(crate) async fn avoiding<C: Cloud>(
 
 /// Without the AWS clients nobody can be asked.
 #[cfg(not(feature = "aws"))]
-pub(crate) async fn avoiding<C: Cloud>(_: C, _: &str) -> Result<C> {
+pub(super) async fn avoiding<C: Cloud>(_: C, _: &str) -> Result<C> {
     anyhow::bail!(
         "--enable-zonal-shift asks AWS, without which this kerf was built: \
          cargo build --release --features aws"

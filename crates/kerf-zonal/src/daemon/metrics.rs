@@ -7,7 +7,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-use crate::complaints::Complaints;
+use crate::daemon::complaints::Complaints;
 
 type Labels = Vec<(&'static str, String)>;
 
@@ -54,9 +54,10 @@ impl Metrics {
         metrics
     }
 
-    /// This process leads.
-    pub(crate) fn leads(&self) {
+    /// This process leads, until what is returned is dropped.
+    pub(crate) fn leads(&self) -> Leading {
         self.leading.set(1);
+        Leading(self.leading.clone())
     }
 
     /// Counts a message.
@@ -108,5 +109,14 @@ impl Metrics {
             Ok(()) => page,
             Err(_) => String::new(),
         }
+    }
+}
+
+/// Shown as leading while this is kept.
+pub(crate) struct Leading(Gauge);
+
+impl Drop for Leading {
+    fn drop(&mut self) {
+        self.0.set(0);
     }
 }

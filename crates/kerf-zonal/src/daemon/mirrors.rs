@@ -9,8 +9,8 @@ use kube::api::DynamicObject;
 use serde_json::Value;
 
 use crate::console::learn_from_node;
+use crate::daemon::mirror::{Keeps, Mirror, Watch};
 use crate::kinds::{self, Kinds};
-use crate::mirror::{Keeps, Mirror, Watch};
 
 /// Pools, node classes and nodes.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use kube::runtime::watcher::{Config, Error, Event, watcher};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-use crate::complaints::{Complaints, Kind};
+use crate::daemon::complaints::{Complaints, Kind};
 use crate::kinds::as_value;
 
 /// Objects in one page of a list.

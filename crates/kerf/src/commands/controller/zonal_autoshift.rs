@@ -1,0 +1,125 @@
+//! `kerf controller --enable-zonal-autoshift`: NodePool mode as a lodger of the controller, which
+//! lends it the lead, the API server and the page of metrics.
+//!
+//! It also holds the Lease of the daemon: where one runs beside the controller, one of them acts,
+//! and `kerf zonal-shift` finds somebody who does.
+
+use kerf_kube::MorePages;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// NodePool mode, running or waiting for the lead. Ended at once when dropped.
+pub(super) struct Lodger {
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+impl Lodger {
+    /// Lets the turn under way come to its end.
+    pub(super) async fn finish(mut self) {
+        self.stop.send_replace(true);
+        let _ = (&mut self.task).await;
+    }
+}
+
+impl Drop for Lodger {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// What is lent.
+#[cfg_attr(not(feature = "aws"), expect(dead_code, reason = "nobody takes the loan"))]
+pub(super) struct Loan<'a> {
+    pub(super) client: kube::Client,
+    /// For the Lease alone.
+    pub(super) lease_client: kube::Client,
+    pub(super) namespace: &'a str,
+    pub(super) leading: watch::Receiver<bool>,
+    /// Where its metrics are put.
+    pub(super) pages: &'a mut MorePages,
+}
+
+#[cfg(feature = "aws")]
+mod with_aws {
+    use anyhow::Result;
+    use kerf_aws::{Session, TimeOuts};
+    use kerf_kube::{Candidate, Pace};
+    use kerf_zonal::{Account, Autoshift, LEASE, system_clock};
+    use tokio::sync::watch;
+    use tracing::warn;
+
+    use super::{Loan, Lodger};
+    use crate::commands::controller::{Controller, identity};
+    use crate::commands::zonal_autoshift::flags::Home;
+
+    impl Lodger {
+        /// Starts it, if the controller was asked to.
+        pub(crate) async fn start(of: &Controller, loan: Loan<'_>) -> Result<Option<Self>> {
+            if !of.enable_zonal_autoshift {
+                return Ok(None);
+            }
+            let session = Session::from_env(TimeOuts::default()).await;
+            let home = Home {
+                cluster_name: &of.cluster_name,
+                namespace: loan.namespace,
+                region: session.region(),
+            };
+            let settings = of.autoshift.settings(home)?;
+            let (account, queues) = (Account::new(&session), session.queues());
+            let pace = Pace::new(of.kube_client_qps, of.kube_client_burst);
+            let clock = system_clock();
+            let autoshift = Autoshift::new(settings, loan.client, account, queues, pace, clock);
+            loan.pages.push(Box::new(autoshift.metrics()));
+            let name = identity::of_this_process();
+            let candidate = Candidate::new(loan.lease_client, loan.namespace, LEASE, name);
+            let (stop, stopped) = watch::channel(false);
+            let task = tokio::spawn(lodge(autoshift, candidate, loan.leading, stopped));
+            Ok(Some(Self { stop, task }))
+        }
+    }
+
+    /// Acts while the controller leads and the Lease is held.
+    async fn lodge(
+        autoshift: Autoshift,
+        mut candidate: Candidate,
+        mut leading: watch::Receiver<bool>,
+        mut stop: watch::Receiver<bool>,
+    ) {
+        loop {
+            let held = async {
+                // The sender lives as long as the controller, which outlives its lodger.
+                let _ = leading.wait_for(|leading| *leading).await;
+                candidate.acquire().await;
+            };
+            tokio::select! {
+                _ = stop.wait_for(|stop| *stop) => return,
+                () = held => {}
+            }
+            let (_lead, led) = watch::channel(true);
+            tokio::select! {
+                () = autoshift.clone().run(led, stop.clone()) => {
+                    return candidate.release().await;
+                }
+                lost = candidate.hold() => warn!(%lost, "the lease of zonal shifts was lost"),
+            }
+        }
+    }
+}
+
+#[cfg(not(feature = "aws"))]
+impl Lodger {
+    /// Without the AWS clients there is nobody to hear announcements from.
+    pub(super) async fn start(
+        of: &super::Controller,
+        Loan { .. }: Loan<'_>,
+    ) -> anyhow::Result<Option<Self>> {
+        if of.enable_zonal_autoshift {
+            anyhow::bail!(
+                "--enable-zonal-autoshift reads a queue of AWS, without which this kerf was built: \
+                 cargo build --release --features aws"
+            );
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,85 @@
+//! `--enable-zonal-autoshift`: what `kerf zonal-autoshift` does, inside the controller.
+
+use kerf_testbed::{ControlPlane, Options};
+use serde_json::{Value, json};
+
+use crate::aws::{Account, CLUSTER, ZONE_A_ID};
+use crate::objects::{TYPES, ZONES, apply, class, pod, pool, zone_of};
+use crate::process::{Running, cluster, kerf, said, wait};
+
+const ACTIVE: &str =
+    r#"kerf_zonal_shift_active{zone="us-east-1a",zone_id="use1-az6",origin="practice"} 1"#;
+
+fn announcement(number: u32, detail_type: &str) -> Value {
+    let time = jiff::Timestamp::now().as_second();
+    let time = jiff::Timestamp::from_second(time).unwrap().to_string();
+    json!({
+        "version": "0", "id": format!("event-{number}"), "detail-type": detail_type,
+        "source": "aws.arc-zonal-shift", "account": "123456789012", "time": time,
+        "region": "us-east-1", "resources": [],
+        "detail": {"version": "0.0.1", "data": "", "metadata": {"awayFrom": ZONE_A_ID}},
+    })
+}
+
+fn zones(control_plane: &ControlPlane) -> String {
+    let path = "--output=jsonpath={.spec.template.spec.requirements[0].values}";
+    control_plane.kubectl(&["get", "nodepool", "web", path]).unwrap()
+}
+
+fn start(control_plane: &ControlPlane, account: &Account, queue_url: &str) -> Running {
+    let mut command = kerf(control_plane, account);
+    command.args(["controller", "--cloud=kwok", "--enable-zonal-autoshift"]);
+    command.args(["--leader-election-namespace=karpenter", "--instance-types-file-path", TYPES]);
+    command.env("CLUSTER_NAME", CLUSTER).env("SQS_QUEUE_URL", queue_url);
+    Running::start(command)
+}
+
+#[test]
+fn the_leading_controller_keeps_pools_out_of_a_zone_and_its_successor_gives_it_back() {
+    let account = Account::open();
+    let queue_url = account.queue();
+    let cluster = cluster(Options::simulated_cluster());
+    apply(&cluster, &[class(), pool("web", &ZONES)]);
+    let (all, left) =
+        (r#"["us-east-1a","us-east-1b","us-east-1c"]"#, r#"["us-east-1b","us-east-1c"]"#);
+
+    let first = start(&cluster, &account, &queue_url);
+    wait(&cluster, "it acts", || first.counts("kerf_zonal_shift_leading 1"));
+    let second = start(&cluster, &account, &queue_url);
+    wait(&cluster, "it waits", || second.counts("kerf_zonal_shift_leading 0"));
+
+    account.send(&queue_url, &announcement(1, "Practice Run Started"));
+    wait(&cluster, "the pool is kept out", || zones(&cluster) == left);
+    wait(&cluster, "the metric says so", || first.counts(ACTIVE));
+    assert!(first.metrics().contains("karpenter_cluster_state_synced"), "beside its own");
+    assert!(!second.counts(ACTIVE), "only the leader acts");
+
+    apply(&cluster, &[pod("new", None)]);
+    wait(&cluster, "a node for a pod", || zone_of(&cluster, "new").is_some());
+    assert_ne!(zone_of(&cluster, "new").unwrap(), ZONES[0], "the cheapest zone is avoided");
+
+    let status = ["zonal-shift", "status", "--namespace=karpenter"];
+    let (table, note) = said(kerf(&cluster, &account).args(status));
+    assert!(table.contains("us-east-1a  use1-az6  practice"), "{table}");
+    assert_eq!(note, "", "somebody acts");
+
+    assert!(first.end(), "it ends in good order");
+    wait(&cluster, "the other acts", || second.counts("kerf_zonal_shift_leading 1"));
+    assert_eq!(zones(&cluster), left, "what is stored holds");
+    account.send(&queue_url, &announcement(2, "Practice Run Succeeded"));
+    wait(&cluster, "the pool is given back", || zones(&cluster) == all);
+    apply(&cluster, &[pod("next", None)]);
+    wait(&cluster, "a node for a pod", || zone_of(&cluster, "next").is_some());
+    assert_eq!(zone_of(&cluster, "next").unwrap(), ZONES[0], "the cheapest zone is used again");
+    assert!(second.end());
+}
+
+#[test]
+fn what_is_missing_stops_the_start_with_the_next_command() {
+    let account = Account::open();
+    let cluster = cluster(Options::api_server());
+    let mut command = kerf(&cluster, &account);
+    command.args(["controller", "--cloud=kwok", "--enable-zonal-autoshift"]);
+    let (_, message) = said(command.env("CLUSTER_NAME", CLUSTER));
+    assert!(message.contains("aws sqs get-queue-url --queue-name demo-zonal-shift"), "{message}");
+}
