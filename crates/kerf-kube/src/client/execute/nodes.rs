@@ -1,5 +1,9 @@
 //! Writing nodes.
 
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a panic is the report")]
+mod tests;
+
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::{Node, Taint as StoredTaint};
