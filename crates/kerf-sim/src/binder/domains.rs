@@ -34,7 +34,7 @@ impl Domains {
                         && (welcome.by_taints || !spread.honours_taints)
                 });
                 if counted {
-                    *counts.entry(domain.clone()).or_default() += tallies.on(spread.tally, name);
+                    add(&mut counts, domain, tallies.on(spread.tally, name));
                 }
             }
             spreads.push(counts);
@@ -46,7 +46,7 @@ impl Domains {
                 if count > 0
                     && let Some(domain) = slot.labels.get(key)
                 {
-                    *counts.entry(domain.clone()).or_default() += count;
+                    add(&mut counts, domain, count);
                 }
             }
             counts
@@ -83,7 +83,7 @@ impl Domains {
     pub(super) fn add(&mut self, class: &Class, labels: &Labels) {
         let count = |counts: &mut BTreeMap<String, u32>, key: &str| {
             if let Some(domain) = labels.get(key) {
-                *counts.entry(domain.clone()).or_default() += 1;
+                add(counts, domain, 1);
             }
         };
         for (spread, counts) in class.spreads.iter().zip(&mut self.spreads) {
@@ -102,5 +102,13 @@ impl Domains {
                 count(counts, key);
             }
         }
+    }
+}
+
+/// Counts more pods in a domain. Thousands of nodes share a few domains, so a name is seldom new.
+fn add(counts: &mut BTreeMap<String, u32>, domain: &str, count: u32) {
+    match counts.get_mut(domain) {
+        Some(known) => *known += count,
+        None => drop(counts.insert(domain.to_owned(), count)),
     }
 }
