@@ -25,7 +25,8 @@ pub(crate) fn offerings(
     is_compatible: bool,
     prices: &impl PriceBook,
 ) -> Vec<Offering> {
-    let mut offerings = Vec::new();
+    let most = zones.iter().map(|ways| ways.on_demand.len() + ways.spot.len()).sum();
+    let mut offerings = Vec::with_capacity(most);
     let on_demand = prices.on_demand(shape);
     for ways in zones {
         for capacity_type in capacity_types(shape) {
@@ -33,7 +34,6 @@ pub(crate) fn offerings(
                 well_known::SPOT => (prices.spot(shape, &ways.zone.name), &ways.spot),
                 _ => (on_demand, &ways.on_demand),
             };
-            offerings.reserve_exact(ways.len());
             offerings.extend(ways.iter().map(|way| offering(way, price, is_compatible)));
         }
     }

@@ -224,10 +224,11 @@ impl NodePatch {
         before
     }
 
-    /// Whether a taint goes.
+    /// Whether a taint goes, be it for good or in favour of a new one.
     #[must_use]
-    pub fn removes(&self, taint: &Taint) -> bool {
-        self.taints_removed.iter().chain(&self.taints_added).any(|other| other.same_mark(taint))
+    pub fn removes(&self, key: &str, effect: &str) -> bool {
+        let mut going = self.taints_removed.iter().chain(&self.taints_added);
+        going.any(|taint| taint.key == key && taint.effect.as_str() == effect)
     }
 }
 

@@ -74,9 +74,7 @@ impl Solver<'_> {
         let mut nodes: Vec<NewNode> = Vec::with_capacity(placed.bins.len());
         for (index, bin) in placed.bins.iter().enumerate() {
             let pods = hand.deal_all(&bin.contents);
-            // Nodes that were filled alike stand side by side and may be the same machines.
-            let like_the_last = index.checked_sub(1).filter(|last| placed.bins[*last].is_like(bin));
-            nodes.push(match like_the_last {
+            nodes.push(match Bin::like_the_last(&placed.bins, index) {
                 Some(last) => NewNode { pods, ..nodes[last].clone() },
                 None => self.new_node(bin, pods),
             });

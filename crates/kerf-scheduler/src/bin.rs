@@ -142,12 +142,18 @@ impl Bin {
     }
 
     /// Whether another node asks for the same.
-    pub(crate) fn is_like(&self, other: &Bin) -> bool {
+    fn is_like(&self, other: &Bin) -> bool {
         (self.machine, self.reserved) == (other.machine, other.reserved)
             && self.requests == other.requests
             && self.requirements == other.requirements
             && self.contents.len() == other.contents.len()
             && self.contents.iter().zip(&other.contents).all(|(a, b)| a.item.is_same(&b.item))
+    }
+
+    /// The node before, if that asks for the same: nodes that were filled alike stand side by side,
+    /// and what was found out about one holds for the next.
+    pub(crate) fn like_the_last(bins: &[Bin], index: usize) -> Option<usize> {
+        index.checked_sub(1).filter(|last| bins[*last].is_like(&bins[index]))
     }
 
     /// The price of the cheapest machine it may be.

@@ -133,12 +133,14 @@ pub(crate) fn pack(
     packing
 }
 
-/// The price of each node. Those that were filled alike stand side by side.
+/// The price of each node.
 fn prices(bins: &[Bin], world: &World<'_>) -> Vec<u64> {
     let mut prices: Vec<u64> = Vec::new();
     for (index, bin) in bins.iter().enumerate() {
-        let like_the_last = index.checked_sub(1).filter(|last| bins[*last].is_like(bin));
-        let price = like_the_last.map_or_else(|| bin.price_micros(world), |last| prices[last]);
+        let price = match Bin::like_the_last(bins, index) {
+            Some(last) => prices[last],
+            None => bin.price_micros(world),
+        };
         prices.push(price);
     }
     prices

@@ -132,8 +132,7 @@ pub(crate) fn may_stray(item: &Item, world: &World<'_>) -> bool {
 fn stages(bins: &[Bin], world: &World<'_>) -> Vec<Stage> {
     let mut stages: Vec<Stage> = Vec::with_capacity(bins.len());
     for (index, bin) in bins.iter().enumerate() {
-        let like_the_last = index.checked_sub(1).filter(|last| bins[*last].is_like(bin));
-        let whole = match like_the_last {
+        let whole = match Bin::like_the_last(bins, index) {
             Some(last) => stages[last].whole.clone(),
             None => world.machines.all[bin.cheapest_machine(world)].free.clone(),
         };

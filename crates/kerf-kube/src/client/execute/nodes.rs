@@ -124,16 +124,12 @@ fn owned(mut owners: Vec<OwnerReference>, patch: &NodePatch) -> Vec<OwnerReferen
 }
 
 fn tainted(taints: Vec<StoredTaint>, patch: &NodePatch) -> Vec<StoredTaint> {
-    let goes = |stored: &StoredTaint| {
-        let removed = patch.taints_removed.iter().chain(&patch.taints_added);
-        removed.into_iter().any(|it| it.key == stored.key && it.effect.as_str() == stored.effect)
-    };
     let stored = |taint: &Taint| StoredTaint {
         key: taint.key.clone(),
         value: (!taint.value.is_empty()).then(|| taint.value.clone()),
         effect: taint.effect.to_string(),
         time_added: None,
     };
-    let kept = taints.into_iter().filter(|taint| !goes(taint));
+    let kept = taints.into_iter().filter(|taint| !patch.removes(&taint.key, &taint.effect));
     kept.chain(patch.taints_added.iter().map(stored)).collect()
 }
