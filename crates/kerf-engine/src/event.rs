@@ -128,9 +128,9 @@ pub enum Outcome {
     /// What it was about does not exist (any more).
     NotFound,
     /// A machine was launched, or had been for this claim already.
-    Launched(Box<Machine>),
+    Launched(Arc<Machine>),
     /// The cloud's machines that belong to this cluster.
-    Machines(Vec<Machine>),
+    Machines(Vec<Arc<Machine>>),
     /// A placement problem was solved.
     Solved(Box<Solution>),
     /// It failed; whether to try again is decided by the engine.

@@ -88,7 +88,7 @@ pub(crate) fn concerned_by_memo(world: &World, memo: &Memo) -> Vec<Subject> {
             pools.map(|pool| Subject::Pool(pool.meta.name.clone())).collect()
         }
         Memo::Machines { .. } => {
-            let silent = |node: &&Node| node.meta.is_deleting() && !node.is_ready;
+            let silent = |node: &&Arc<Node>| node.meta.is_deleting() && !node.is_ready;
             let nodes = world.nodes.values().filter(silent);
             nodes.map(|node| Subject::Node(node.meta.name.clone())).collect()
         }

@@ -28,7 +28,7 @@ pub struct Memory {
     /// or of the node where there is none.
     pub nominated_until: BTreeMap<Name, Time>,
     /// Machines whose launch is known but not yet stored in the claim's status, by claim uid.
-    pub launched: BTreeMap<Arc<str>, Machine>,
+    pub launched: BTreeMap<Arc<str>, Arc<Machine>>,
     /// Why the last launch of a claim failed, by claim.
     pub launch_failures: BTreeMap<Name, Failure>,
     /// When a pod last came to or left a claim's node, until that is stored, by claim.
@@ -38,7 +38,7 @@ pub struct Memory {
     /// Claims whose machine the cloud says is gone.
     pub machine_gone: BTreeSet<Name>,
     /// When the cloud's machines were last listed, and which there were.
-    pub machines: Option<(Time, BTreeMap<Arc<str>, Machine>)>,
+    pub machines: Option<(Time, BTreeMap<Arc<str>, Arc<Machine>>)>,
     /// What calls for the next pass over waiting pods.
     pub batch: Batch,
     /// Since when pods wait, by pod.
@@ -120,7 +120,7 @@ pub enum Memo {
         /// The claim's identity.
         uid: Arc<str>,
         /// Its machine.
-        machine: Box<Machine>,
+        machine: Arc<Machine>,
     },
     /// Everything about a claim's launch is stored, or the claim is gone.
     LaunchStored {
@@ -161,7 +161,7 @@ pub enum Memo {
         /// When.
         at: Time,
         /// By the name nodes carry.
-        machines: BTreeMap<Arc<str>, Machine>,
+        machines: BTreeMap<Arc<str>, Arc<Machine>>,
     },
     /// A pod is meant for a claim or node.
     Nominate {
@@ -293,7 +293,7 @@ impl Memory {
                 self.creating.insert(Arc::from(claim.wish.name.as_str()), *claim);
             }
             Memo::Created(claim) => drop(self.creating.remove(&claim)),
-            Memo::Launched { uid, machine } => drop(self.launched.insert(uid, *machine)),
+            Memo::Launched { uid, machine } => drop(self.launched.insert(uid, machine)),
             Memo::LaunchStored { claim, uid } => {
                 self.launched.remove(&uid);
                 self.launch_failures.remove(&claim);

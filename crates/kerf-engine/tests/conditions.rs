@@ -87,7 +87,8 @@ fn every_recorded_story_ends_with_the_same_conditions() {
 fn times_are_kept_in_whole_seconds() {
     let meta = object(100);
     let now = Time::from_millis(200_999);
-    let mut draft = Draft::of(&Conditions::default(), &claim::DEPENDENTS, &meta, now);
+    let none = Conditions::default();
+    let mut draft = Draft::of(&none, &claim::DEPENDENTS, &meta, now);
     draft.set_true(claim::LAUNCHED);
     let launched = draft.get(claim::LAUNCHED).unwrap();
     assert_eq!(launched.changed_at, Time::from_millis(200_000));

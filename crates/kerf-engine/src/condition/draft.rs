@@ -3,16 +3,18 @@
 //! The root condition and those it depends on always exist. Whatever is set, the root follows, and
 //! the list is kept in the order it is stored.
 
+use std::borrow::Cow;
+
 use thiserror::Error;
 
 use super::{Condition, Conditions, READY, Status};
 use crate::observed::Meta;
 use crate::time::Time;
 
-/// The conditions an object shall have, in the making.
+/// The conditions an object shall have, in the making. Nothing is copied until something changes.
 #[derive(Clone, Debug)]
-pub struct Draft {
-    conditions: Vec<Condition>,
+pub struct Draft<'a> {
+    conditions: Cow<'a, [Condition]>,
     dependents: &'static [&'static str],
     created_at: Time,
     generation: i64,
@@ -28,18 +30,18 @@ pub struct Dependent(pub String);
 const AWAITING: &str = "AwaitingReconciliation";
 const AWAITING_MESSAGE: &str = "object is awaiting reconciliation";
 
-impl Draft {
+impl<'a> Draft<'a> {
     /// Starts from what is stored; what must exist and does not is made up as unknown since the
     /// object was created, so that time limits run from then.
     #[must_use]
     pub fn of(
-        stored: &Conditions,
+        stored: &'a Conditions,
         dependents: &'static [&'static str],
         meta: &Meta,
         now: Time,
     ) -> Self {
         let mut draft = Self {
-            conditions: stored.0.clone(),
+            conditions: Cow::Borrowed(&stored.0),
             dependents,
             created_at: meta.created_at,
             generation: meta.generation,
@@ -100,9 +102,10 @@ impl Draft {
             return Err(Dependent(kind.to_owned()));
         }
         if self.get(kind).is_some() {
-            self.conditions.retain(|condition| condition.kind != kind);
+            let conditions = self.conditions.to_mut();
+            conditions.retain(|condition| condition.kind != kind);
             // The order the original leaves behind; the next change restores the usual one.
-            self.conditions.sort_by(|a, b| a.kind.cmp(&b.kind));
+            conditions.sort_by(|a, b| a.kind.cmp(&b.kind));
         }
         Ok(())
     }
@@ -110,23 +113,38 @@ impl Draft {
     /// What to store.
     #[must_use]
     pub fn into_conditions(self) -> Conditions {
-        Conditions(self.conditions)
+        Conditions(self.conditions.into_owned())
+    }
+
+    /// What to store, if anything was changed.
+    #[must_use]
+    pub fn into_changed(self) -> Option<Conditions> {
+        match self.conditions {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(conditions) => Some(Conditions(conditions)),
+        }
     }
 
     fn set(&mut self, kind: &str, status: Status, reason: &str, message: &str) -> bool {
         let known = self.get(kind);
-        let wanted = Condition {
+        let changed_at = self.changed_at(kind, known, status);
+        let is_same = known.is_some_and(|known| {
+            (known.status, known.changed_at) == (status, changed_at)
+                && known.observed_generation == self.generation
+                && known.reason == reason
+                && known.message == message
+        });
+        if is_same {
+            return false;
+        }
+        self.put(Condition {
             kind: kind.to_owned(),
             status,
             reason: reason.to_owned(),
             message: message.to_owned(),
-            changed_at: self.changed_at(kind, known, status),
+            changed_at,
             observed_generation: self.generation,
-        };
-        if known == Some(&wanted) {
-            return false;
-        }
-        self.put(wanted);
+        });
         if kind != READY {
             self.follow_with_root();
         }
@@ -143,15 +161,16 @@ impl Draft {
     }
 
     fn put(&mut self, wanted: Condition) {
-        self.conditions.retain(|condition| condition.kind != wanted.kind);
+        let conditions = self.conditions.to_mut();
+        conditions.retain(|condition| condition.kind != wanted.kind);
         if self.is_deleting {
-            for condition in &mut self.conditions {
+            for condition in &mut *conditions {
                 condition.observed_generation = self.generation;
             }
         }
-        self.conditions.push(wanted);
+        conditions.push(wanted);
         // Stable: what changed in the same second stays in the order it was set.
-        self.conditions.sort_by_key(|condition| (condition.kind == READY, condition.changed_at));
+        conditions.sort_by_key(|condition| (condition.kind == READY, condition.changed_at));
     }
 
     fn follow_with_root(&mut self) {

@@ -4,6 +4,7 @@
 //! resource that any of them has, and limits on the most.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use kerf_model::claim::NodeClaim;
 use kerf_model::instance_type::InstanceType;
@@ -42,7 +43,8 @@ impl<'a> Arrivals<'a> {
             let id = claim.status.provider_id.as_deref();
             id.is_some_and(|id| world.nodes_on_machine(id).next().is_some())
         };
-        world.claims.values().filter(move |claim| !world.is_leaving(claim) && !has_node(claim))
+        let claims = world.claims.values().map(Arc::as_ref);
+        claims.filter(move |claim| !world.is_leaving(claim) && !has_node(claim))
     }
 
     /// Claims that are decided on and not stored yet. One that is stored is counted there.

@@ -63,7 +63,7 @@ impl Cluster {
                 let ended = self.machines.iter().filter(|(_, machine)| machine.is_ending);
                 let ended: Vec<String> = ended.map(|(uid, _)| uid.clone()).collect();
                 ended.iter().for_each(|uid| self.vanish(uid));
-                Outcome::Machines(self.machines.values().cloned().collect())
+                Outcome::Machines(self.machines.values().cloned().map(Arc::new).collect())
             }
             Deed::Solve(problem) => Outcome::Solved(Box::new(kerf_scheduler::solve(problem))),
         })
@@ -180,7 +180,7 @@ impl Cluster {
         });
         let uid = claim.meta.uid.to_string();
         if let Some(machine) = self.machines.get(&uid) {
-            return Outcome::Launched(Box::new(machine.clone()));
+            return Outcome::Launched(Arc::new(machine.clone()));
         }
         assert!(
             is_safe || self.made.contains_key(&uid),
@@ -193,7 +193,7 @@ impl Cluster {
         *self.made.entry(uid.clone()).or_default() += 1;
         self.machines.insert(uid.clone(), machine.clone());
         self.booting.insert(uid, self.now + BOOT);
-        Outcome::Launched(Box::new(machine))
+        Outcome::Launched(Arc::new(machine))
     }
 
     /// The first request starts the end, the next finds nothing.

@@ -1,7 +1,6 @@
 //! Resources by name.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
 use crate::quantity::Quantity;
 
@@ -91,14 +90,9 @@ impl ResourceList {
 
     fn combine(&mut self, other: &ResourceList, both: impl Fn(Quantity, Quantity) -> Quantity) {
         for (name, quantity) in &other.quantities {
-            match self.quantities.entry(name.clone()) {
-                Entry::Vacant(entry) => {
-                    entry.insert(*quantity);
-                }
-                Entry::Occupied(mut entry) => {
-                    let combined = both(*entry.get(), *quantity);
-                    entry.insert(combined);
-                }
+            match self.quantities.get_mut(name) {
+                Some(mine) => *mine = both(*mine, *quantity),
+                None => drop(self.quantities.insert(name.clone(), *quantity)),
             }
         }
     }

@@ -32,7 +32,7 @@ impl Cloud {
     /// Starts a machine for a claim, at most one ever for its identity.
     pub(crate) fn launch(&mut self, claim: &Claim, now: Time) -> Launch {
         if let Some((_, machine)) = self.launched.get(&claim.meta.uid) {
-            let outcome = Outcome::Launched(Box::new(machine.clone()));
+            let outcome = Outcome::Launched(machine.clone());
             return Launch { outcome, started: None, offers_changed: false };
         }
         let wanted = self.wanted(claim);
@@ -57,7 +57,7 @@ impl Cloud {
             return Launch { outcome, started: None, offers_changed };
         };
         let started = self.start(claim, index, price, now);
-        let outcome = Outcome::Launched(Box::new(self.machines[&started].machine.clone()));
+        let outcome = Outcome::Launched(self.machines[&started].machine.clone());
         Launch { outcome, started: Some(started), offers_changed }
     }
 
@@ -99,7 +99,7 @@ impl Cloud {
         for (name, quantity) in offering.capacity_override.iter() {
             capacity.insert(name, quantity);
         }
-        let machine = Machine {
+        let machine = Arc::new(Machine {
             provider_id: id.clone(),
             claim: Some(claim.meta.name.clone()),
             image_id: Some(IMAGE.to_owned()),
@@ -108,7 +108,7 @@ impl Cloud {
             capacity,
             allocatable: it.allocatable_of(offering),
             is_ending: false,
-        };
+        });
         let launched = CloudMachine {
             machine: machine.clone(),
             claim: claim.meta.name.clone(),

@@ -25,7 +25,7 @@ pub struct Cloud {
     by_name: FxHashMap<String, usize>,
     stock: BTreeMap<OfferingIndex, u32>,
     sold_out_until: BTreeMap<OfferingIndex, Time>,
-    launched: FxHashMap<Arc<str>, (Arc<str>, Machine)>,
+    launched: FxHashMap<Arc<str>, (Arc<str>, Arc<Machine>)>,
     launches: u64,
     ended_cost_micros: u128,
 }
@@ -41,7 +41,7 @@ pub(crate) struct OfferingIndex {
 #[derive(Clone, Debug)]
 pub struct CloudMachine {
     /// What the engine is told.
-    pub machine: Machine,
+    pub machine: Arc<Machine>,
     /// The claim it was launched for.
     pub claim: Name,
     /// The identity of that claim.
@@ -118,9 +118,9 @@ impl Cloud {
     pub(crate) fn end(&mut self, provider_id: &str) -> Option<bool> {
         let machine = self.machines.get_mut(provider_id)?;
         let is_news = !machine.machine.is_ending;
-        machine.machine.is_ending = true;
+        Arc::make_mut(&mut machine.machine).is_ending = true;
         if let Some((_, known)) = self.launched.get_mut(&machine.claim_uid) {
-            known.is_ending = true;
+            Arc::make_mut(known).is_ending = true;
         }
         Some(is_news)
     }
@@ -136,7 +136,7 @@ impl Cloud {
     }
 
     /// The machines as listed to the engine.
-    pub(crate) fn list(&self) -> Vec<Machine> {
+    pub(crate) fn list(&self) -> Vec<Arc<Machine>> {
         let alive = self.machines.values().filter(|machine| !machine.is_dead);
         alive.map(|machine| machine.machine.clone()).collect()
     }

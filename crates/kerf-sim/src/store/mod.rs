@@ -47,6 +47,7 @@ pub struct Store {
     uids: u64,
     touched: Vec<Key>,
     pods_on: FxHashMap<Name, BTreeSet<PodKey>>,
+    claim_on_machine: FxHashMap<Arc<str>, Name>,
 }
 
 impl Store {
@@ -86,7 +87,12 @@ impl Store {
                 self.pods.insert(pod.key.clone(), pod);
             }
             Object::Node(node) => drop(self.nodes.insert(node.meta.name.clone(), node)),
-            Object::Claim(claim) => drop(self.claims.insert(claim.meta.name.clone(), claim)),
+            Object::Claim(claim) => {
+                if let Some(id) = &claim.status.provider_id {
+                    self.claim_on_machine.insert(id.clone(), claim.meta.name.clone());
+                }
+                self.claims.insert(claim.meta.name.clone(), claim);
+            }
             Object::Pool(pool) => drop(self.pools.insert(pool.meta.name.clone(), pool)),
             Object::NodeClass(class) => drop(self.node_classes.insert(class.key.clone(), class)),
             Object::DisruptionGuard(guard) => {
@@ -116,7 +122,13 @@ impl Store {
                 (self.pods.remove(pod).is_some(), Kind::Pod)
             }
             Key::Node(name) => (self.nodes.remove(name).is_some(), Kind::Node),
-            Key::Claim(name) => (self.claims.remove(name).is_some(), Kind::Claim),
+            Key::Claim(name) => {
+                let claim = self.claims.remove(name);
+                if let Some(id) = claim.as_ref().and_then(|it| it.status.provider_id.as_ref()) {
+                    self.claim_on_machine.remove(id);
+                }
+                (claim.is_some(), Kind::Claim)
+            }
             Key::Pool(name) => (self.pools.remove(name).is_some(), Kind::Pool),
             Key::NodeClass(class) => (self.node_classes.remove(class).is_some(), Kind::NodeClass),
             Key::DisruptionGuard(namespace, name) => {
@@ -148,8 +160,7 @@ impl Store {
     /// The claim a node belongs to: the one with the same machine.
     #[must_use]
     pub fn claim_of(&self, node: &Node) -> Option<&Claim> {
-        let id = node.provider_id.as_ref()?;
-        self.claims.values().find(|claim| claim.status.provider_id.as_ref() == Some(id))
+        self.claims.get(self.claim_on_machine.get(node.provider_id.as_ref()?)?)
     }
 
     /// The node of a claim: the one on the same machine.

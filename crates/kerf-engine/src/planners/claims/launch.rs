@@ -46,10 +46,11 @@ fn take_over(work: &mut Work<'_>, machine: &Machine) {
             work.patch.annotations.insert(key.clone(), value.clone());
         }
     }
-    work.status.provider_id = Some(machine.provider_id.clone());
-    work.status.image_id.clone_from(&machine.image_id);
-    work.status.capacity = machine.capacity.clone();
-    work.status.allocatable = machine.allocatable.clone();
+    let status = work.status.to_mut();
+    status.provider_id = Some(machine.provider_id.clone());
+    status.image_id.clone_from(&machine.image_id);
+    status.capacity = machine.capacity.clone();
+    status.allocatable = machine.allocatable.clone();
     work.conditions.set_true(LAUNCHED);
 }
 

@@ -1,5 +1,7 @@
 //! What to remember when objects change, while the former state is still known.
 
+use std::sync::Arc;
+
 use kerf_model::labels::well_known::{NODE_POOL, TERMINATION_FINALIZER};
 
 use super::transitions::{self, Told};
@@ -117,7 +119,8 @@ fn claim_goes(world: &World, claim: &Claim, now: Time) -> Decision {
 
 fn pod_changes(world: &World, pod: &Pod, now: Time) -> Decision {
     let mut decision = Decision::default();
-    let former = world.pods.get(&pod.key).filter(|former| former.meta.uid == pod.meta.uid);
+    let former = world.pods.get(&pod.key).map(Arc::as_ref);
+    let former = former.filter(|former| former.meta.uid == pod.meta.uid);
     let has_place = matches!(pod.standing, Standing::Bound { .. } | Standing::Ended { .. });
     if (has_place || former.is_none()) && world.memory.nominations.contains_key(&pod.key) {
         decision.remember(Memo::Release(pod.key.clone()));

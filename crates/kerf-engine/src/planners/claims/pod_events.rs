@@ -17,6 +17,6 @@ pub(super) fn store(work: &mut Work<'_>) {
             work.decision.remember(Memo::PodEventStored(name.clone()));
         }
         Some(stored) if work.now < stored + APART => work.decision.wake(stored + APART),
-        _ => work.status.last_pod_event_at = Some(seen),
+        _ => work.status.to_mut().last_pod_event_at = Some(seen),
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn advance(work: &mut Work<'_>) {
         }
         (Some(node), None) => {
             if has_joined(node, work.claim) {
-                work.status.node_name = Some(node.meta.name.clone());
+                work.status.to_mut().node_name = Some(node.meta.name.clone());
                 work.conditions.set_true(REGISTERED);
             }
         }

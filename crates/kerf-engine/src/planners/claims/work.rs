@@ -1,5 +1,7 @@
 //! One look at a claim: what is stored, what should be, and the difference.
 
+use std::borrow::Cow;
+
 use crate::action::{Deed, MetadataPatch};
 use crate::condition::Draft;
 use crate::condition::claim::DEPENDENTS;
@@ -17,9 +19,9 @@ pub(super) struct Work<'a> {
     /// What its metadata lacks.
     pub(super) patch: MetadataPatch,
     /// What its status should be, conditions apart.
-    pub(super) status: ClaimStatus,
+    pub(super) status: Cow<'a, ClaimStatus>,
     /// What its conditions should be.
-    pub(super) conditions: Draft,
+    pub(super) conditions: Draft<'a>,
     pub(super) decision: Decision,
 }
 
@@ -30,7 +32,7 @@ impl<'a> Work<'a> {
             claim,
             now,
             patch: MetadataPatch::default(),
-            status: claim.status.clone(),
+            status: Cow::Borrowed(&claim.status),
             conditions: Draft::of(&claim.status.conditions, &DEPENDENTS, &claim.meta, now),
             decision: Decision::default(),
         }
@@ -40,13 +42,17 @@ impl<'a> Work<'a> {
     pub(super) fn finish(mut self) -> Decision {
         let name = self.claim.meta.name.clone();
         let revision = self.claim.meta.revision;
-        self.status.conditions = self.conditions.into_conditions();
+        if let Some(conditions) = self.conditions.into_changed() {
+            self.status.to_mut().conditions = conditions;
+        }
         if self.patch != MetadataPatch::default() {
             let deed = Deed::PatchClaim { name, revision, patch: self.patch };
             self.decision.act(deed, "the claim's labels, annotations or finalizers lag behind");
-        } else if self.status != self.claim.status {
-            let reason = reason_of(&self.claim.status, &self.status);
-            let status = Box::new(self.status);
+        } else if let Cow::Owned(status) = self.status
+            && status != self.claim.status
+        {
+            let reason = reason_of(&self.claim.status, &status);
+            let status = Box::new(status);
             let deed = Deed::WriteClaimStatus { name, revision, status };
             self.decision.act(deed, reason);
         }

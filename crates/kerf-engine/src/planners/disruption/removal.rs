@@ -22,7 +22,7 @@ const STEP_WITHIN: Span = Span::from_seconds(1);
 /// Takes the next step of every removal under way. What no longer may go is spared.
 pub(super) fn advance(world: &World, now: Time, decision: &mut Decision) {
     let pending = world.memory.removals.iter().filter_map(|(name, removal)| {
-        let claim = world.claims.get(name)?;
+        let claim: &Claim = world.claims.get(name)?;
         (!claim.meta.is_deleting()).then_some((name, claim, removal))
     });
     let pending: Vec<(&Name, &Claim, &Removal)> = pending.collect();

@@ -11,7 +11,7 @@ use crate::world::World;
 
 /// Ends machines that belonged to nobody in two lists in a row. One list is not enough: a claim
 /// stored by another process a moment ago may not have been seen yet.
-pub(super) fn judge(world: &World, machines: &[Machine]) -> Decision {
+pub(super) fn judge(world: &World, machines: &[Arc<Machine>]) -> Decision {
     let mut decision = Decision::default();
     let mut strangers: BTreeSet<Arc<str>> = BTreeSet::new();
     for machine in machines.iter().filter(|machine| is_stranger(world, machine)) {

@@ -19,7 +19,7 @@ struct Work<'a> {
     pool: &'a Pool,
     now: Time,
     status: PoolStatus,
-    conditions: Draft,
+    conditions: Draft<'a>,
     decision: Decision,
 }
 

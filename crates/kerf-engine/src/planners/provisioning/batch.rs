@@ -86,7 +86,7 @@ pub(in crate::planners) fn notice(world: &World, object: &Object, now: Time) -> 
         Object::Pod(pod) => notice_pod(world, pod, now, &mut decision),
         Object::Node(node) => {
             let left = |node: &Node| node.meta.is_deleting() || is_disrupted(node);
-            let before = world.nodes.get(&node.meta.name).is_some_and(left);
+            let before = world.nodes.get(&node.meta.name).is_some_and(|node| left(node));
             if left(node) && !before {
                 call(&node.meta.uid, now, &mut decision);
             }
@@ -94,7 +94,7 @@ pub(in crate::planners) fn notice(world: &World, object: &Object, now: Time) -> 
         Object::Claim(claim) => {
             // From now on the cluster's scheduler fills its node.
             let is_up = |claim: &Claim| claim.status.conditions.is_true(INITIALIZED);
-            let was_up = world.claims.get(&claim.meta.name).is_some_and(is_up);
+            let was_up = world.claims.get(&claim.meta.name).is_some_and(|claim| is_up(claim));
             let is_awaited = world.memory.nominated_until.contains_key(&claim.meta.name);
             if is_up(claim) && !was_up && is_awaited {
                 call(&claim.meta.uid, now, &mut decision);
@@ -146,7 +146,7 @@ pub(in crate::planners) fn notice_offered(world: &World, pool: &Name, now: Time)
 }
 
 fn notice_pod(world: &World, pod: &Pod, now: Time, decision: &mut Decision) {
-    let before = world.pods.get(&pod.key);
+    let before = world.pods.get(&pod.key).map(Arc::as_ref);
     let before = before.filter(|before| before.meta.uid == pod.meta.uid);
     let batch = &world.memory.batch;
     match &pod.standing {

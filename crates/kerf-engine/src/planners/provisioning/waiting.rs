@@ -148,7 +148,8 @@ pub(super) fn in_words(pod: &Pod) -> PodInWords {
 pub(super) fn asked<'a>(world: &'a World, asked: &PodInWords) -> Option<&'a Pod> {
     let namespace = Arc::from(asked.shape.namespace.as_str());
     let key = PodKey { namespace, name: Arc::from(asked.name.as_str()) };
-    world.pods.get(&key).filter(|pod| *pod.meta.uid == *asked.uid)
+    let pod = world.pods.get(&key).map(Arc::as_ref);
+    pod.filter(|pod| *pod.meta.uid == *asked.uid)
 }
 
 /// Whether a pod on a node that is going away can be expected elsewhere soon.

@@ -1,5 +1,7 @@
 //! What finished actions mean for pods that have to leave.
 
+use std::sync::Arc;
+
 use super::deadline::deadline;
 use super::rfc3339;
 use crate::action::{Action, Deed};
@@ -22,8 +24,8 @@ pub(in crate::planners) fn conclude(
     outcome: &Outcome,
 ) -> Decision {
     let mut decision = Decision::default();
-    let pod = world.pods.get(key);
-    let node = pod.and_then(Pod::node).and_then(|node| world.nodes.get(node));
+    let pod = world.pods.get(key).map(Arc::as_ref);
+    let node = pod.and_then(Pod::node).and_then(|node| world.nodes.get(node)).map(Arc::as_ref);
     let claim = node.and_then(|node| world.claim_of(node));
     match &action.deed {
         Deed::EvictPod { .. } => evicted(key, node, claim, outcome, &mut decision),

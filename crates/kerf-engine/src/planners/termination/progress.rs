@@ -17,7 +17,7 @@ pub(in crate::planners) fn note_progress(
     nodes: &[&Node],
     claim: &Claim,
     now: Time,
-    conditions: &mut Draft,
+    conditions: &mut Draft<'_>,
     decision: &mut Decision,
 ) {
     let is_begun = |node: &&Node| node.meta.is_deleting() && is_closed(node);
@@ -33,7 +33,7 @@ fn note_drain(
     world: &World,
     nodes: &[&Node],
     now: Time,
-    conditions: &mut Draft,
+    conditions: &mut Draft<'_>,
     decision: &mut Decision,
 ) -> bool {
     if conditions.is_true(DRAINED) {
@@ -63,7 +63,7 @@ fn note_volumes(
     nodes: &[&Node],
     claim: &Claim,
     now: Time,
-    conditions: &mut Draft,
+    conditions: &mut Draft<'_>,
     decision: &mut Decision,
 ) {
     let known = conditions.get(VOLUMES_DETACHED).map(|condition| condition.status);

@@ -52,7 +52,7 @@ impl<C: Cloud> Executor<C> {
                 }
             }
             Deed::ListMachines => match self.cloud.machines().await {
-                Ok(machines) => Outcome::Machines(machines),
+                Ok(machines) => Outcome::Machines(machines.into_iter().map(Arc::new).collect()),
                 Err(failure) => Outcome::Failed(failure),
             },
             Deed::Solve(problem) => {
@@ -111,7 +111,7 @@ impl<C: Cloud> Executor<C> {
 
 fn launched(result: Result<Machine, Failure>) -> Outcome {
     match result {
-        Ok(machine) => Outcome::Launched(Box::new(machine)),
+        Ok(machine) => Outcome::Launched(Arc::new(machine)),
         Err(failure) => Outcome::Failed(failure),
     }
 }

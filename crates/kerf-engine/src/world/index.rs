@@ -1,0 +1,154 @@
+//! Answers kept ready: who is where and whose, without a search.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::World;
+use crate::observed::{Claim, Name, Node, Pod, PodKey, Standing, VolumeAttachment};
+
+/// Objects by what planners ask for, in the order of their names. They are shared with the world,
+/// so that an answer is the object itself and not a name to look up.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Index {
+    pods_on: Groups<PodKey, Pod>,
+    unschedulable: BTreeMap<PodKey, Arc<Pod>>,
+    unjudged: BTreeMap<PodKey, Arc<Pod>>,
+    nodes_on_machine: Groups<Name, Node>,
+    claim_on_machine: FxHashMap<Arc<str>, Arc<Claim>>,
+    claims_of_pool: Groups<Name, Claim>,
+    attachments_on: Groups<Name, VolumeAttachment>,
+}
+
+/// Objects that have something in common.
+type Groups<K, T> = FxHashMap<Arc<str>, BTreeMap<K, Arc<T>>>;
+
+impl World {
+    /// The pods bound to a node, ended ones left out.
+    pub fn pods_on(&self, node: &str) -> impl Iterator<Item = &Pod> {
+        members(&self.index.pods_on, node)
+    }
+
+    /// The pods that wait for a node Kerf could make.
+    pub fn unschedulable_pods(&self) -> impl Iterator<Item = &Pod> {
+        self.index.unschedulable.values().map(Arc::as_ref)
+    }
+
+    /// The pods the scheduler has not come to yet.
+    pub fn unjudged_pods(&self) -> impl Iterator<Item = &Pod> {
+        self.index.unjudged.values().map(Arc::as_ref)
+    }
+
+    /// The nodes that say they run on a machine; more than one is a fault.
+    pub fn nodes_on_machine(&self, provider_id: &str) -> impl Iterator<Item = &Node> {
+        members(&self.index.nodes_on_machine, provider_id)
+    }
+
+    /// The claim a node belongs to: the one with the same machine.
+    #[must_use]
+    pub fn claim_of(&self, node: &Node) -> Option<&Claim> {
+        self.claim_on_machine(node.provider_id.as_deref()?)
+    }
+
+    /// The claim whose machine this is.
+    #[must_use]
+    pub fn claim_on_machine(&self, provider_id: &str) -> Option<&Claim> {
+        self.index.claim_on_machine.get(provider_id).map(Arc::as_ref)
+    }
+
+    /// The node of a claim, if exactly one says it runs on its machine.
+    #[must_use]
+    pub fn node_of(&self, claim: &Claim) -> Option<&Node> {
+        let mut nodes = self.nodes_on_machine(claim.status.provider_id.as_deref()?);
+        let node = nodes.next()?;
+        nodes.next().is_none().then_some(node)
+    }
+
+    /// The claims that say they belong to a pool.
+    pub fn claims_of(&self, pool: &str) -> impl Iterator<Item = &Claim> {
+        members(&self.index.claims_of_pool, pool)
+    }
+
+    /// The volumes attached to a node.
+    pub fn attachments_on(&self, node: &str) -> impl Iterator<Item = &VolumeAttachment> {
+        members(&self.index.attachments_on, node)
+    }
+}
+
+impl Index {
+    pub(super) fn add_pod(&mut self, pod: &Arc<Pod>) {
+        match &pod.standing {
+            Standing::Bound { node } => enter(&mut self.pods_on, node, &pod.key, pod),
+            Standing::Unschedulable { .. } => {
+                self.unschedulable.insert(pod.key.clone(), pod.clone());
+            }
+            Standing::Unjudged => drop(self.unjudged.insert(pod.key.clone(), pod.clone())),
+            Standing::Waiting | Standing::Ended { .. } => {}
+        }
+    }
+
+    pub(super) fn remove_pod(&mut self, pod: &Pod) {
+        match &pod.standing {
+            Standing::Bound { node } => leave(&mut self.pods_on, node, &pod.key),
+            Standing::Unschedulable { .. } => drop(self.unschedulable.remove(&pod.key)),
+            Standing::Unjudged => drop(self.unjudged.remove(&pod.key)),
+            Standing::Waiting | Standing::Ended { .. } => {}
+        }
+    }
+
+    pub(super) fn add_node(&mut self, node: &Arc<Node>) {
+        if let Some(id) = &node.provider_id {
+            enter(&mut self.nodes_on_machine, id, &node.meta.name, node);
+        }
+    }
+
+    pub(super) fn remove_node(&mut self, node: &Node) {
+        if let Some(id) = &node.provider_id {
+            leave(&mut self.nodes_on_machine, id, &node.meta.name);
+        }
+    }
+
+    pub(super) fn add_claim(&mut self, claim: &Arc<Claim>) {
+        if let Some(id) = &claim.status.provider_id {
+            self.claim_on_machine.insert(id.clone(), claim.clone());
+        }
+        if let Some(pool) = claim.pool() {
+            enter(&mut self.claims_of_pool, &Arc::from(pool), &claim.meta.name, claim);
+        }
+    }
+
+    pub(super) fn remove_claim(&mut self, claim: &Claim) {
+        if let Some(id) = &claim.status.provider_id {
+            self.claim_on_machine.remove(id);
+        }
+        if let Some(pool) = claim.pool() {
+            leave(&mut self.claims_of_pool, pool, &claim.meta.name);
+        }
+    }
+
+    pub(super) fn add_attachment(&mut self, volume: &Arc<VolumeAttachment>) {
+        enter(&mut self.attachments_on, &volume.node, &volume.meta.name, volume);
+    }
+
+    pub(super) fn remove_attachment(&mut self, volume: &VolumeAttachment) {
+        leave(&mut self.attachments_on, &volume.node, &volume.meta.name);
+    }
+}
+
+fn members<'a, K, T>(groups: &'a Groups<K, T>, group: &str) -> impl Iterator<Item = &'a T> {
+    groups.get(group).into_iter().flat_map(BTreeMap::values).map(Arc::as_ref)
+}
+
+fn enter<K: Ord + Clone, T>(groups: &mut Groups<K, T>, group: &Arc<str>, key: &K, object: &Arc<T>) {
+    groups.entry(group.clone()).or_default().insert(key.clone(), object.clone());
+}
+
+fn leave<K: Ord, T>(groups: &mut Groups<K, T>, group: &str, key: &K) {
+    if let Some(members) = groups.get_mut(group) {
+        members.remove(key);
+        if members.is_empty() {
+            groups.remove(group);
+        }
+    }
+}
