@@ -275,7 +275,8 @@ impl Observer {
         } else {
             self.volume_limits.insert(name, limits.clone());
         }
-        let node = node.map(|mut node| {
+        let node = node.map(|node| {
+            let mut node = Arc::unwrap_or_clone(node);
             node.volume_limits = limits;
             seen(Object::Node(node))
         });
