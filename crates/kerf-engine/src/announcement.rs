@@ -18,6 +18,17 @@ pub struct Announcement {
     pub silence: Span,
     /// What makes it another piece of news than the last; the message if empty.
     pub dedupe: String,
+    /// How often its reason may be given at most; the others are never said.
+    pub rate: Option<Rate>,
+}
+
+/// How often something may be said, about whatever object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    /// In the long run.
+    pub per_second: u32,
+    /// After a pause.
+    pub burst: u32,
 }
 
 /// Whether an Event is bad news.
@@ -52,7 +63,22 @@ impl Announcement {
         self
     }
 
+    /// Said no faster than this.
+    #[must_use]
+    pub fn at_most(mut self, rate: Rate) -> Self {
+        self.rate = Some(rate);
+        self
+    }
+
     fn new(about: Key, tone: Tone, reason: &'static str, message: String) -> Self {
-        Self { about, tone, reason, message, silence: SILENCE_DEFAULT, dedupe: String::new() }
+        Self {
+            about,
+            tone,
+            reason,
+            message,
+            silence: SILENCE_DEFAULT,
+            dedupe: String::new(),
+            rate: None,
+        }
     }
 }

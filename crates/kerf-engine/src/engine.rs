@@ -11,12 +11,13 @@ use crate::announcement::Announcement;
 use crate::decision::Decision;
 use crate::event::{Event, Failure, Key, Object, Outcome};
 use crate::gate::{Answer, Gate};
+use crate::herald::Herald;
 use crate::interest;
 use crate::measure::Measure;
 use crate::memory::Memo;
 use crate::planners;
 use crate::settings::Settings;
-use crate::time::{Span, Time};
+use crate::time::Time;
 use crate::world::World;
 
 /// The running product.
@@ -26,8 +27,7 @@ pub struct Engine {
     gate: Gate,
     agenda: Agenda,
     under_way: BTreeMap<ActionId, UnderWay>,
-    said: BTreeMap<(Key, &'static str, String), Time>,
-    forget_said_at: Time,
+    herald: Herald,
     orders: Orders,
     last_id: u64,
 }
@@ -51,11 +51,6 @@ pub struct Orders {
     pub measures: Vec<Measure>,
 }
 
-/// Announcements remembered at most, so that they are not repeated; the oldest go first.
-const SAID_MAX: usize = 20_000;
-/// How often announcements that may be repeated are forgotten while there are that many.
-const FORGET_SAID_EVERY: Span = Span::from_seconds(10);
-
 impl Engine {
     /// An engine that knows nothing yet.
     #[must_use]
@@ -65,8 +60,7 @@ impl Engine {
             gate: Gate::default(),
             agenda: Agenda::default(),
             under_way: BTreeMap::new(),
-            said: BTreeMap::new(),
-            forget_said_at: Time::default(),
+            herald: Herald::default(),
             orders: Orders::default(),
             last_id: 0,
         }
@@ -176,9 +170,8 @@ impl Engine {
         for (deed, reason) in decision.deeds {
             self.order(deed, reason, asker, now);
         }
-        for announcement in decision.announcements {
-            self.say(announcement, now);
-        }
+        let said = decision.announcements.into_iter();
+        self.orders.announcements.extend(said.filter(|it| self.herald.admits(it, now)));
         self.orders.measures.extend(decision.measures);
     }
 
@@ -205,27 +198,6 @@ impl Engine {
         for subject in [Some(subject), asker].into_iter().flatten() {
             self.agenda.at(again_at, subject);
         }
-    }
-
-    fn say(&mut self, announcement: Announcement, now: Time) {
-        let words = if announcement.dedupe.is_empty() {
-            announcement.message.clone()
-        } else {
-            announcement.dedupe.clone()
-        };
-        let key = (announcement.about.clone(), announcement.reason, words);
-        if self.said.get(&key).is_some_and(|until| now < *until) {
-            return;
-        }
-        // Walked over rarely, however much is said.
-        if self.said.len() >= SAID_MAX && now >= self.forget_said_at {
-            self.said.retain(|_, until| now < *until);
-            self.forget_said_at = now + FORGET_SAID_EVERY;
-        }
-        if self.said.len() < SAID_MAX {
-            self.said.insert(key, now + announcement.silence);
-        }
-        self.orders.announcements.push(announcement);
     }
 
     fn note_news(&mut self, key: &Key) {

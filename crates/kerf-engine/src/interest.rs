@@ -87,7 +87,7 @@ pub(crate) fn concerned_by_memo(world: &World, memo: &Memo) -> Vec<Subject> {
             let pools = world.pools.values().filter(|pool| pool.meta.uid == *uid);
             pools.map(|pool| Subject::Pool(pool.meta.name.clone())).collect()
         }
-        Memo::Machines { .. } => {
+        Memo::Machines(_) => {
             let silent = |node: &&Arc<Node>| node.meta.is_deleting() && !node.is_ready;
             let nodes = world.nodes.values().filter(silent);
             nodes.map(|node| Subject::Node(node.meta.name.clone())).collect()

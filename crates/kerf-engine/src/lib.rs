@@ -26,6 +26,7 @@ mod decision;
 mod engine;
 pub mod event;
 mod gate;
+mod herald;
 mod interest;
 pub mod measure;
 pub mod memory;

@@ -37,8 +37,8 @@ pub struct Memory {
     pub terminate_asked_at: BTreeMap<Name, Time>,
     /// Claims whose machine the cloud says is gone.
     pub machine_gone: BTreeSet<Name>,
-    /// When the cloud's machines were last listed, and which there were.
-    pub machines: Option<(Time, BTreeMap<Arc<str>, Arc<Machine>>)>,
+    /// The cloud's machines when they were last listed.
+    pub machines: Option<MachineList>,
     /// What calls for the next pass over waiting pods.
     pub batch: Batch,
     /// Since when pods wait, by pod.
@@ -74,6 +74,15 @@ pub struct Nomination {
     pub target: Name,
     /// When it was decided.
     pub at: Time,
+}
+
+/// The cloud's machines at some moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MachineList {
+    /// When they were asked for.
+    pub at: Time,
+    /// By the name nodes carry.
+    pub machines: BTreeMap<Arc<str>, Arc<Machine>>,
 }
 
 /// What became of a launch.
@@ -157,12 +166,7 @@ pub enum Memo {
     /// A claim is gone: nothing about it matters any more.
     ForgetClaim(Name),
     /// The cloud's machines as listed.
-    Machines {
-        /// When.
-        at: Time,
-        /// By the name nodes carry.
-        machines: BTreeMap<Arc<str>, Arc<Machine>>,
-    },
+    Machines(MachineList),
     /// A pod is meant for a claim or node.
     Nominate {
         /// The pod.
@@ -308,7 +312,7 @@ impl Memory {
             }
             Memo::MachineGone(claim) => drop(self.machine_gone.insert(claim)),
             Memo::ForgetClaim(claim) => self.forget_claim(&claim),
-            Memo::Machines { at, machines } => self.machines = Some((at, machines)),
+            Memo::Machines(list) => self.machines = Some(list),
             Memo::Nominate { pod, nomination } => {
                 self.nominations.insert(pod, nomination);
             }

@@ -1,23 +1,31 @@
-//! A thousand pods on a real control plane until all run, beside the original's figures.
+//! A thousand pods on a real control plane until all run: Kerf and Karpenter in turns, on the same
+//! stage in the same run.
 
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::command::{cargo, output};
+use crate::command::{output, require, root, run as run_command};
+use crate::test::GO_ADVICE;
 
 use super::{executable, page};
 
 const PART: &str = "e2e";
+/// The package of the original's controller with its kwok provider, in the peer's module.
+const ORIGINAL: &str = "sigs.k8s.io/karpenter/kwok";
+/// How often each is measured. The one in the middle stands on the page: the machine has other
+/// work now and then.
+const ROUNDS: usize = 3;
 
-/// A figure: where it stands in the report, its words, what the original took, what is aimed at.
+/// A figure: where it stands in the report, its words, and what is aimed at.
 struct Row {
     about: &'static str,
     pointer: &'static str,
     unit: &'static str,
     divisor: f64,
-    original: &'static str,
     aim: &'static str,
 }
 
@@ -27,7 +35,6 @@ const ROWS: [Row; 5] = [
         pointer: "/seconds/first claim",
         unit: " s",
         divisor: 1.0,
-        original: "6.8 s",
         aim: "",
     },
     Row {
@@ -35,16 +42,14 @@ const ROWS: [Row; 5] = [
         pointer: "/seconds/all pods running",
         unit: " s",
         divisor: 1.0,
-        original: "16.3 s",
         aim: "10 s",
     },
-    Row { about: "Nodes", pointer: "/nodes", unit: "", divisor: 1.0, original: "11", aim: "" },
+    Row { about: "Nodes", pointer: "/nodes", unit: "", divisor: 1.0, aim: "" },
     Row {
         about: "Price of the nodes",
         pointer: "/dollars_per_hour",
         unit: " $/h",
         divisor: 1.0,
-        original: "81.64 $/h",
         aim: "76 $/h",
     },
     Row {
@@ -52,7 +57,6 @@ const ROWS: [Row; 5] = [
         pointer: "/peak_memory_bytes",
         unit: " MB",
         divisor: 1e6,
-        original: "144 MB",
         aim: "40 MB",
     },
 ];
@@ -67,37 +71,97 @@ const MOMENTS: [(&str, &str); 6] = [
     ("all pods running", "all pods run"),
 ];
 
-/// Measures, prints the tables and writes them into the page.
+/// What one product reported, round by round.
+struct Reports(Vec<Value>);
+
+/// Measures both, prints the tables and writes them into the page.
 pub(crate) fn run() -> Result<()> {
+    require("go", GO_ADVICE)?;
     let kerf = executable::kerf()?;
+    let karpenter = build_original()?;
     // What measures runs on the same cores, so it must be fast too.
-    let package = ["bench", "--profile", "release", "--package", "kerf-kwok", "--bench", "e2e"];
-    let report = output(cargo(package).arg("--").arg(&kerf))?;
-    let line = report.lines().rfind(|line| line.starts_with('{')).context("no report came")?;
-    let report: Value = serde_json::from_str(line).context("the report is not JSON")?;
-    let tables = tables(&report)?;
+    let package = ["bench", "--no-run", "--package", "kerf-kwok", "--bench", "e2e"];
+    let stage = executable::built(package, "e2e")?;
+    let (mut ours, mut theirs) = (Reports(Vec::new()), Reports(Vec::new()));
+    for round in 1..=ROUNDS {
+        eprintln!("bench e2e: round {round} of {ROUNDS}");
+        ours.0.push(measure(&stage, "kerf", &kerf)?);
+        theirs.0.push(measure(&stage, "karpenter", &karpenter)?);
+    }
+    let tables = tables(&ours, &theirs)?;
     println!("\n{tables}");
     page::write(PART, &tables)
 }
 
-fn tables(report: &Value) -> Result<String> {
-    let number = |pointer: &str| {
-        let value = report.pointer(pointer).and_then(Value::as_f64);
-        value.with_context(|| format!("the report has no {pointer}: {report}"))
-    };
-    let mut text = String::from("| What | Kerf | Aim | Karpenter 1.14.1 |\n|---|---|---|---|\n");
-    for row in &ROWS {
-        let Row { about, pointer, unit, divisor, original, aim } = row;
-        let value = number(pointer)? / divisor;
-        let value = if unit.is_empty() { format!("{value}") } else { format!("{value:.2}{unit}") };
+fn build_original() -> Result<PathBuf> {
+    eprintln!("bench e2e: building the original (a minute the first time)");
+    let program = std::env::temp_dir().join("kerf-bench-karpenter-kwok");
+    let mut build = Command::new("go");
+    build.arg("build").arg("-o").arg(&program).arg(ORIGINAL);
+    run_command(build.current_dir(root()?.join("bench/peer")))?;
+    Ok(program)
+}
+
+fn measure(stage: &Path, product: &str, program: &Path) -> Result<Value> {
+    let report = output(Command::new(stage).arg(product).arg(program))?;
+    let line = report.lines().rfind(|line| line.starts_with('{')).context("no report came")?;
+    let report: Value = serde_json::from_str(line).context("the report is not JSON")?;
+    let running = report.pointer("/seconds/all pods running").and_then(Value::as_f64);
+    eprintln!("bench e2e: {product}: all pods run after {:.2} s", running.unwrap_or_default());
+    Ok(report)
+}
+
+fn tables(ours: &Reports, theirs: &Reports) -> Result<String> {
+    let mut text = String::from("| What | Kerf | Karpenter 1.14.1 | Kerf / Karpenter | Aim |\n");
+    text.push_str("|---|---|---|---|---|\n");
+    for Row { about, pointer, unit, divisor, aim } in &ROWS {
+        let (own, other) = (ours.middle(pointer)? / divisor, theirs.middle(pointer)? / divisor);
+        let digits = if unit.is_empty() { 0 } else { 2 };
         let aim = if aim.is_empty() { String::new() } else { format!("at most {aim}") };
-        let _ = writeln!(text, "| {about} | {value} | {aim} | {original} |");
+        let ratio = own / other;
+        let _ = writeln!(
+            text,
+            "| {about} | {own:.digits$}{unit} | {other:.digits$}{unit} | {ratio:.2} | {aim} |"
+        );
     }
     text.push_str("\nWhere the time goes, in seconds after the Deployments were applied:\n\n");
-    text.push_str("| Moment | Seconds |\n|---|---|\n");
+    text.push_str("| Moment | Kerf | Karpenter 1.14.1 |\n|---|---|---|\n");
     for (key, about) in MOMENTS {
-        let _ = writeln!(text, "| {about} | {:.2} |", number(&format!("/seconds/{key}"))?);
+        let pointer = format!("/seconds/{key}");
+        let (own, other) = (ours.middle(&pointer)?, theirs.middle(&pointer)?);
+        let _ = writeln!(text, "| {about} | {own:.2} | {other:.2} |");
     }
-    let _ = writeln!(text, "\nOf this, Kerf thought for {:.2} s.", number("/solve_seconds")?);
+    let thought = ours.middle("/solve_seconds")?;
+    let all = ours.every("/seconds/all pods running")?;
+    let others = theirs.every("/seconds/all pods running")?;
+    let in_words = |all: &[f64]| {
+        all.iter().map(|seconds| format!("{seconds:.1}")).collect::<Vec<_>>().join(", ")
+    };
+    let _ = writeln!(
+        text,
+        "\nOf this, Kerf thought for {thought:.2} s. Until all ran, each round in turn: Kerf {} s; \
+         Karpenter {} s.",
+        in_words(&all),
+        in_words(&others)
+    );
     Ok(text)
+}
+
+impl Reports {
+    fn every(&self, pointer: &str) -> Result<Vec<f64>> {
+        let number = |report: &Value| {
+            let value = report.pointer(pointer).and_then(Value::as_f64);
+            value.with_context(|| format!("the report has no {pointer}: {report}"))
+        };
+        self.0.iter().map(number).collect()
+    }
+
+    fn middle(&self, pointer: &str) -> Result<f64> {
+        let mut all = self.every(pointer)?;
+        all.sort_by(f64::total_cmp);
+        match all.get(all.len() / 2) {
+            Some(middle) => Ok(*middle),
+            None => bail!("nothing was measured"),
+        }
+    }
 }

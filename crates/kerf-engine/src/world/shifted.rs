@@ -36,7 +36,7 @@ impl World {
         provider_id: Option<&str>,
     ) -> Option<&ShiftedZone> {
         let claim = self.claims.get(claim);
-        let listed = || self.memory.machines.as_ref()?.1.get(provider_id?);
+        let listed = || self.memory.machines.as_ref()?.machines.get(provider_id?);
         let of_node = || {
             let mut nodes = self.nodes_on_machine(provider_id?);
             nodes.find_map(|node| self.shifted_zone(&node.labels))

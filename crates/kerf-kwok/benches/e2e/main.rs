@@ -1,7 +1,8 @@
 //! A thousand pods on an empty cluster, until all run: how long, how many nodes, at what price, and
 //! how much memory the controller took. `cargo xtask bench e2e` runs it and writes the page.
 //!
-//! `e2e KERF` starts a real control plane and the given kerf program, prints one JSON object.
+//! `e2e kerf PROGRAM` starts a real control plane and the given program, prints one JSON object;
+//! `e2e karpenter PROGRAM` does the same with the original.
 #![allow(clippy::unwrap_used, reason = "a measurement that fails has nothing to say but why")]
 
 mod process;
@@ -14,7 +15,7 @@ use kerf_testbed::{ControlPlane, Options, Part, User};
 use kube::api::{Api, ListParams};
 use serde_json::{Value, json};
 
-use process::Kerf;
+use process::{Controller, Product};
 use timeline::Timeline;
 
 const ACCOUNT: &str = "system:serviceaccount:karpenter:karpenter";
@@ -23,9 +24,16 @@ const PRICE: &str = "eks-node-viewer/instance-price";
 const HALVES: [(&str, &str, &str); 2] = [("small", "900m", "3100Mi"), ("large", "3500m", "28Gi")];
 const PODS_EACH: usize = 500;
 
+const USAGE: &str = "e2e kerf|karpenter PROGRAM";
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|it| it != "--bench").collect();
-    let [kerf] = arguments.as_slice() else { panic!("usage: e2e KERF") };
+    let [product, program] = arguments.as_slice() else { panic!("usage: {USAGE}") };
+    let product = match product.as_str() {
+        "kerf" => Product::Kerf,
+        "karpenter" => Product::Karpenter,
+        other => panic!("no product is named {other}; usage: {USAGE}"),
+    };
     // Their defaults of 20 and 50 calls a second would be what is measured.
     let fast = ["--kube-api-qps=2000", "--kube-api-burst=2000"];
     let mut options =
@@ -35,14 +43,19 @@ fn main() {
     }
     let control_plane = ControlPlane::start(options).unwrap();
     prepare(&control_plane);
-    let kerf = Kerf::start(Path::new(kerf), control_plane.kubeconfig_of(ACCOUNT).unwrap());
+    let kubeconfig = match product {
+        Product::Kerf => control_plane.kubeconfig_of(ACCOUNT).unwrap(),
+        // Its rights come with its chart; here it may do everything.
+        Product::Karpenter => control_plane.kubeconfig(),
+    };
+    let controller = Controller::start(product, Path::new(program), kubeconfig);
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let report = runtime.block_on(measure(&control_plane, &kerf));
+    let report = runtime.block_on(measure(&control_plane, &controller));
     println!("{report}");
 }
 
-async fn measure(control_plane: &ControlPlane, kerf: &Kerf) -> Value {
+async fn measure(control_plane: &ControlPlane, controller: &Controller) -> Value {
     let client = control_plane.client().await.unwrap();
     let mut timeline = Timeline::watch(&client).await;
     let workloads: Vec<Value> = HALVES.iter().map(|half| workload(*half)).collect();
@@ -55,10 +68,10 @@ async fn measure(control_plane: &ControlPlane, kerf: &Kerf) -> Value {
         |node: &Node| -> f64 { node.metadata.labels.as_ref().unwrap()[PRICE].parse().unwrap() };
     json!({
         "seconds": times,
-        "solve_seconds": kerf.solve_seconds(),
+        "solve_seconds": controller.solve_seconds(),
         "nodes": nodes.items.len(),
         "dollars_per_hour": nodes.items.iter().map(price).sum::<f64>(),
-        "peak_memory_bytes": kerf.peak_memory_bytes(),
+        "peak_memory_bytes": controller.peak_memory_bytes(),
     })
 }
 

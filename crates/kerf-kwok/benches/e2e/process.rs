@@ -1,11 +1,11 @@
-//! The kerf program under measurement.
+//! The programs under measurement: Kerf, and Karpenter with its kwok provider.
 
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::time::Duration;
 
 use kerf_testbed::wait_until;
@@ -14,8 +14,15 @@ use serde_json::Value;
 /// A fresh start on an empty cluster takes well under a second.
 const READY_AT_MOST: Duration = Duration::from_secs(60);
 
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Product {
+    Kerf,
+    Karpenter,
+}
+
 /// A running controller; ended when dropped.
-pub(crate) struct Kerf {
+pub(crate) struct Controller {
     child: RefCell<Child>,
     log: PathBuf,
 }
@@ -23,24 +30,36 @@ pub(crate) struct Kerf {
 /// Where the log shall stay, for those who want to know more; `LOG_LEVEL` says how much.
 const LOG_VARIABLE: &str = "KERF_BENCH_LOG";
 
-impl Kerf {
+impl Controller {
     /// Starts the program with its defaults and waits until it is ready.
-    pub(crate) fn start(program: &Path, kubeconfig: &Path) -> Self {
+    pub(crate) fn start(product: Product, program: &Path, kubeconfig: &Path) -> Self {
         let (metrics, probes) = (free_port(), free_port());
         let passing =
             || std::env::temp_dir().join(format!("kerf-bench-{}.log", std::process::id()));
         let log = std::env::var_os(LOG_VARIABLE).map_or_else(passing, PathBuf::from);
-        let child = Command::new(program)
-            .args(["controller", "--cloud=kwok", "--leader-election-namespace=karpenter"])
-            .arg(format!("--metrics-port={metrics}"))
-            .arg(format!("--health-probe-port={probes}"))
-            .env("KUBECONFIG", kubeconfig)
-            .stdout(File::create(&log).unwrap())
-            .stderr(Stdio::inherit())
-            .spawn()
-            .unwrap();
+        let mut command = Command::new(program);
+        match product {
+            Product::Kerf => command
+                .args(["controller", "--cloud=kwok", "--leader-election-namespace=karpenter"])
+                .arg(format!("--metrics-port={metrics}"))
+                .arg(format!("--health-probe-port={probes}")),
+            // It has no flags but these variables outside a cluster.
+            Product::Karpenter => command
+                .env("SYSTEM_NAMESPACE", "karpenter")
+                .env("KARPENTER_SERVICE", "karpenter")
+                .env("DISABLE_LEADER_ELECTION", "true")
+                .env("METRICS_PORT", metrics.to_string())
+                .env("HEALTH_PROBE_PORT", probes.to_string()),
+        };
+        let output = File::create(&log).unwrap();
+        command.stderr(output.try_clone().unwrap()).stdout(output);
+        let child = command.env("KUBECONFIG", kubeconfig).spawn().unwrap();
         let this = Self { child: RefCell::new(child), log };
-        assert!(wait_until(READY_AT_MOST, || is_ready(probes)), "kerf was not ready in time");
+        assert!(
+            wait_until(READY_AT_MOST, || is_ready(probes)),
+            "{product:?} was not ready in time; its log: {}",
+            std::fs::read_to_string(&this.log).unwrap_or_default()
+        );
         this
     }
 
@@ -53,7 +72,7 @@ impl Kerf {
         kib * 1024
     }
 
-    /// How long it thought about places, by its own log.
+    /// How long Kerf thought about places, by its own log.
     pub(crate) fn solve_seconds(&self) -> f64 {
         let mut total = 0.0;
         for line in BufReader::new(File::open(&self.log).unwrap()).lines() {
@@ -66,7 +85,7 @@ impl Kerf {
     }
 }
 
-impl Drop for Kerf {
+impl Drop for Controller {
     fn drop(&mut self) {
         let mut child = self.child.borrow_mut();
         let _ = child.kill();

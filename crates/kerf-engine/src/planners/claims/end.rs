@@ -4,6 +4,7 @@ use super::liveness::{Step, limit};
 use super::work::Work;
 use crate::condition::claim::REGISTERED;
 use crate::event::Failure;
+use crate::memory::MachineList;
 use crate::observed::Claim;
 use crate::time::{Span, Time};
 use crate::world::World;
@@ -41,7 +42,9 @@ pub(super) fn wake(work: &mut Work<'_>) {
 /// Whether the cloud no longer has the machine of a claim whose node is not ready either. A node
 /// that says it is ready is believed more than a list.
 pub(in crate::planners) fn is_garbage(world: &World, claim: &Claim) -> bool {
-    let Some((listed_at, machines)) = &world.memory.machines else { return false };
+    let Some(MachineList { at: listed_at, machines }) = &world.memory.machines else {
+        return false;
+    };
     let registered = claim.status.conditions.get(REGISTERED);
     let joined_before = registered.is_some_and(|own| own.changed_at + SECOND <= *listed_at);
     let is_listed = claim.status.provider_id.as_ref().is_none_or(|id| machines.contains_key(id));

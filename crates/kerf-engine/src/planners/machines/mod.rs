@@ -8,7 +8,7 @@ use super::{claims, termination};
 use crate::action::{Action, Deed};
 use crate::decision::Decision;
 use crate::event::Outcome;
-use crate::memory::Memo;
+use crate::memory::{MachineList, Memo};
 use crate::time::{Span, Time};
 use crate::world::World;
 
@@ -20,7 +20,7 @@ const EVERY_IN_DOUBT: Span = Span::from_seconds(15);
 /// Lists the machines when it is time, and gives up claims whose machine is gone.
 pub(super) fn plan(world: &World, now: Time) -> Decision {
     let mut decision = Decision::default();
-    let listed_at = world.memory.machines.as_ref().map(|(at, _)| *at);
+    let listed_at = world.memory.machines.as_ref().map(|list| list.at);
     let every = if is_in_doubt(world) { EVERY_IN_DOUBT } else { EVERY };
     match listed_at.map(|at| at + every) {
         Some(due) if now < due => decision.wake(due),
@@ -40,7 +40,7 @@ pub(super) fn conclude(world: &World, action: &Action, outcome: &Outcome) -> Dec
     let mut decision = strangers::judge(world, machines);
     let machines: BTreeMap<_, _> =
         machines.iter().map(|machine| (machine.provider_id.clone(), machine.clone())).collect();
-    decision.remember(Memo::Machines { at: action.at, machines });
+    decision.remember(Memo::Machines(MachineList { at: action.at, machines }));
     decision
 }
 

@@ -9,7 +9,7 @@ use super::claim_name::claim_name;
 use super::usage::Usage;
 use super::{nomination, pass, pool_choice, waiting};
 use crate::action::NewClaim;
-use crate::announcement::Announcement;
+use crate::announcement::{Announcement, Rate};
 use crate::decision::Decision;
 use crate::event::Key;
 use crate::measure::Measure;
@@ -24,13 +24,12 @@ struct Verdict<'a> {
     now: Time,
     /// Names given to new claims.
     names: BTreeSet<Name>,
-    nominations_told: usize,
+    nominations_told: u32,
     decision: Decision,
 }
 
-/// Pods told of their places in one pass at most. The public rate is 5 a second and 10 at once;
-/// within the 20 seconds a promise lasts that makes 110.
-const NOMINATION_NEWS_MAX: usize = 110;
+/// How fast pods are told of their places at most; thousands may be placed in one pass.
+const NOMINATED_AT_MOST: Rate = Rate { per_second: 5, burst: 10 };
 
 /// Gives pods their places: nominations for nodes there are, claims for nodes there shall be. What
 /// no longer holds is left out, and its pods are looked at again soon.
@@ -169,11 +168,12 @@ impl<'a> Verdict<'a> {
             self.decision.remember(Memo::Nominate { pod: pod.key.clone(), nomination });
             self.decision.remember(Memo::Unplaced { pod: pod.key.clone(), reason: None });
             judge(pod, true, now, world, &mut self.decision);
-            if self.nominations_told < NOMINATION_NEWS_MAX {
+            if self.nominations_told < NOMINATED_AT_MOST.burst {
                 self.nominations_told += 1;
                 let message = format!("Pod should schedule on: {place}");
                 let about = Key::Pod(pod.key.clone());
-                self.decision.announce(Announcement::normal(about, "Nominated", message));
+                let news = Announcement::normal(about, "Nominated", message);
+                self.decision.announce(news.at_most(NOMINATED_AT_MOST));
             }
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::news;
 use crate::action::Deed;
 use crate::decision::Decision;
+use crate::memory::MachineList;
 use crate::observed::{Name, Node};
 use crate::time::{Span, Time};
 use crate::world::World;
@@ -45,7 +46,9 @@ pub(in crate::planners) fn end_machine(
 /// Whether the cloud's machines were listed after the node's deletion was asked for, and its own
 /// was not among them.
 pub(super) fn is_unlisted(world: &World, node: &Node) -> bool {
-    let Some((listed_at, machines)) = &world.memory.machines else { return false };
+    let Some(MachineList { at: listed_at, machines }) = &world.memory.machines else {
+        return false;
+    };
     let Some(provider_id) = &node.provider_id else { return false };
     let asked_before = node.meta.deleting_since.is_some_and(|since| since + SECOND <= *listed_at);
     // A list that is silent about a shifted zone proves nothing.
