@@ -13,6 +13,7 @@ use crate::event::{Event, Failure, Key, Object, Outcome};
 use crate::gate::{Answer, Gate};
 use crate::herald::Herald;
 use crate::interest;
+use crate::looks::Looks;
 use crate::measure::Measure;
 use crate::memory::Memo;
 use crate::planners;
@@ -120,15 +121,18 @@ impl Engine {
 
     /// What to do now. Nothing until every kind of object has been seen once.
     pub fn decide(&mut self, now: Time) -> Orders {
+        let mut looks = Looks::default();
         while self.world.is_complete()
             && let Some(subject) = self.agenda.pop(now)
         {
+            looks.count(&subject);
             let decision = planners::plan(&self.world, &subject, now);
             if let Some(time) = decision.wake_at {
                 self.agenda.at(time, subject.clone());
             }
             self.take_in(decision, Some(&subject), now);
         }
+        self.orders.measures.extend(looks.measures());
         std::mem::take(&mut self.orders)
     }
 

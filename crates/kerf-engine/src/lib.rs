@@ -28,6 +28,7 @@ pub mod event;
 mod gate;
 mod herald;
 mod interest;
+mod looks;
 pub mod measure;
 pub mod memory;
 pub mod observed;

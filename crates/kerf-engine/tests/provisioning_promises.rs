@@ -11,7 +11,7 @@ use cluster::{
 };
 use kerf_engine::action::Deed;
 use kerf_engine::event::{Failure, Key, Object};
-use kerf_engine::observed::{Node, Standing};
+use kerf_engine::observed::{Node, NodeProfile, Standing};
 use kerf_engine::time::Span;
 use kerf_model::instance_type::Reservation;
 use kerf_model::labels::well_known::{CAPACITY_TYPE, INSTANCE_TYPE, ON_DEMAND, RESERVED};
@@ -356,5 +356,6 @@ fn plain_node(name: &str) -> Node {
         allocatable: amounts(4),
         is_ready: true,
         volume_limits: BTreeMap::new(),
+        profile: NodeProfile::default(),
     }
 }

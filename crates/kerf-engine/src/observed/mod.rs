@@ -20,7 +20,7 @@ pub use claim::{Claim, ClaimStatus};
 pub use daemon_set::DaemonSet;
 pub use disruption_guard::DisruptionGuard;
 pub use namespace::Namespace;
-pub use node::Node;
+pub use node::{Node, NodeProfile};
 pub use node_class::{NodeClass, Readiness};
 pub use pod::{DoNotDisrupt, Pod, PodKey, PodOwner, PodProfile, Standing};
 pub use pool::{Pool, PoolStatus};

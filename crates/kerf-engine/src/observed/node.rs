@@ -7,6 +7,7 @@ use kerf_model::resources::ResourceList;
 use kerf_model::taint::Taint;
 
 use super::Meta;
+use crate::condition::Conditions;
 
 /// A node, exactly as it was stored; what counts of it is decided in [`crate::world`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,4 +34,13 @@ pub struct Node {
     pub is_ready: bool,
     /// How many volumes each driver can attach here; a driver not listed has no limit.
     pub volume_limits: BTreeMap<String, u32>,
+    /// What only those who watch want to know.
+    pub profile: NodeProfile,
+}
+
+/// What only those who watch want to know of a node; nothing is decided by it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NodeProfile {
+    /// What it says of itself, without the messages.
+    pub conditions: Conditions,
 }

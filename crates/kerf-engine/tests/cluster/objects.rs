@@ -6,8 +6,8 @@ use std::sync::Arc;
 use kerf_engine::action::Deed;
 use kerf_engine::event::Object;
 use kerf_engine::observed::{
-    Claim, ClaimStatus, DoNotDisrupt, Meta, Node, NodeClass, Pod, PodKey, PodOwner, Pool,
-    PoolStatus, Readiness, Revision, Standing, VolumeAttachment,
+    Claim, ClaimStatus, DoNotDisrupt, Meta, Node, NodeClass, NodeProfile, Pod, PodKey, PodOwner,
+    Pool, PoolStatus, Readiness, Revision, Standing, VolumeAttachment,
 };
 use kerf_engine::time::{Span, Time};
 use kerf_model::budget::BudgetList;
@@ -157,6 +157,7 @@ pub(crate) fn booting_node(claim: &Claim, provider_id: &Arc<str>, now: Time) -> 
         allocatable: resources("3900m", "15Gi"),
         is_ready: false,
         volume_limits: BTreeMap::new(),
+        profile: NodeProfile::default(),
     }
 }
 

@@ -1,5 +1,8 @@
 //! What the controller tells: metrics under their public names, Events, readiness.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use crate::cluster::Cluster;
@@ -46,4 +49,65 @@ fn metrics_and_events_carry_their_public_names() {
     cluster.wait("the pod is told its place", || {
         !cluster.events(cluster.name, "only", "Nominated").is_empty()
     });
+}
+
+/// Metrics of the original, one a line: name, type, labels.
+const RECORDED: &str = include_str!("metrics.txt");
+
+#[test]
+fn every_metric_of_the_original_is_there_with_its_type_and_labels() {
+    let cluster = Cluster::of("recorded");
+    let hopeless = json!({ "containers": [{
+        "name": "pause", "image": "registry.k8s.io/pause:3.10",
+        "resources": { "limits": { "example.com/gpu": "1" } },
+    }]});
+    let pods = [
+        pool(cluster.name, json!({})),
+        pod(cluster.name, "only", json!({})),
+        pod(cluster.name, "never", hopeless),
+    ];
+    cluster.apply(&pods);
+    cluster.wait("the pod is ready", || cluster.ready_pods() == 1);
+    cluster.wait("the other is refused", || {
+        !cluster.events(cluster.name, "never", "FailedScheduling").is_empty()
+    });
+    // Some are only there while nodes run, some only once they are gone.
+    let seen = RefCell::new(told(&cluster.controller.metrics()));
+    cluster.kubectl(&["delete", "pod", "only", "--wait=false"]);
+    cluster.kubectl(&["delete", "nodeclaim", "--selector=karpenter.sh/nodepool=recorded"]);
+    let missing = || {
+        seen.borrow_mut().extend(told(&cluster.controller.metrics()));
+        let recorded = RECORDED.lines().filter(|line| !line.starts_with('#'));
+        recorded.filter(|line| !seen.borrow().contains(*line)).collect::<Vec<_>>().join("; ")
+    };
+    cluster.wait("every metric was there", || {
+        let missing = missing();
+        if !missing.is_empty() {
+            eprintln!("missing: {missing}");
+        }
+        missing.is_empty()
+    });
+}
+
+/// The metrics of a page in the form of the record. The sum of a histogram stands for all of it.
+fn told(page: &str) -> BTreeSet<String> {
+    let mut told = BTreeSet::new();
+    let mut metric = ("", "");
+    for line in page.lines().filter(|line| !line.starts_with("# HELP")) {
+        if let Some(about) = line.strip_prefix("# TYPE ") {
+            metric = about.split_once(' ').unwrap();
+            continue;
+        }
+        let (name, kind) = metric;
+        let sample = line.strip_prefix(name).unwrap().trim_start_matches("_sum");
+        let Some(inside) = sample.strip_prefix('{') else {
+            told.insert(format!("{name} {kind}"));
+            continue;
+        };
+        let labels = inside.split("\",").filter_map(|label| label.split_once("=\""));
+        let mut labels: Vec<&str> = labels.map(|(label, _)| label).collect();
+        labels.sort_unstable();
+        told.insert(format!("{name} {kind} {}", labels.join(",")));
+    }
+    told
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kerf_engine::event::{Key, Object};
-use kerf_engine::observed::{Name, Node};
+use kerf_engine::observed::{Name, Node, NodeProfile};
 use kerf_engine::time::Span;
 use kerf_model::labels::well_known::HOSTNAME;
 use kerf_model::taint::{Taint, TaintEffect, unregistered};
@@ -52,6 +52,7 @@ impl Simulation {
             allocatable,
             is_ready: false,
             volume_limits: BTreeMap::new(),
+            profile: NodeProfile::default(),
         };
         self.store.put(Object::Node(node));
         let delay = self.dice.machines.span(self.scenario.cloud.ready);

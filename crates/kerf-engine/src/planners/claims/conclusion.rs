@@ -102,7 +102,9 @@ fn terminated(world: &World, name: &Name, outcome: &Outcome, now: Time) -> Decis
         Outcome::Done => decision.remember(Memo::TerminateAsked { claim: name.clone(), at: now }),
         Outcome::NotFound => {
             decision.remember(Memo::MachineGone(name.clone()));
-            decision.measures.extend(claim.and_then(|claim| tally::machine_gone(claim, now)));
+            let asked_at = world.memory.terminate_asked_at.get(name).copied();
+            let gone = claim.map(|claim| tally::machine_gone(claim, asked_at, now));
+            decision.measures.extend(gone);
         }
         _ => {}
     }

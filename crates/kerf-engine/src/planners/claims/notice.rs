@@ -8,11 +8,12 @@ use super::transitions::{self, Told};
 use super::{health, tally};
 use crate::action::Deed;
 use crate::announcement::Announcement;
+use crate::condition::Conditions;
 use crate::condition::claim::{DRAINED, REGISTERED};
 use crate::decision::Decision;
 use crate::event::{Key, Object};
 use crate::memory::{Memo, Registration};
-use crate::observed::{Claim, Name, Pod, PodKey, PodOwner, Pool, Standing};
+use crate::observed::{Claim, Name, Node, Pod, PodKey, PodOwner, Pool, Standing};
 use crate::time::Time;
 use crate::world::World;
 
@@ -22,6 +23,7 @@ pub(in crate::planners) fn notice(world: &World, object: &Object, now: Time) -> 
         Object::Claim(claim) => claim_changes(world, claim, now),
         Object::Pod(pod) => pod_changes(world, pod, now),
         Object::Pool(pool) => pool_changes(world, pool, now),
+        Object::Node(node) => node_changes(world, node),
         _ => Decision::default(),
     }
 }
@@ -35,7 +37,7 @@ pub(in crate::planners) fn notice_gone(world: &World, key: &Key, now: Time) -> D
         Key::Pod(key) => pod_goes(world, key, now),
         Key::Node(name) => node_goes(world, name, now),
         Key::Pool(name) => {
-            world.pools.get(name).map(|pool| pool_goes(key, pool, now)).unwrap_or_default()
+            world.pools.get(name).map(|pool| pool_goes(pool, now)).unwrap_or_default()
         }
         _ => Decision::default(),
     }
@@ -69,8 +71,9 @@ fn claim_advances(world: &World, former: &Claim, claim: &Claim) -> Decision {
     if turns_true(DRAINED) {
         decision.measures.push(tally::node_drained(claim));
     }
-    let about = Key::Claim(claim.meta.name.clone());
-    transitions::tell(&Told::claim(&about, claim.pool()), old, new, &mut decision);
+    if old != new {
+        transitions::tell(&Told::claim(claim), old, new, &mut decision);
+    }
     decision
 }
 
@@ -85,15 +88,16 @@ fn pool_changes(world: &World, pool: &Pool, now: Time) -> Decision {
     if old.resources != new.resources || old.nodes != new.nodes {
         decision.remember(Memo::Counted { pool: pool.meta.uid.clone(), at: now });
     }
-    let about = Key::Pool(pool.meta.name.clone());
-    transitions::tell(&Told::pool(&about), &old.conditions, &new.conditions, &mut decision);
+    if old.conditions != new.conditions {
+        transitions::tell(&Told::pool(pool), &old.conditions, &new.conditions, &mut decision);
+    }
     decision
 }
 
-fn pool_goes(about: &Key, pool: &Pool, now: Time) -> Decision {
+fn pool_goes(pool: &Pool, now: Time) -> Decision {
     let mut decision = Decision::default();
     decision.remember(Memo::ForgetPool(pool.meta.uid.clone()));
-    decision.measures.extend(transitions::ended(&Told::pool(about), &pool.meta, now));
+    decision.measures.extend(transitions::ended(&Told::pool(pool), now));
     decision
 }
 
@@ -109,10 +113,8 @@ fn claim_goes(world: &World, claim: &Claim, now: Time) -> Decision {
     }
     if claim.meta.is_deleting() {
         decision.measures.extend(tally::terminated(claim, now));
-        let about = Key::Claim(name.clone());
-        let told = Told::claim(&about, claim.pool());
-        decision.measures.extend(transitions::ended(&told, &claim.meta, now));
-        decision.announce(finalized(about));
+        decision.measures.extend(transitions::ended(&Told::claim(claim), now));
+        decision.announce(finalized(Key::Claim(name.clone())));
     }
     decision
 }
@@ -174,6 +176,22 @@ fn pod_goes(world: &World, key: &PodKey, now: Time) -> Decision {
     decision
 }
 
+fn node_changes(world: &World, node: &Node) -> Decision {
+    let mut decision = Decision::default();
+    let former = world.nodes.get(&node.meta.name);
+    let former = former.filter(|former| former.meta.uid == node.meta.uid);
+    // What is there when Kerf starts has not just changed.
+    if former.is_some() || world.is_complete() {
+        let none = Conditions::default();
+        let old = former.map_or(&none, |former| &former.profile.conditions);
+        let new = &node.profile.conditions;
+        if old != new {
+            transitions::tell(&Told::node(node), old, new, &mut decision);
+        }
+    }
+    decision
+}
+
 fn node_goes(world: &World, name: &Name, now: Time) -> Decision {
     let mut decision = Decision::default();
     // A node without a claim went under its own name.
@@ -185,6 +203,7 @@ fn node_goes(world: &World, name: &Name, now: Time) -> Decision {
         && node.labels.contains_key(NODE_POOL)
     {
         decision.measures.extend(tally::node_terminated(node, now));
+        decision.measures.extend(transitions::ended(&Told::node(node), now));
         decision.announce(finalized(Key::Node(name.clone())));
     }
     decision

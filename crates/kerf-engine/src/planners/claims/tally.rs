@@ -51,11 +51,13 @@ pub(super) fn terminated(claim: &Claim, now: Time) -> Vec<Measure> {
 }
 
 /// The cloud says a claim's machine is gone.
-pub(super) fn machine_gone(claim: &Claim, now: Time) -> Option<Measure> {
-    let asked = claim.status.conditions.get(INSTANCE_TERMINATING)?;
+/// `asked_at` is when its end was first asked for; one that was gone by then took no time.
+pub(super) fn machine_gone(claim: &Claim, asked_at: Option<Time>, now: Time) -> Measure {
+    let stored = claim.status.conditions.get(INSTANCE_TERMINATING).map(|it| it.changed_at);
+    let asked_at = stored.or(asked_at).unwrap_or(now);
     let labels = vec![("nodepool", claim.pool().unwrap_or_default().to_owned())];
     let metric = "karpenter_nodeclaims_instance_termination_duration_seconds";
-    Some(Measure::Took { metric, labels, span: now.since(asked.changed_at) })
+    Measure::Took { metric, labels, span: now.since(asked_at) }
 }
 
 /// A claim's node has joined.

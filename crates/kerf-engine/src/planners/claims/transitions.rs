@@ -1,113 +1,188 @@
 //! Conditions that changed, for people and dashboards.
 
+use kerf_model::labels::well_known::{INITIALIZED as INITIALIZED_LABEL, NODE_POOL};
+use kerf_model::labels::{aws, kwok};
+
 use crate::announcement::Announcement;
-use crate::condition::{Condition, Conditions, READY, claim, pool};
+use crate::condition::{Condition, Conditions, READY, Status, claim, pool};
 use crate::decision::Decision;
 use crate::event::Key;
 use crate::measure::Measure;
-use crate::observed::Meta;
+use crate::observed::{Claim, Meta, Node, Pool};
 use crate::time::Time;
 
-/// A claim or pool that people and dashboards are told about.
+/// An object that people and dashboards are told about.
 pub(super) struct Told<'a> {
-    about: &'a Key,
-    kind: &'static str,
+    about: Key,
+    meta: &'a Meta,
+    metrics: Metrics,
+    /// The conditions that always exist; one that is not stored is unknown since the beginning.
+    dependents: &'static [&'static str],
     /// Labels of its metrics beyond those all kinds have.
     extra: Labels,
+    /// What the older metrics name it by; they never knew nodes.
+    older: Option<&'static str>,
+}
+
+/// The names of the metrics of a kind.
+struct Metrics {
+    transitions: &'static str,
+    transition_seconds: &'static str,
+    termination_seconds: &'static str,
 }
 
 type Labels = Vec<(&'static str, String)>;
 
-/// The group of both kinds.
+/// The group of claims and pools.
 const GROUP: &str = "karpenter.sh";
 
 impl<'a> Told<'a> {
-    /// A claim of that pool.
-    pub(super) fn claim(about: &'a Key, pool: Option<&str>) -> Self {
-        let extra = vec![("karpenter_sh_nodepool", pool.unwrap_or_default().to_owned())];
-        Self { about, kind: "NodeClaim", extra }
+    /// A claim.
+    pub(super) fn claim(claim: &'a Claim) -> Self {
+        let label = |key: &str| claim.label(key).unwrap_or_default().to_owned();
+        Self {
+            about: Key::Claim(claim.meta.name.clone()),
+            meta: &claim.meta,
+            metrics: Metrics {
+                transitions: "operator_nodeclaim_status_condition_transitions_total",
+                transition_seconds: "operator_nodeclaim_status_condition_transition_seconds",
+                termination_seconds: "operator_nodeclaim_termination_duration_seconds",
+            },
+            dependents: &claim::DEPENDENTS,
+            extra: shared_labels(label).collect(),
+            older: Some("NodeClaim"),
+        }
     }
 
     /// A pool.
-    pub(super) fn pool(about: &'a Key) -> Self {
-        Self { about, kind: "NodePool", extra: Vec::new() }
+    pub(super) fn pool(pool: &'a Pool) -> Self {
+        Self {
+            about: Key::Pool(pool.meta.name.clone()),
+            meta: &pool.meta,
+            metrics: Metrics {
+                transitions: "operator_nodepool_status_condition_transitions_total",
+                transition_seconds: "operator_nodepool_status_condition_transition_seconds",
+                termination_seconds: "operator_nodepool_termination_duration_seconds",
+            },
+            dependents: &pool::DEPENDENTS,
+            extra: Vec::new(),
+            older: Some("NodePool"),
+        }
+    }
+
+    /// A node.
+    pub(super) fn node(node: &'a Node) -> Self {
+        let label = |key: &str| node.labels.get(key).cloned().unwrap_or_default();
+        let initialized = ("karpenter_sh_initialized", label(INITIALIZED_LABEL));
+        Self {
+            about: Key::Node(node.meta.name.clone()),
+            meta: &node.meta,
+            metrics: Metrics {
+                transitions: "operator_node_status_condition_transitions_total",
+                transition_seconds: "operator_node_status_condition_transition_seconds",
+                termination_seconds: "operator_node_termination_duration_seconds",
+            },
+            dependents: &[],
+            extra: shared_labels(label).chain([initialized]).collect(),
+            older: None,
+        }
+    }
+
+    /// What a condition was, and since when. Those that always exist were unknown before anybody
+    /// wrote them.
+    fn former(&self, old: &Conditions, kind: &str) -> Option<(Status, Time)> {
+        let stored = old.get(kind).map(|former| (former.status, former.changed_at));
+        let has_root = !self.dependents.is_empty();
+        let always_exists = has_root && kind == READY || self.dependents.contains(&kind);
+        stored.or(always_exists.then_some((Status::Unknown, self.meta.created_at)))
+    }
+
+    fn counted(&self, condition: &Condition) -> impl Iterator<Item = Measure> {
+        let labels = |extra: Labels| {
+            let own = [
+                ("type", condition.kind.clone()),
+                ("status", condition.status.to_string()),
+                ("reason", condition.reason.clone()),
+            ];
+            own.into_iter().chain(extra).collect()
+        };
+        let older = self.older().map(|extra| {
+            Measure::one("operator_status_condition_transitions_total", labels(extra))
+        });
+        [Measure::one(self.metrics.transitions, labels(self.extra.clone()))]
+            .into_iter()
+            .chain(older)
+    }
+
+    /// How long the condition had the status it no longer has.
+    fn timed(
+        &self,
+        condition: &Condition,
+        former: Status,
+        since: Time,
+    ) -> impl Iterator<Item = Measure> {
+        let span = condition.changed_at.since(since);
+        let took = |metric, extra: Labels| {
+            let own = [("type", condition.kind.clone()), ("status", former.to_string())];
+            Measure::Took { metric, labels: own.into_iter().chain(extra).collect(), span }
+        };
+        let older =
+            self.older().map(|extra| took("operator_status_condition_transition_seconds", extra));
+        [took(self.metrics.transition_seconds, self.extra.clone())].into_iter().chain(older)
     }
 
     /// The labels of the older metrics that all kinds share.
-    fn older(&self) -> Labels {
-        vec![("group", GROUP.to_owned()), ("kind", self.kind.to_owned())]
+    fn older(&self) -> Option<Labels> {
+        Some(vec![("group", GROUP.to_owned()), ("kind", self.older?.to_owned())])
     }
 }
 
-/// Tells and counts every condition whose status changed.
+/// The pool and the node class, as labels of metrics. Only the class of its own kind is there.
+fn shared_labels(label: impl Fn(&str) -> String) -> impl Iterator<Item = (&'static str, String)> {
+    let classes = [
+        ("karpenter_k8s_aws_ec2nodeclass", label(aws::NODE_CLASS)),
+        ("karpenter_kwok_sh_kwoknodeclass", label(kwok::NODE_CLASS)),
+    ];
+    let class = classes.into_iter().filter(|(_, value)| !value.is_empty());
+    class.chain([("karpenter_sh_nodepool", label(NODE_POOL))])
+}
+
+/// Counts every condition whose status changed, one that was not there being unknown, and tells of
+/// those that were there before.
 pub(super) fn tell(object: &Told<'_>, old: &Conditions, new: &Conditions, decision: &mut Decision) {
     for condition in &new.0 {
-        let Some(former) = old.get(&condition.kind) else { continue };
-        if former.status == condition.status {
+        let former = object.former(old, &condition.kind);
+        let status = former.map_or(Status::Unknown, |(status, _)| status);
+        if status == condition.status {
             continue;
         }
+        decision.measures.extend(object.counted(condition));
+        let Some((status, since)) = former else { continue };
+        decision.measures.extend(object.timed(condition, status, since));
         if let Some(reason) = word_for(&condition.kind) {
-            let text = sentence(former, condition);
+            let text = sentence(status, condition);
             decision.announce(Announcement::normal(object.about.clone(), reason, text));
         }
-        decision.measures.extend(measures(object, former, condition));
     }
 }
 
-fn sentence(former: &Condition, condition: &Condition) -> String {
-    let why = match (condition.reason == condition.kind, condition.message.is_empty()) {
-        (true, true) => String::new(),
-        (_, true) => format!(", Reason: {}", condition.reason),
-        _ => format!(", Reason: {}, Message: {}", condition.reason, condition.message),
-    };
+fn sentence(former: Status, condition: &Condition) -> String {
+    let Condition { kind, status, reason, message, .. } = condition;
+    let message = if message.is_empty() { String::new() } else { format!(", Message: {message}") };
     format!(
-        "Status condition transitioned, Type: {}, Status: {} -> {}{why}",
-        condition.kind, former.status, condition.status
+        "Status condition transitioned, Type: {kind}, Status: {former} -> {status}, \
+         Reason: {reason}{message}"
     )
 }
 
-fn measures(object: &Told<'_>, former: &Condition, condition: &Condition) -> Vec<Measure> {
-    let (count, took) = match object.about {
-        Key::Claim(_) => (
-            "operator_nodeclaim_status_condition_transitions_total",
-            "operator_nodeclaim_status_condition_transition_seconds",
-        ),
-        Key::Pool(_) => (
-            "operator_nodepool_status_condition_transitions_total",
-            "operator_nodepool_status_condition_transition_seconds",
-        ),
-        _ => return Vec::new(),
-    };
-    let own = || vec![("type", condition.kind.clone()), ("status", condition.status.to_string())];
-    let reason = || ("reason", condition.reason.clone());
-    let span = condition.changed_at.since(former.changed_at);
-    let older = object.older();
-    let older_count = "operator_status_condition_transitions_total";
-    let older_took = "operator_status_condition_transition_seconds";
-    let counted = |extra: &Labels| own().into_iter().chain([reason()]).chain(extra.clone());
-    let timed = |extra: &Labels| own().into_iter().chain(extra.clone()).collect();
-    vec![
-        Measure::one(count, counted(&object.extra).collect()),
-        Measure::one(older_count, counted(&older).collect()),
-        Measure::Took { metric: took, labels: timed(&object.extra), span },
-        Measure::Took { metric: older_took, labels: timed(&older), span },
-    ]
-}
-
 /// How long the end of an object took, from the request to the end.
-pub(super) fn ended(object: &Told<'_>, meta: &Meta, now: Time) -> Vec<Measure> {
-    let metric = match object.about {
-        Key::Claim(_) => "operator_nodeclaim_termination_duration_seconds",
-        Key::Pool(_) => "operator_nodepool_termination_duration_seconds",
-        _ => return Vec::new(),
-    };
-    let Some(since) = meta.deleting_since else { return Vec::new() };
+pub(super) fn ended(object: &Told<'_>, now: Time) -> Vec<Measure> {
+    let Some(since) = object.meta.deleting_since else { return Vec::new() };
     let span = now.since(since);
-    let older = "operator_termination_duration_seconds";
-    vec![
-        Measure::Took { metric, labels: object.extra.clone(), span },
-        Measure::Took { metric: older, labels: object.older(), span },
-    ]
+    let own = (object.metrics.termination_seconds, object.extra.clone());
+    let older = object.older().map(|labels| ("operator_termination_duration_seconds", labels));
+    let all = [own].into_iter().chain(older);
+    all.map(|(metric, labels)| Measure::Took { metric, labels, span }).collect()
 }
 
 /// The word an Event about a condition carries; conditions of others are theirs to announce.

@@ -1,30 +1,31 @@
-//! Conditions of claims and pools, and how long their ends take, as they are right now.
+//! Conditions of claims, pools and nodes, and how long their ends take, as they are right now.
 
 use kerf_engine::World;
 use kerf_engine::condition::Conditions;
-use kerf_engine::observed::{Claim, Meta, Pool};
+use kerf_engine::observed::{Claim, Meta, Node, Pool};
 use kerf_engine::time::Time;
 use kerf_model::labels::node_class_key;
-use kerf_model::labels::well_known::NODE_POOL;
+use kerf_model::labels::well_known::{INITIALIZED, NODE_POOL};
 
 use super::buckets::seconds;
 use super::text::Page;
 
-/// The group of both kinds, for the metrics that name it.
+/// The group of claims and pools, for the older metrics that name it.
 const GROUP: &str = "karpenter.sh";
 
 /// An object whose conditions are shown.
 struct Shown<'a> {
     /// The kind, as metrics are named after it.
     word: &'static str,
-    kind: &'static str,
+    /// The kind as the older metrics name it; they never knew nodes.
+    kind: Option<&'static str>,
     meta: &'a Meta,
     conditions: &'a Conditions,
     /// Labels beyond those all kinds have.
     extra: Vec<(String, String)>,
 }
 
-/// Writes the gauges of every claim and pool.
+/// Writes the gauges of every claim, pool and node.
 pub(super) fn write(page: &mut Page, world: &World, now: Time) {
     for claim in world.claims.values() {
         Shown::claim(claim).write(page, now);
@@ -32,22 +33,32 @@ pub(super) fn write(page: &mut Page, world: &World, now: Time) {
     for pool in world.pools.values() {
         Shown::pool(pool).write(page, now);
     }
+    let classes = &world.settings.node_class_kinds;
+    let class = classes.first().map(|(group, kind)| node_class_key(group, kind));
+    for node in world.nodes.values() {
+        Shown::node(node, class.as_deref()).write(page, now);
+    }
 }
 
 impl<'a> Shown<'a> {
     fn claim(claim: &'a Claim) -> Self {
         let class = &claim.wish.spec.node_class;
         let key = node_class_key(&class.group, &class.kind);
-        let extra = [key.as_str(), NODE_POOL].map(|key| {
-            (key.replace(['/', '.', '-'], "_"), claim.label(key).unwrap_or_default().to_owned())
-        });
+        let extra = [key.as_str(), NODE_POOL].map(|key| shown(key, claim.label(key)));
         let (meta, conditions) = (&claim.meta, &claim.status.conditions);
-        Self { word: "nodeclaim", kind: "NodeClaim", meta, conditions, extra: extra.into() }
+        Self { word: "nodeclaim", kind: Some("NodeClaim"), meta, conditions, extra: extra.into() }
     }
 
     fn pool(pool: &'a Pool) -> Self {
         let (meta, conditions) = (&pool.meta, &pool.status.conditions);
-        Self { word: "nodepool", kind: "NodePool", meta, conditions, extra: Vec::new() }
+        Self { word: "nodepool", kind: Some("NodePool"), meta, conditions, extra: Vec::new() }
+    }
+
+    fn node(node: &'a Node, class: Option<&str>) -> Self {
+        let label = |key| shown(key, node.labels.get(key).map(String::as_str));
+        let extra = class.into_iter().chain([NODE_POOL, INITIALIZED]).map(label).collect();
+        let (meta, conditions) = (&node.meta, &node.profile.conditions);
+        Self { word: "node", kind: None, meta, conditions, extra }
     }
 
     fn write(&self, page: &mut Page, now: Time) {
@@ -72,10 +83,17 @@ impl<'a> Shown<'a> {
         let mut labels: Vec<(&str, String)> =
             vec![("namespace", String::new()), ("name", self.meta.name.to_string())];
         labels.extend(own.iter().cloned());
-        let mut older = labels.clone();
-        older.extend([("group", GROUP.to_owned()), ("kind", self.kind.to_owned())]);
+        if let Some(kind) = self.kind {
+            let mut older = labels.clone();
+            older.extend([("group", GROUP.to_owned()), ("kind", kind.to_owned())]);
+            page.gauge(&format!("operator_{metric}"), &older, value);
+        }
         labels.extend(self.extra.iter().map(|(key, value)| (key.as_str(), value.clone())));
         page.gauge(&format!("operator_{}_{metric}", self.word), &labels, value);
-        page.gauge(&format!("operator_{metric}"), &older, value);
     }
+}
+
+/// A label of an object as metrics show it.
+fn shown(key: &str, value: Option<&str>) -> (String, String) {
+    (key.replace(['/', '.', '-'], "_"), value.unwrap_or_default().to_owned())
 }

@@ -4,9 +4,12 @@
 mod buckets;
 mod calls;
 mod conditions;
+mod help;
+mod process;
 mod readings;
 mod recent;
 mod text;
+mod zones;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -7,27 +7,14 @@ use kerf_engine::observed::{Claim, Node, Pod, PodOwner, Standing};
 use kerf_engine::reading;
 use kerf_engine::time::Time;
 use kerf_model::budget::Allowed;
-use kerf_model::labels::well_known::{
-    ARCH, CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL, OS, REGION, WINDOWS_BUILD, ZONE,
-};
+use kerf_model::labels::suffix;
+use kerf_model::labels::well_known::{ARCH, CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL, ZONE};
 use kerf_model::quantity::Quantity;
-use kerf_model::resources::ResourceList;
+use kerf_model::resources::{PODS, ResourceList};
 
 use super::buckets::seconds;
 use super::text::Page;
-use super::{Shows, conditions};
-
-/// The labels of node metrics and the node labels they come from.
-const NODE_LABELS: [(&str, &str); 8] = [
-    ("nodepool", NODE_POOL),
-    ("zone", ZONE),
-    ("region", REGION),
-    ("instance_type", INSTANCE_TYPE),
-    ("arch", ARCH),
-    ("os", OS),
-    ("capacity_type", CAPACITY_TYPE),
-    ("windows_build", WINDOWS_BUILD),
-];
+use super::{Shows, conditions, process, zones};
 
 /// How the original shows that no budget applies: the largest 32-bit number.
 const UNLIMITED: u32 = 2_147_483_647;
@@ -35,8 +22,9 @@ const UNLIMITED: u32 = 2_147_483_647;
 /// Writes every gauge.
 pub(super) fn write(page: &mut Page, world: &World, shows: Shows, now: Time) {
     build(page);
-    process(page);
-    cluster(page, world);
+    process::write(page);
+    cluster(page, world, now);
+    waiting(page, world);
     costs(page, world);
     disruptions(page, world, now);
     if shows == Shows::Totals {
@@ -45,8 +33,9 @@ pub(super) fn write(page: &mut Page, world: &World, shows: Shows, now: Time) {
     for pool in world.pools.values() {
         pool_amounts(page, pool);
     }
+    let known = well_known(world);
     for node in world.nodes.values() {
-        node_amounts(page, world, node, now);
+        node_amounts(page, world, node, &known, now);
     }
     for pod in world.pods.values() {
         pod_state(page, world, pod);
@@ -65,15 +54,15 @@ fn build(page: &mut Page) {
     page.gauge("karpenter_build_info", &labels, 1.0);
 }
 
-fn cluster(page: &mut Page, world: &World) {
+fn cluster(page: &mut Page, world: &World, now: Time) {
     page.gauge("karpenter_cluster_state_node_count", &[], count(world.nodes.len()));
     let synced = f64::from(u8::from(world.is_complete()));
     page.gauge("karpenter_cluster_state_synced", &[], synced);
-    let provisioner = [("controller", "provisioner".to_owned())];
-    let unplaced = count(world.memory.unplaced.len());
-    page.gauge("karpenter_scheduler_unschedulable_pods_count", &provisioner, unplaced);
-    let ignored = world.unschedulable_pods().filter(|pod| pod.unusable.is_some()).count();
-    page.gauge("karpenter_scheduler_ignored_pods_count", &[], count(ignored));
+    let unsynced = match process::started_at() {
+        Some(start) if !world.is_complete() => seconds(now.millis().unsigned_abs()) - start,
+        _ => 0.0,
+    };
+    page.gauge("karpenter_cluster_state_unsynced_time_seconds", &[], unsynced.max(0.0));
     let mut used = ResourceList::new();
     let mut there = ResourceList::new();
     for node in world.nodes.values() {
@@ -84,6 +73,28 @@ fn cluster(page: &mut Page, world: &World) {
         let percent = 100.0 * amount(used.quantity(resource)) / amount(total);
         let labels = [("resource_type", resource.to_owned())];
         page.gauge("karpenter_cluster_utilization_percent", &labels, percent);
+    }
+}
+
+/// Pods without a place.
+fn waiting(page: &mut Page, world: &World) {
+    let provisioner = || ("controller", "provisioner".to_owned());
+    let unplaced = count(world.memory.unplaced.len());
+    page.gauge("karpenter_scheduler_unschedulable_pods_count", &[provisioner()], unplaced);
+    let ignored = world.unschedulable_pods().filter(|pod| pod.unusable.is_some()).count();
+    page.gauge("karpenter_scheduler_ignored_pods_count", &[], count(ignored));
+    let nominations = &world.memory.nominations;
+    let without_place =
+        || world.unschedulable_pods().filter(|pod| !nominations.contains_key(&pod.key));
+    // A pass is known by the moment it began.
+    if let Some(began) = world.memory.batch.last_pass_at {
+        let labels = [provisioner(), ("scheduling_id", began.millis().to_string())];
+        page.gauge("karpenter_scheduler_queue_depth", &labels, count(without_place().count()));
+    }
+    for (zone, pods) in zones::counted(world, without_place()) {
+        let labels = [provisioner(), ("zone", zone)];
+        let metric = "karpenter_scheduler_pending_pods_by_effective_zone_count";
+        page.gauge(metric, &labels, count(pods));
     }
 }
 
@@ -153,7 +164,13 @@ fn price(world: &World, pool: &str, claim: &Claim) -> Option<f64> {
     Some(offering.price.micros_per_hour() as f64 / MICROS)
 }
 
-fn node_amounts(page: &mut Page, world: &World, node: &Node, now: Time) {
+/// The labels nodes are shown with: every well-known one, by the part after its domain.
+fn well_known(world: &World) -> Vec<(String, &str)> {
+    let keys = world.settings.scheduler.label_rules.well_known();
+    keys.map(|key| (suffix(key).to_lowercase().replace('-', "_"), key)).collect()
+}
+
+fn node_amounts(page: &mut Page, world: &World, node: &Node, known: &[(String, &str)], now: Time) {
     let claim = world.claim_of(node);
     let label = |key: &str| node.labels.get(key).cloned().unwrap_or_default();
     let phase = match () {
@@ -166,16 +183,19 @@ fn node_amounts(page: &mut Page, world: &World, node: &Node, now: Time) {
         ("phase", phase.to_owned()),
         ("managed", claim.is_some().to_string()),
     ];
-    labels.extend(NODE_LABELS.map(|(name, key)| (name, label(key))));
+    labels.extend(known.iter().map(|(name, key)| (name.as_str(), label(key))));
     let age = seconds(now.since(node.meta.created_at).millis());
     page.gauge("karpenter_nodes_current_lifetime_seconds", &labels, age);
     let [mut pods, mut daemons, mut limits, mut daemon_limits] = [const { ResourceList::new() }; 4];
     for pod in world.pods_on(&node.meta.name) {
+        // The place it takes counts as its limit too.
+        let mut most = pod.profile.limits.clone();
+        most.insert(PODS, Quantity::from_int(1));
         pods.add(&pod.shape.requests);
-        limits.add(&pod.profile.limits);
+        limits.add(&most);
         if pod.owner == PodOwner::DaemonSet {
             daemons.add(&pod.shape.requests);
-            daemon_limits.add(&pod.profile.limits);
+            daemon_limits.add(&most);
         }
     }
     let mut overhead = node.capacity.clone();
@@ -249,35 +269,6 @@ fn pod_waits(page: &mut Page, world: &World, pod: &Pod, now: Time) {
             since("karpenter_pods_provisioning_unstarted_time_seconds", placed);
         }
     }
-}
-
-/// What Linux says of this process; elsewhere nothing.
-fn process(page: &mut Page) {
-    const KIB: f64 = 1024.0;
-    let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return };
-    let field = |name: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-        line.trim_start_matches(':').split_whitespace().next()?.parse::<f64>().ok()
-    };
-    if let Some(kib) = field("VmRSS") {
-        page.gauge("process_resident_memory_bytes", &[], kib * KIB);
-    }
-    if let Some(kib) = field("VmSize") {
-        page.gauge("process_virtual_memory_bytes", &[], kib * KIB);
-    }
-    if let Some(seconds) = cpu_seconds() {
-        page.total("process_cpu_seconds_total", seconds);
-    }
-}
-
-/// What the process took of the processors: the 14th and 15th field, in hundredths on Linux, of
-/// which the name in parentheses may contain spaces.
-fn cpu_seconds() -> Option<f64> {
-    const TICKS_PER_SECOND: f64 = 100.0;
-    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
-    let mut next = || fields.next()?.parse::<f64>().ok();
-    Some((next()? + next()?) / TICKS_PER_SECOND)
 }
 
 fn count(number: usize) -> f64 {

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use kerf_engine::time::Span;
 
 use super::buckets::{Histogram, seconds};
+use super::help::help;
 
 /// A page in the making: samples by metric, however they come.
 #[derive(Debug, Default)]
@@ -80,6 +81,9 @@ impl Page {
     pub(super) fn finish(self) -> String {
         let mut page = String::new();
         for (metric, (kind, lines)) in self.metrics {
+            if let Some(help) = help(&metric) {
+                let _ = writeln!(page, "# HELP {metric} {help}");
+            }
             let _ = write!(page, "# TYPE {metric} {kind}\n{lines}");
         }
         page

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::api::storage::v1::CSINode;
 use kerf_api::Problem;
-use kerf_engine::observed::Node;
+use kerf_engine::condition::{Condition, Conditions, Status};
+use kerf_engine::observed::{Node, NodeProfile};
+use kerf_engine::time::Time;
 use kerf_model::taint::{Taint, TaintEffect};
 
-use super::meta::{meta, own_annotations, owner_uid};
+use super::meta::{meta, own_annotations, owner_uid, time};
 use crate::node::volume_limits;
 use crate::reader::Reader;
 
@@ -48,7 +50,25 @@ pub(crate) fn read(
         allocatable,
         is_ready: conditions.into_iter().any(|it| it.type_ == "Ready" && it.status == "True"),
         volume_limits,
+        profile: profile(status),
     })
+}
+
+/// Its conditions, without the messages and heartbeats that nobody is shown.
+fn profile(status: &core::NodeStatus) -> NodeProfile {
+    let conditions = status.conditions.iter().flatten().map(|condition| Condition {
+        kind: condition.type_.clone(),
+        status: match condition.status.as_str() {
+            "True" => Status::True,
+            "False" => Status::False,
+            _ => Status::Unknown,
+        },
+        reason: condition.reason.clone().unwrap_or_default(),
+        message: String::new(),
+        changed_at: condition.last_transition_time.as_ref().map_or(Time::default(), time),
+        observed_generation: 0,
+    });
+    NodeProfile { conditions: Conditions(conditions.collect()) }
 }
 
 /// What the volume drivers of a node report.

@@ -1,0 +1,46 @@
+//! How often each planner was asked, under the names of the controllers that dashboards know.
+
+use crate::action::Subject;
+use crate::measure::Measure;
+
+/// The counts of one round.
+#[derive(Debug, Default)]
+pub(crate) struct Looks([u64; CONTROLLERS.len()]);
+
+/// The original runs many controllers; each planner stands for the one that does most of its work.
+const CONTROLLERS: [&str; 8] = [
+    "nodeclaim.lifecycle",
+    "node.termination",
+    "eviction-queue",
+    "nodepool.readiness",
+    "provisioner",
+    "disruption",
+    "nodeclaim.garbagecollection",
+    "zonalshift",
+];
+
+impl Looks {
+    pub(crate) fn count(&mut self, subject: &Subject) {
+        let index = match subject {
+            Subject::Claim(_) => 0,
+            Subject::Node(_) => 1,
+            Subject::Pod(_) => 2,
+            Subject::Pool(_) => 3,
+            Subject::Provisioning => 4,
+            Subject::Disruption => 5,
+            Subject::Machines => 6,
+            Subject::ZonalShift => 7,
+        };
+        self.0[index] += 1;
+    }
+
+    /// What was counted. A planner cannot fail: what it asks for may, and is counted there.
+    pub(crate) fn measures(self) -> impl Iterator<Item = Measure> {
+        let counted = CONTROLLERS.into_iter().zip(self.0).filter(|(_, count)| *count > 0);
+        counted.map(|(controller, by)| Measure::Count {
+            metric: "controller_runtime_reconcile_total",
+            labels: vec![("controller", controller.to_owned()), ("result", "success".to_owned())],
+            by,
+        })
+    }
+}

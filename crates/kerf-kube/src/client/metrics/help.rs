@@ -1,0 +1,102 @@
+//! What each metric says, for those who read the page itself.
+
+/// The sentence of a metric, if it has one.
+pub(super) fn help(metric: &str) -> Option<&'static str> {
+    HELP.iter().find(|(name, _)| *name == metric).map(|(_, text)| *text)
+}
+
+const HELP: [(&str, &str); 63] = [
+    ("client_go_request_duration_seconds", "How long requests to the API server took."),
+    ("client_go_request_total", "Requests to the API server."),
+    ("controller_runtime_reconcile_total", "How often each part looked at its objects."),
+    ("karpenter_build_info", "What is running; always 1."),
+    ("karpenter_cloudprovider_duration_seconds", "How long calls to the cloud took."),
+    ("karpenter_cloudprovider_errors_total", "Calls to the cloud that failed."),
+    ("karpenter_cloudprovider_zonal_shift_duration", "How long zonal shifts lasted."),
+    ("karpenter_cluster_state_node_count", "Nodes known."),
+    ("karpenter_cluster_state_synced", "1 once every kind of object has been listed."),
+    ("karpenter_cluster_state_unsynced_time_seconds", "For how long objects have not been listed."),
+    ("karpenter_cluster_utilization_percent", "Share of all nodes that pods ask for."),
+    ("karpenter_nodeclaims_created_total", "Claims created."),
+    ("karpenter_nodeclaims_disrupted_total", "Claims given up or taken away, by reason."),
+    (
+        "karpenter_nodeclaims_instance_termination_duration_seconds",
+        "From the request to end a machine until it was gone.",
+    ),
+    ("karpenter_nodeclaims_terminated_total", "Claims that are gone."),
+    ("karpenter_nodeclaims_termination_duration_seconds", "How long the end of claims took."),
+    ("karpenter_nodepools_allowed_disruptions", "Nodes a pool may lose at once, by reason."),
+    ("karpenter_nodepools_cost_total", "Dollars an hour of a pool's claims."),
+    ("karpenter_nodepools_limit", "What a pool may use."),
+    ("karpenter_nodepools_nodes_consuming_budgets", "Nodes of a pool that are away already."),
+    ("karpenter_nodepools_usage", "What a pool uses."),
+    ("karpenter_nodes_allocatable", "What pods can use of a node."),
+    ("karpenter_nodes_created_total", "Nodes that joined."),
+    ("karpenter_nodes_current_lifetime_seconds", "The age of a node."),
+    ("karpenter_nodes_drained_total", "Nodes whose pods are gone."),
+    ("karpenter_nodes_lifetime_duration_seconds", "How old nodes got."),
+    ("karpenter_nodes_system_overhead", "What pods cannot use of a node."),
+    ("karpenter_nodes_terminated_total", "Nodes that are gone."),
+    ("karpenter_nodes_termination_duration_seconds", "How long the end of nodes took."),
+    ("karpenter_nodes_total_daemon_limits", "Limits of the daemon sets' pods on a node."),
+    ("karpenter_nodes_total_daemon_requests", "Requests of the daemon sets' pods on a node."),
+    ("karpenter_nodes_total_pod_limits", "Limits of all pods on a node."),
+    ("karpenter_nodes_total_pod_requests", "Requests of all pods on a node."),
+    ("karpenter_pods_bound_duration_seconds", "From creation until pods were bound."),
+    ("karpenter_pods_disruption_initiated_total", "Pods on nodes that were chosen to go."),
+    ("karpenter_pods_drained_total", "Pods that left nodes on their way out."),
+    ("karpenter_pods_eviction_requests_total", "Evictions asked for, by the answer."),
+    (
+        "karpenter_pods_provisioning_bound_duration_seconds",
+        "From the decision for a place until pods were bound.",
+    ),
+    (
+        "karpenter_pods_provisioning_scheduling_undecided_time_seconds",
+        "For how long no place has been decided for a pod.",
+    ),
+    (
+        "karpenter_pods_provisioning_startup_duration_seconds",
+        "From the decision for a place until pods ran.",
+    ),
+    (
+        "karpenter_pods_provisioning_unbound_time_seconds",
+        "For how long a pod with a decided place has not been bound.",
+    ),
+    (
+        "karpenter_pods_provisioning_unstarted_time_seconds",
+        "For how long a pod with a decided place has not run.",
+    ),
+    (
+        "karpenter_pods_scheduling_decision_duration_seconds",
+        "From the first sight of pods until a place was decided or refused.",
+    ),
+    ("karpenter_pods_startup_duration_seconds", "From creation until pods ran."),
+    ("karpenter_pods_state", "A pod, where and how it is; always 1."),
+    ("karpenter_pods_unbound_time_seconds", "For how long a pod has not been bound."),
+    ("karpenter_pods_unstarted_time_seconds", "For how long a pod has not run."),
+    ("karpenter_scheduler_ignored_pods_count", "Pods that cannot be considered at all."),
+    (
+        "karpenter_scheduler_pending_pods_by_effective_zone_count",
+        "Pods without a place, by the one zone they could go to, flexible, or none.",
+    ),
+    ("karpenter_scheduler_queue_depth", "Pods that wait for a place."),
+    ("karpenter_scheduler_scheduling_duration_seconds", "How long finding places took."),
+    ("karpenter_scheduler_unschedulable_pods_count", "Pods no place was found for."),
+    ("karpenter_voluntary_disruption_decisions_total", "Decisions to take nodes away."),
+    (
+        "karpenter_voluntary_disruption_eligible_nodes",
+        "Nodes that could go were there no budgets, by reason.",
+    ),
+    (
+        "karpenter_voluntary_disruption_failed_validations_total",
+        "Nodes chosen to go that were spared at the second look.",
+    ),
+    ("process_cpu_seconds_total", "Processor time taken."),
+    ("process_max_fds", "Files that may be open at once."),
+    ("process_open_fds", "Files open now."),
+    ("process_resident_memory_bytes", "Memory in use."),
+    ("process_start_time_seconds", "When the process started, since 1970."),
+    ("process_virtual_memory_bytes", "Memory promised."),
+    ("process_virtual_memory_max_bytes", "Memory that may be promised at most."),
+    ("karpenter_nodeclaims_unhealthy_disrupted_total", "Claims given up because of their health."),
+];
