@@ -49,7 +49,8 @@ enum Command {
 
 /// The arguments. `kerf plan` uses clap's own exit code for something else.
 fn parsed() -> Cli {
-    Cli::try_parse().unwrap_or_else(|error| {
+    let arguments = commands::controller::one_dash::mended(std::env::args_os(), &Cli::command());
+    Cli::try_parse_from(arguments).unwrap_or_else(|error| {
         let of_plan = std::env::args_os().nth(1).is_some_and(|command| command == "plan");
         let refused = of_plan && error.use_stderr();
         let _ = error.print();

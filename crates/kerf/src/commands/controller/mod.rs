@@ -4,6 +4,7 @@ mod feature_gates;
 mod flags;
 mod identity;
 pub(crate) mod log;
+pub(crate) mod one_dash;
 mod value;
 mod zonal_autoshift;
 mod zonal_offering;
