@@ -77,7 +77,12 @@ fn the_ten_minute_timeline() {
     assert_eq!(forced(&cluster, start)[1], ("guarded".to_owned(), 9 * MINUTE, 60));
     cluster.seconds(30);
     assert_eq!(forced(&cluster, start)[2], ("precious".to_owned(), 9 * MINUTE + 30, 30));
-    assert!(cluster.has_said("Disrupted"));
+    let said: Vec<_> = cluster.announcements.iter().filter(|it| it.reason == "Disrupted").collect();
+    assert_eq!(
+        said[2].message,
+        "Deleting the pod: its node must be gone by 2025-01-01T00:10:30Z; it is given 30 s to \
+         end, it asks for 30 s"
+    );
 
     cluster.seconds(29);
     assert_eq!(cluster.machines.len(), 1);

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use super::deadline::deadline;
-use super::rfc3339;
 use crate::action::{Action, Deed};
 use crate::announcement::Announcement;
 use crate::condition::claim::DISRUPTION_REASON;
@@ -29,8 +27,10 @@ pub(in crate::planners) fn conclude(
     let claim = node.and_then(|node| world.claim_of(node));
     match &action.deed {
         Deed::EvictPod { .. } => evicted(key, node, claim, outcome, &mut decision),
-        Deed::DeletePod { grace_seconds, .. } if matches!(outcome, Outcome::Done) => {
-            decision.announce(disrupted(key, pod, claim, *grace_seconds));
+        // By now the pod may be gone; what was decided says it all.
+        Deed::DeletePod { .. } if matches!(outcome, Outcome::Done) => {
+            let text = format!("Deleting the pod: {}", action.reason);
+            decision.announce(Announcement::normal(Key::Pod(key.clone()), "Disrupted", text));
         }
         _ => {}
     }
@@ -71,21 +71,4 @@ fn evicted(
         }
         _ => {}
     }
-}
-
-fn disrupted(
-    key: &PodKey,
-    pod: Option<&Pod>,
-    claim: Option<&Claim>,
-    grace_seconds: u64,
-) -> Announcement {
-    let by = claim.and_then(deadline).map_or_else(String::new, |at| format!(" by {}", rfc3339(at)));
-    let configured = pod.and_then(|pod| pod.termination_grace);
-    let configured =
-        configured.map_or_else(|| "none".to_owned(), |grace| format!("{}s", grace.seconds()));
-    let text = format!(
-        "Deleting the pod so that its node can go{by}: it is given {grace_seconds}s of grace, \
-         configured are {configured}"
-    );
-    Announcement::normal(Key::Pod(key.clone()), "Disrupted", text)
 }

@@ -1,7 +1,7 @@
 //! One pod on a node that is taken away: asked to leave, waited for, or deleted when time is up.
 
 use super::drain::{Tier, is_drainable, tier};
-use super::{deadline, news};
+use super::{deadline, news, rfc3339};
 use crate::action::Deed;
 use crate::decision::Decision;
 use crate::observed::{DoNotDisrupt, Node, Pod};
@@ -61,5 +61,13 @@ fn force(pod: &Pod, deadline: Time, now: Time, decision: &mut Decision) {
     let grace_seconds = deadline.since(now).seconds().max(GRACE_SECONDS_MIN);
     let (key, uid) = (pod.key.clone(), pod.meta.uid.clone());
     let deed = Deed::DeletePod { pod: key, uid, grace_seconds };
-    decision.act(deed, "its node's termination grace period runs out");
+    let configured = match pod.termination_grace {
+        Some(grace) => format!("it asks for {} s", grace.seconds()),
+        None => "it asks for no limit".to_owned(),
+    };
+    let reason = format!(
+        "its node must be gone by {}; it is given {grace_seconds} s to end, {configured}",
+        rfc3339(deadline)
+    );
+    decision.act(deed, reason);
 }
