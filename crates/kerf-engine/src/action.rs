@@ -51,6 +51,8 @@ pub enum Subject {
     Machines,
     /// Telling of zones the cluster is shifted away from.
     ZonalShift,
+    /// What the cloud announces about machines.
+    Notices,
 }
 
 /// What kind of call a deed needs; calls of different kinds do not wait for each other.

@@ -4,6 +4,7 @@ use crate::action::Deed;
 use crate::announcement::Announcement;
 use crate::measure::Measure;
 use crate::memory::Memo;
+use crate::notice::Settled;
 use crate::time::Time;
 
 /// A planner's answer about one subject.
@@ -18,6 +19,8 @@ pub(crate) struct Decision {
     pub(crate) announcements: Vec<Announcement>,
     /// What to count. Only for what happens once: put it beside a memo or a deed.
     pub(crate) measures: Vec<Measure>,
+    /// Notices that have their outcome.
+    pub(crate) settled: Vec<Settled>,
     /// When to ask again even if nothing changes.
     pub(crate) wake_at: Option<Time>,
 }
@@ -44,6 +47,7 @@ impl Decision {
         self.memos.extend(other.memos);
         self.announcements.extend(other.announcements);
         self.measures.extend(other.measures);
+        self.settled.extend(other.settled);
         if let Some(at) = other.wake_at {
             self.wake(at);
         }

@@ -16,6 +16,7 @@ use crate::interest;
 use crate::looks::Looks;
 use crate::measure::Measure;
 use crate::memory::Memo;
+use crate::notice::{Notice, NoticeOutcome, Settled};
 use crate::planners;
 use crate::settings::Settings;
 use crate::time::Time;
@@ -50,7 +51,13 @@ pub struct Orders {
     pub announcements: Vec<Announcement>,
     /// What to count.
     pub measures: Vec<Measure>,
+    /// Notices that have their outcome.
+    pub settled: Vec<Settled>,
 }
+
+/// Notices without an outcome at most. Queues are read ten messages at a time, and each has its
+/// outcome within seconds; what comes beyond this has to come again.
+const NOTICES_OPEN_MAX: usize = 1_000;
 
 impl Engine {
     /// An engine that knows nothing yet.
@@ -114,6 +121,7 @@ impl Engine {
                     self.look_at(interest::everything(&self.world));
                 }
             }
+            Event::Noticed(notice) => self.hear(notice, now),
             Event::Finished { action, outcome } => self.finish(action, &outcome, now),
             Event::Tick => {}
         }
@@ -148,6 +156,15 @@ impl Engine {
         }
     }
 
+    fn hear(&mut self, notice: Notice, now: Time) {
+        if self.world.memory.notices.len() >= NOTICES_OPEN_MAX {
+            let settled = Settled { id: notice.id, outcome: NoticeOutcome::NotInTime };
+            return self.orders.settled.push(settled);
+        }
+        self.world.memory.apply(Memo::Noticed { notice, at: now });
+        self.agenda.now(Subject::Notices);
+    }
+
     fn finish(&mut self, id: ActionId, outcome: &Outcome, now: Time) {
         // An action nobody waits for any more was given up; its effect shows in the objects.
         let Some(UnderWay { action, asker }) = self.under_way.remove(&id) else { return };
@@ -177,6 +194,7 @@ impl Engine {
         let said = decision.announcements.into_iter();
         self.orders.announcements.extend(said.filter(|it| self.herald.admits(it, now)));
         self.orders.measures.extend(decision.measures);
+        self.orders.settled.extend(decision.settled);
     }
 
     /// Lets a deed through if it may start; if not, or if it is never answered, it is looked at

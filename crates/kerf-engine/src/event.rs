@@ -9,6 +9,7 @@ use kerf_model::resources::ResourceList;
 use kerf_scheduler::Solution;
 
 use crate::action::ActionId;
+use crate::notice::Notice;
 use crate::observed::{
     Claim, DaemonSet, DisruptionGuard, Meta, Name, Namespace, Node, NodeClass, Pod, PodKey, Pool,
     Revision, ShiftedZone, VolumeAttachment,
@@ -37,6 +38,8 @@ pub enum Event {
     },
     /// The zones the cluster is shifted away from; replaces what was known.
     Shifted(Vec<ShiftedZone>),
+    /// The cloud announces something about machines. Who brought it hears what came of it.
+    Noticed(Notice),
     /// An action was carried out, or not.
     Finished {
         /// Which.

@@ -39,6 +39,8 @@ pub(crate) fn concerned(world: &World, key: &Key) -> Vec<Subject> {
         }
         Key::Claim(name) => {
             let mut subjects = vec![Subject::Claim(name.clone()), Subject::Disruption];
+            // A notice may wait for the claim's deletion.
+            subjects.extend((!world.memory.notices.is_empty()).then_some(Subject::Notices));
             subjects.extend(
                 world.claims.get(name).into_iter().flat_map(|claim| of_claim(world, claim)),
             );
@@ -80,7 +82,9 @@ pub(crate) fn concerned_by_memo(world: &World, memo: &Memo) -> Vec<Subject> {
     match memo {
         Memo::Create(claim) => vec![Subject::Claim(Arc::from(claim.wish.name.as_str()))],
         Memo::Launched { .. } | Memo::Created(_) => Vec::new(),
-        Memo::LaunchFailed { claim, .. } | Memo::PodEvent { claim, .. } => {
+        Memo::LaunchFailed { claim, .. }
+        | Memo::PodEvent { claim, .. }
+        | Memo::Interrupted { claim, .. } => {
             vec![Subject::Claim(claim.clone())]
         }
         Memo::Registration { pool: uid, .. } => {
@@ -112,8 +116,13 @@ pub(crate) fn concerned_by_memo(world: &World, memo: &Memo) -> Vec<Subject> {
 
 /// Every subject there is, for the first look.
 pub(crate) fn everything(world: &World) -> Vec<Subject> {
-    let single =
-        [Subject::Provisioning, Subject::Disruption, Subject::Machines, Subject::ZonalShift];
+    let single = [
+        Subject::Provisioning,
+        Subject::Disruption,
+        Subject::Machines,
+        Subject::ZonalShift,
+        Subject::Notices,
+    ];
     let claims = world.claims.keys().cloned().map(Subject::Claim);
     let nodes = world.nodes.keys().cloned().map(Subject::Node);
     let pools = world.pools.keys().cloned().map(Subject::Pool);

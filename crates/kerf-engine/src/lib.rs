@@ -31,6 +31,7 @@ mod interest;
 mod looks;
 pub mod measure;
 pub mod memory;
+pub mod notice;
 pub mod observed;
 mod planners;
 pub mod reading;

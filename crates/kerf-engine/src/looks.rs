@@ -8,7 +8,7 @@ use crate::measure::Measure;
 pub(crate) struct Looks([u64; CONTROLLERS.len()]);
 
 /// The original runs many controllers; each planner stands for the one that does most of its work.
-const CONTROLLERS: [&str; 8] = [
+const CONTROLLERS: [&str; 9] = [
     "nodeclaim.lifecycle",
     "node.termination",
     "eviction-queue",
@@ -17,6 +17,7 @@ const CONTROLLERS: [&str; 8] = [
     "disruption",
     "nodeclaim.garbagecollection",
     "zonalshift",
+    "interruption",
 ];
 
 impl Looks {
@@ -30,6 +31,7 @@ impl Looks {
             Subject::Disruption => 5,
             Subject::Machines => 6,
             Subject::ZonalShift => 7,
+            Subject::Notices => 8,
         };
         self.0[index] += 1;
     }

@@ -2,6 +2,7 @@
 //! objects alone are enough to go on.
 
 mod batch;
+mod open_notice;
 mod told_shift;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,9 +13,11 @@ use kerf_model::pod::PodShape;
 
 use crate::action::NewClaim;
 use crate::event::{Failure, Machine};
+use crate::notice::{Notice, NoticeId, NoticeKind};
 use crate::observed::{Name, PodKey};
 use crate::time::Time;
 pub use batch::{Batch, Trouble, Wait};
+pub use open_notice::OpenNotice;
 pub use told_shift::ToldShift;
 
 /// What Kerf remembers by itself.
@@ -61,6 +64,11 @@ pub struct Memory {
     pub removals: BTreeMap<Name, Removal>,
     /// The shifts pools were told of, by zone.
     pub told_shifts: BTreeMap<Name, ToldShift>,
+    /// Notices that have no outcome yet. Who brings them waits for outcomes and brings few at a
+    /// time; each has one within seconds.
+    pub notices: BTreeMap<NoticeId, OpenNotice>,
+    /// Claims that have to go because of what was announced about their machines.
+    pub interrupted: BTreeMap<Name, NoticeKind>,
     /// When nodes were last searched for some to take away.
     pub searched_at: Option<Time>,
 }
@@ -284,6 +292,29 @@ pub enum Memo {
     ShiftTold(Box<ToldShift>),
     /// A zonal shift is over, and pools were told.
     ShiftOver(Name),
+    /// A notice came.
+    Noticed {
+        /// The notice.
+        notice: Notice,
+        /// When.
+        at: Time,
+    },
+    /// A notice was looked at.
+    NoticeAwaits {
+        /// Which.
+        id: NoticeId,
+        /// The claims whose deletion it waits for, with their identity.
+        awaits: Vec<(Name, Arc<str>)>,
+    },
+    /// A notice has its outcome.
+    NoticeSettled(NoticeId),
+    /// A claim has to go because of what was announced about its machine.
+    Interrupted {
+        /// The claim.
+        claim: Name,
+        /// What was announced.
+        kind: NoticeKind,
+    },
 }
 
 /// How many launches of a pool are remembered.
@@ -393,6 +424,19 @@ impl Memory {
                 self.told_shifts.insert(told.zone.name.clone(), *told);
             }
             Memo::ShiftOver(zone) => drop(self.told_shifts.remove(&zone)),
+            Memo::Noticed { notice, at } => {
+                self.notices.insert(notice.id, OpenNotice::new(notice, at));
+            }
+            Memo::NoticeAwaits { id, awaits } => {
+                if let Some(open) = self.notices.get_mut(&id) {
+                    open.awaits = Some(awaits);
+                }
+            }
+            Memo::NoticeSettled(id) => drop(self.notices.remove(&id)),
+            Memo::Interrupted { claim, kind } => {
+                // The first reason stays: what follows from it follows once.
+                self.interrupted.entry(claim).or_insert(kind);
+            }
         }
     }
 
@@ -412,6 +456,7 @@ impl Memory {
         self.machine_gone.remove(claim);
         self.nominated_until.remove(claim);
         self.marked.remove(claim);
+        self.interrupted.remove(claim);
         self.removals.remove(claim);
         self.nominations.retain(|_, nomination| nomination.target != *claim);
     }

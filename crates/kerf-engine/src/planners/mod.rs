@@ -7,6 +7,7 @@
 mod claims;
 pub(crate) mod disruption;
 mod machines;
+mod notices;
 mod pools;
 mod provisioning;
 mod termination;
@@ -30,6 +31,7 @@ pub(crate) fn plan(world: &World, subject: &Subject, now: Time) -> Decision {
         Subject::Disruption => disruption::plan(world, now),
         Subject::Machines => machines::plan(world, now),
         Subject::ZonalShift => zonal_shift::plan(world, now),
+        Subject::Notices => notices::plan(world, now),
     }
 }
 
@@ -64,8 +66,10 @@ pub(crate) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: T
         Subject::Pod(key) => termination::conclude(world, &key, action, outcome),
         Subject::Provisioning => provisioning::conclude(world, action, outcome, now),
         Subject::Machines => machines::conclude(world, action, outcome),
-        Subject::Node(_) | Subject::Pool(_) | Subject::Disruption | Subject::ZonalShift => {
-            Decision::default()
-        }
+        Subject::Node(_)
+        | Subject::Pool(_)
+        | Subject::Disruption
+        | Subject::ZonalShift
+        | Subject::Notices => Decision::default(),
     }
 }

@@ -5,11 +5,13 @@ use crate::condition::claim::INSTANCE_TERMINATING;
 use crate::observed::{Claim, Node};
 
 impl World {
-    /// Whether a claim is on its way out: chosen for removal, deleted, or its machine ending.
+    /// Whether a claim is on its way out: chosen for removal, deleted, or its machine ending or
+    /// announced to.
     #[must_use]
     pub fn is_leaving(&self, claim: &Claim) -> bool {
         claim.meta.is_deleting()
             || self.memory.marked.contains(&claim.meta.name)
+            || self.memory.interrupted.contains_key(&claim.meta.name)
             || claim.status.conditions.is_true(INSTANCE_TERMINATING)
     }
 

@@ -23,6 +23,7 @@ use kerf_engine::action::{Action, Deed};
 use kerf_engine::announcement::Announcement;
 use kerf_engine::event::{Event, Failure, Key, Kind, Machine, Object};
 use kerf_engine::measure::Measure;
+use kerf_engine::notice::Settled;
 use kerf_engine::observed::{Claim, Name, Node, Pod, Pool, Revision};
 use kerf_engine::time::{Span, Time};
 use kerf_engine::{Engine, Settings};
@@ -44,6 +45,7 @@ pub(crate) struct Cluster {
     pub(crate) actions: Vec<(Time, Action)>,
     pub(crate) announcements: Vec<Announcement>,
     pub(crate) measures: Vec<Measure>,
+    pub(crate) settled: Vec<Settled>,
     /// The cloud's machines by the claim uid they were launched for.
     pub(crate) machines: BTreeMap<String, Machine>,
     /// How often a machine was really made, by claim uid.
@@ -82,6 +84,7 @@ impl Cluster {
             actions: Vec::new(),
             announcements: Vec::new(),
             measures: Vec::new(),
+            settled: Vec::new(),
             machines: BTreeMap::new(),
             made: BTreeMap::new(),
             launch_fails: None,
@@ -172,6 +175,7 @@ impl Cluster {
         let orders = self.engine.decide(self.now);
         self.announcements.extend(orders.announcements);
         self.measures.extend(orders.measures);
+        self.settled.extend(orders.settled);
         self.actions.extend(orders.actions.iter().map(|action| (self.now, action.clone())));
         orders.actions
     }

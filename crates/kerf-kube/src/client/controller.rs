@@ -3,6 +3,7 @@
 //! ```text
 //!  watches ──news──► ┌───────────────┐ ──deeds──► executors ──┐
 //!  cloud ───offers─► │ engine's task │ ──Events─► announcer   │
+//!  queue ──notices─► │               │ ─outcomes► the queue   │
 //!  /metrics ─asks──► └───────────────┘ ◄────── outcomes ──────┘
 //! ```
 
@@ -26,6 +27,7 @@ use crate::client::execute::{Executor, Pace};
 use crate::client::hands::{FINISH_WITHIN, Hands};
 use crate::client::health::Health;
 use crate::client::metrics::{Metrics, Scrape};
+use crate::client::notices::{NoticeDelivery, Notices};
 use crate::client::observe::{News, Observer};
 use crate::client::offers::Offers;
 use crate::client::shifts;
@@ -64,6 +66,8 @@ pub struct Controller<C> {
     pub metrics: Metrics,
     /// Asks for the gauges of this moment.
     pub scrapes: mpsc::Receiver<Scrape>,
+    /// What the cloud announces about machines.
+    pub notices: mpsc::Receiver<NoticeDelivery>,
 }
 
 impl<C: Cloud> Controller<C> {
@@ -84,7 +88,7 @@ impl<C: Cloud> Controller<C> {
         let _watches = watch::start(&self.client, classes, kindred, &news_sender, &self.health);
         let _shifts = self.cloud.shifted_zones().map(|zones| shifts::tell(zones, &event_sender));
         let (announcer, announcing) = Announcer::start(self.client.clone());
-        let mut scrapes = self.scrapes;
+        let (mut scrapes, mut notices) = (self.scrapes, self.notices);
         let mut desk = Desk {
             engine: Engine::new(with_cloud(self.settings, self.cloud.as_ref())),
             observer: Observer::new(self.cloud.label_rules(), &node_classes)
@@ -99,6 +103,7 @@ impl<C: Cloud> Controller<C> {
             announcer,
             metrics: self.metrics,
             health: self.health,
+            notices: Notices::default(),
         };
         let mut stop = std::pin::pin!(stop);
         let farewell = loop {
@@ -109,17 +114,10 @@ impl<C: Cloud> Controller<C> {
                 Ok(()) = leading.changed() => {}
                 Some(news) = news.recv() => desk.learn(news),
                 Some(event) = events.recv() => desk.take_in(event),
+                Some(notice) = notices.recv() => desk.hear(notice),
                 () = sleep_until(wake) => {}
             }
-            for _ in 0..EVENTS_PER_DECISION_MAX {
-                if let Ok(event) = events.try_recv() {
-                    desk.take_in(event);
-                } else if let Ok(news) = news.try_recv() {
-                    desk.learn(news);
-                } else {
-                    break;
-                }
-            }
+            desk.catch_up(&mut events, &mut news);
             if *leading.borrow() {
                 desk.decide();
             }
@@ -152,9 +150,28 @@ struct Desk<C> {
     announcer: Announcer,
     metrics: Metrics,
     health: Health,
+    notices: Notices,
 }
 
 impl<C: Cloud> Desk<C> {
+    /// Takes in what has come meanwhile, within reason.
+    fn catch_up(&mut self, events: &mut mpsc::Receiver<Event>, news: &mut mpsc::Receiver<News>) {
+        for _ in 0..EVENTS_PER_DECISION_MAX {
+            if let Ok(event) = events.try_recv() {
+                self.take_in(event);
+            } else if let Ok(news) = news.try_recv() {
+                self.learn(news);
+            } else {
+                break;
+            }
+        }
+    }
+
+    fn hear(&mut self, notice: NoticeDelivery) {
+        let event = self.notices.take_in(notice);
+        self.take_in(event);
+    }
+
     fn learn(&mut self, news: News) {
         for event in self.observer.observe(news, self.engine.world()) {
             self.take_in(event);
@@ -185,7 +202,7 @@ impl<C: Cloud> Desk<C> {
 
     fn decide(&mut self) {
         let now = now();
-        let Orders { actions, announcements, measures } = self.engine.decide(now);
+        let Orders { actions, announcements, measures, settled } = self.engine.decide(now);
         for action in actions {
             if is_bookkeeping(&action.deed) {
                 debug!(reason = %action.reason, "{}", words(&action));
@@ -198,6 +215,7 @@ impl<C: Cloud> Desk<C> {
             self.announcer.announce(announcement, self.engine.world(), now);
         }
         self.metrics.count(measures);
+        settled.iter().for_each(|settled| self.notices.tell(settled));
     }
 
     fn answer(&mut self, scrape: Scrape) {

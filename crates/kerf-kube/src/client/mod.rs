@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  watch ─► observe ─► ┌────────────┐ ─► hands ─► execute ─► API server, cloud
-//!  offers ───────────► │ controller │ ─► announce ─► Events
+//!  offers, notices ──► │ controller │ ─► announce ─► Events
 //!  serve ◄─ metrics ◄─ └────────────┘
 //!              lease: who may decide
 //! ```
@@ -16,6 +16,7 @@ mod hands;
 mod health;
 mod lease;
 mod metrics;
+mod notices;
 mod observe;
 mod offers;
 mod serve;
@@ -31,6 +32,7 @@ pub use execute::{Executor, Pace};
 pub use health::Health;
 pub use lease::{Candidate, LEASE_DURATION, Lost, RENEW_WITHIN, RETRY_AFTER};
 pub use metrics::{Metrics, Scrape, Shows};
+pub use notices::{NoticeDelivery, no_notices};
 pub use observe::{Change, News, Observer};
 pub use serve::{MorePages, serve_health, serve_metrics};
 pub use told_event::{CLUSTER_NAMESPACE, Told};

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use kerf_engine::Settings;
 use kerf_engine::time::Span;
-use kerf_kube::{Candidate, Controller, Health, Metrics, Pace, Scrape, Shows, connect};
+use kerf_kube::{Candidate, Controller, Health, Metrics, Pace, Scrape, Shows, connect, no_notices};
 use kerf_kwok::Kwok;
 use kerf_testbed::ControlPlane;
 use kube::Config;
@@ -61,6 +61,7 @@ impl Running {
                 health: shared_health,
                 metrics: Metrics::new(Shows::Everything),
                 scrapes,
+                notices: no_notices(),
             };
             let (lead, leading) = watch::channel(false);
             let mut candidate = Candidate::new(client, NAMESPACE, LEASE, "e2e".to_owned());

@@ -1,5 +1,6 @@
 //! What finished actions mean for claims.
 
+use super::super::notices;
 use super::end::{self, Cause};
 use super::launch::in_words;
 use super::{health, tally};
@@ -117,6 +118,9 @@ fn deleted(world: &World, name: &Name, uid: &str, outcome: &Outcome, now: Time) 
     let (Outcome::Done, Some(claim)) = (outcome, claim) else { return decision };
     let Some(cause) = end::cause(world, claim, now) else { return decision };
     decision.measures.push(tally::disrupted(claim, cause.label()));
+    if let Cause::Interrupted(kind) = cause {
+        decision.announcements.extend(notices::terminating(world, claim, kind));
+    }
     if matches!(cause, Cause::LaunchTimeout | Cause::RegistrationTimeout) {
         let timeout = health::timeout(claim, cause);
         decision.memos.extend(health::outcome(world, claim, timeout));

@@ -1,10 +1,12 @@
 //! Why a claim is given up without anybody asking.
 
+use super::super::notices;
 use super::liveness::{Step, limit};
 use super::work::Work;
 use crate::condition::claim::REGISTERED;
 use crate::event::Failure;
 use crate::memory::MachineList;
+use crate::notice::NoticeKind;
 use crate::observed::Claim;
 use crate::time::{Span, Time};
 use crate::world::World;
@@ -12,6 +14,7 @@ use crate::world::World;
 /// Why a claim is given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::planners) enum Cause {
+    Interrupted(NoticeKind),
     InsufficientCapacity,
     NodeClassNotReady,
     LaunchTimeout,
@@ -25,7 +28,10 @@ const SECOND: Span = Span::from_seconds(1);
 
 /// The cause that holds now, if one does.
 pub(super) fn cause(world: &World, claim: &Claim, now: Time) -> Option<Cause> {
-    refused(world, claim)
+    let announced = world.memory.interrupted.get(&claim.meta.name);
+    announced
+        .map(|kind| Cause::Interrupted(*kind))
+        .or_else(|| refused(world, claim))
         .or_else(|| out_of_time(world, claim, now))
         .or_else(|| is_past(expires_at(claim), now).then_some(Cause::Expired))
         .or_else(|| is_garbage(world, claim).then_some(Cause::GarbageCollected))
@@ -88,6 +94,7 @@ impl Cause {
     /// As metrics name it.
     pub(in crate::planners) fn label(self) -> &'static str {
         match self {
+            Cause::Interrupted(kind) => kind.label(),
             Cause::InsufficientCapacity => "insufficient_capacity",
             Cause::NodeClassNotReady => "nodeclass_not_ready",
             Cause::LaunchTimeout => "launch_timeout",
@@ -100,6 +107,7 @@ impl Cause {
     /// As people read it.
     pub(in crate::planners) fn sentence(self) -> &'static str {
         match self {
+            Cause::Interrupted(kind) => notices::sentence(kind),
             Cause::InsufficientCapacity => "the cloud has no such machine now",
             Cause::NodeClassNotReady => "the node class is not ready",
             Cause::LaunchTimeout => "no machine was launched within 5 minutes",

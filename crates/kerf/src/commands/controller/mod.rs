@@ -18,7 +18,7 @@ use kerf_engine::Settings;
 use kerf_engine::time::Span;
 use kerf_kube::{
     Candidate, Cloud, Controller as Running, Farewell, Health, Metrics, MorePages, Pace, Scrape,
-    Shows, connect, serve_health, serve_metrics,
+    Shows, connect, no_notices, serve_health, serve_metrics,
 };
 use kerf_kwok::Kwok;
 use kube::{Client, Config};
@@ -99,6 +99,7 @@ impl Controller {
             health,
             metrics: Metrics::new(self.shows()),
             scrapes,
+            notices: no_notices(),
         };
         let farewell = Cell::new(Farewell::AtOnce);
         let stop = async {

@@ -1,0 +1,105 @@
+//! What the cloud announces about machines before it happens, or as it does.
+//!
+//! A notice goes in as an [`Event`](crate::event::Event) and comes out of the engine exactly once,
+//! as a [`Settled`]. Who brought it may forget it only then, and only if the outcome
+//! [says so](NoticeOutcome::is_final).
+
+use std::sync::Arc;
+
+/// The number its bringer gave a notice; never used twice in one process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NoticeId(pub u64);
+
+/// An announcement about machines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// Its number.
+    pub id: NoticeId,
+    /// What is announced.
+    pub kind: NoticeKind,
+    /// The machines it is about, by the last part of their provider ids.
+    pub machines: Vec<Arc<str>>,
+}
+
+/// What is announced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NoticeKind {
+    /// A spot machine is about to be taken.
+    SpotInterrupted,
+    /// A spot machine may be taken sooner than others.
+    RebalanceRecommendation,
+    /// A machine is stopping or stopped.
+    InstanceStopped,
+    /// A machine is ending or gone.
+    InstanceTerminated,
+    /// Maintenance of a machine is planned.
+    ScheduledChange,
+    /// A machine that stands in for others' reserved capacity is about to be taken.
+    CapacityReservationInterrupted,
+}
+
+/// What came of a notice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settled {
+    /// Which.
+    pub id: NoticeId,
+    /// What came of it.
+    pub outcome: NoticeOutcome,
+}
+
+/// What came of a notice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NoticeOutcome {
+    /// The deletion of every claim it is about is stored.
+    ClaimsDeleted,
+    /// People were told; there is nothing else to do about it.
+    Told,
+    /// None of the machines belongs to a claim.
+    NoClaim,
+    /// The deletion could not be stored in time. It is still wanted; the notice must come again.
+    NotInTime,
+}
+
+impl NoticeKind {
+    /// Every kind there is.
+    pub const ALL: [NoticeKind; 6] = [
+        NoticeKind::SpotInterrupted,
+        NoticeKind::RebalanceRecommendation,
+        NoticeKind::InstanceStopped,
+        NoticeKind::InstanceTerminated,
+        NoticeKind::ScheduledChange,
+        NoticeKind::CapacityReservationInterrupted,
+    ];
+
+    /// As metrics name it.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            NoticeKind::SpotInterrupted => "spot_interrupted",
+            NoticeKind::RebalanceRecommendation => "rebalance_recommendation",
+            NoticeKind::InstanceStopped => "instance_stopped",
+            NoticeKind::InstanceTerminated => "instance_terminated",
+            NoticeKind::ScheduledChange => "scheduled_change",
+            NoticeKind::CapacityReservationInterrupted => "capacity_reservation_interrupted",
+        }
+    }
+}
+
+impl NoticeOutcome {
+    /// As metrics name it.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            NoticeOutcome::ClaimsDeleted => "claims_deleted",
+            NoticeOutcome::Told => "told",
+            NoticeOutcome::NoClaim => "no_claim",
+            NoticeOutcome::NotInTime => "not_in_time",
+        }
+    }
+
+    /// Whether the notice may be forgotten: its effect is stored, or there is none.
+    #[must_use]
+    pub const fn is_final(self) -> bool {
+        !matches!(self, NoticeOutcome::NotInTime)
+    }
+}

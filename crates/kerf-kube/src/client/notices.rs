@@ -1,0 +1,61 @@
+//! Notices on their way in, and what came of them on the way out.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kerf_engine::event::Event;
+use kerf_engine::notice::{Notice, NoticeId, NoticeKind, NoticeOutcome, Settled};
+use tokio::sync::{mpsc, oneshot};
+
+/// A notice, and where to tell what came of it.
+#[derive(Debug)]
+pub struct NoticeDelivery {
+    kind: NoticeKind,
+    machines: Vec<Arc<str>>,
+    outcome: oneshot::Sender<NoticeOutcome>,
+}
+
+impl NoticeDelivery {
+    /// A notice about machines, by the last part of their provider ids. Its outcome comes once; if
+    /// nobody is left to tell it, the notice has to come again.
+    #[must_use]
+    pub fn new(
+        kind: NoticeKind,
+        machines: Vec<Arc<str>>,
+    ) -> (Self, oneshot::Receiver<NoticeOutcome>) {
+        let (outcome, told) = oneshot::channel();
+        (Self { kind, machines, outcome }, told)
+    }
+}
+
+/// For a cloud that announces nothing.
+#[must_use]
+pub fn no_notices() -> mpsc::Receiver<NoticeDelivery> {
+    mpsc::channel(1).1
+}
+
+/// Those who wait for outcomes. The engine has an outcome for every notice, so nobody stays.
+#[derive(Debug, Default)]
+pub(crate) struct Notices {
+    last_id: u64,
+    waiting: BTreeMap<NoticeId, oneshot::Sender<NoticeOutcome>>,
+}
+
+impl Notices {
+    /// The event that a delivery is to the engine.
+    pub(crate) fn take_in(&mut self, delivery: NoticeDelivery) -> Event {
+        let NoticeDelivery { kind, machines, outcome } = delivery;
+        self.last_id += 1;
+        let id = NoticeId(self.last_id);
+        self.waiting.insert(id, outcome);
+        Event::Noticed(Notice { id, kind, machines })
+    }
+
+    /// Tells who brought a notice what came of it.
+    pub(crate) fn tell(&mut self, settled: &Settled) {
+        if let Some(outcome) = self.waiting.remove(&settled.id) {
+            // Who brought it may be gone; then it comes again.
+            let _ = outcome.send(settled.outcome);
+        }
+    }
+}
