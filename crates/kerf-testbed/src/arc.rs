@@ -8,29 +8,20 @@ mod http;
 mod shift;
 
 use std::collections::BTreeMap;
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::listening::Listening;
 use http::{Reply, Request};
 use shift::Shift;
 
 /// A running stand-in. Dropping it ends it.
 #[derive(Debug)]
 pub struct ArcStandIn {
-    address: SocketAddr,
-    shared: Arc<Shared>,
-}
-
-#[derive(Debug, Default)]
-struct Shared {
-    shifts: Mutex<Shifts>,
-    ended: AtomicBool,
+    listening: Listening,
 }
 
 /// Shifts by id, and how many there ever were.
@@ -43,18 +34,18 @@ struct Shifts {
 impl ArcStandIn {
     /// Starts the stand-in; nothing is shifted.
     pub fn start() -> Result<Self> {
-        let listener =
-            TcpListener::bind("127.0.0.1:0").map_err(Error::io("listen on", "127.0.0.1"))?;
-        let address = listener.local_addr().map_err(Error::io("listen on", "127.0.0.1"))?;
-        let shared = Arc::new(Shared::default());
-        let serving = Arc::clone(&shared);
-        thread::spawn(move || serve(&listener, &serving));
-        Ok(Self { address, shared })
+        let shifts = Arc::new(Mutex::new(Shifts::default()));
+        let listening = Listening::start(move |mut stream| {
+            if let Ok(Some(request)) = Request::read(&mut stream) {
+                let _ = answer(&shifts, &request).write(&mut stream);
+            }
+        })?;
+        Ok(Self { listening })
     }
 
     /// What to set `AWS_ENDPOINT_URL_ARC_ZONAL_SHIFT` to.
     pub fn endpoint_url(&self) -> String {
-        format!("http://{}", self.address)
+        self.listening.url()
     }
 
     /// The variable that leads any AWS client's calls for zonal shifts here.
@@ -63,33 +54,9 @@ impl ArcStandIn {
     }
 }
 
-impl Drop for ArcStandIn {
-    fn drop(&mut self) {
-        self.shared.ended.store(true, Ordering::Relaxed);
-        // Wakes the listener, so that it sees the end.
-        let _ = TcpStream::connect(self.address);
-    }
-}
-
-fn serve(listener: &TcpListener, shared: &Arc<Shared>) {
-    for stream in listener.incoming() {
-        if shared.ended.load(Ordering::Relaxed) {
-            return;
-        }
-        let Ok(mut stream) = stream else { continue };
-        let shared = Arc::clone(shared);
-        // A client that goes away ends its own call and nothing else.
-        thread::spawn(move || {
-            if let Ok(Some(request)) = Request::read(&mut stream) {
-                let _ = answer(&shared, &request).write(&mut stream);
-            }
-        });
-    }
-}
-
 /// The calls there are, by method and the first two parts of the path.
-fn answer(shared: &Shared, request: &Request) -> Reply {
-    let mut shifts = shared.shifts.lock().expect("no holder panics");
+fn answer(shifts: &Mutex<Shifts>, request: &Request) -> Reply {
+    let mut shifts = shifts.lock().expect("no holder panics");
     let now = unix_seconds();
     shifts.by_id.retain(|_, shift| now < shift.expiry);
     match (request.method.as_str(), request.parts()) {

@@ -1,13 +1,14 @@
 //! A proxy in front of a stand-in that makes some calls fail, by rule.
 
 use std::io::{self, BufRead, BufReader, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::listening::Listening;
 
 /// A call larger than this is not one of ours.
 const REQUEST_BYTES_MAX: usize = 4 << 20;
@@ -43,7 +44,7 @@ pub struct FaultRule {
 /// A running proxy. Dropping it ends it.
 #[derive(Debug)]
 pub struct FaultProxy {
-    address: SocketAddr,
+    listening: Listening,
     shared: Arc<Shared>,
 }
 
@@ -53,31 +54,26 @@ struct Shared {
     rules: Mutex<Vec<(FaultRule, u64, u64)>>,
     injected: AtomicU64,
     passed: AtomicU64,
-    ended: AtomicBool,
 }
 
 impl FaultProxy {
     /// Starts a proxy in front of `endpoint_url` (`http://HOST:PORT`).
     pub fn start(endpoint_url: &str) -> Result<Self> {
         let upstream = endpoint_url.trim_start_matches("http://").trim_end_matches('/').to_owned();
-        let listener =
-            TcpListener::bind("127.0.0.1:0").map_err(Error::io("listen on", "127.0.0.1"))?;
-        let address = listener.local_addr().map_err(Error::io("listen on", "127.0.0.1"))?;
         let shared = Arc::new(Shared {
             upstream,
             rules: Mutex::new(Vec::new()),
             injected: AtomicU64::new(0),
             passed: AtomicU64::new(0),
-            ended: AtomicBool::new(false),
         });
         let serving = Arc::clone(&shared);
-        thread::spawn(move || serve(&listener, &serving));
-        Ok(Self { address, shared })
+        let listening = Listening::start(move |client| drop(carry(client, &serving)))?;
+        Ok(Self { listening, shared })
     }
 
     /// What to set `AWS_ENDPOINT_URL` to.
     pub fn endpoint_url(&self) -> String {
-        format!("http://{}", self.address)
+        self.listening.url()
     }
 
     /// Puts these rules in the place of all others; counting starts anew.
@@ -94,26 +90,6 @@ impl FaultProxy {
     /// How many calls were passed on.
     pub fn passed(&self) -> u64 {
         self.shared.passed.load(Ordering::Relaxed)
-    }
-}
-
-impl Drop for FaultProxy {
-    fn drop(&mut self) {
-        self.shared.ended.store(true, Ordering::Relaxed);
-        // Wakes the listener, so that it sees the end.
-        let _ = TcpStream::connect(self.address);
-    }
-}
-
-fn serve(listener: &TcpListener, shared: &Arc<Shared>) {
-    for stream in listener.incoming() {
-        if shared.ended.load(Ordering::Relaxed) {
-            return;
-        }
-        let Ok(stream) = stream else { continue };
-        let shared = Arc::clone(shared);
-        // A client that goes away ends its own call and nothing else.
-        thread::spawn(move || drop(carry(stream, &shared)));
     }
 }
 

@@ -22,6 +22,7 @@
 mod access;
 mod arc;
 mod aws;
+mod aws_call;
 mod cache;
 #[cfg(feature = "client")]
 mod client;
@@ -32,10 +33,12 @@ mod fault_proxy;
 mod fingerprint;
 mod flags;
 mod go_module;
+mod listening;
 mod options;
 mod person;
 mod port;
 mod process;
+mod program;
 mod progress;
 mod shared;
 mod template_lint;
@@ -53,6 +56,7 @@ pub use error::{Error, Result};
 pub use fault_proxy::{Fault, FaultProxy, FaultRule};
 pub use options::{Options, Part};
 pub use person::run_for_a_person;
+pub use program::Program;
 pub use shared::Shared;
 pub use template_lint::lint_template;
 pub use wait::wait_until;
