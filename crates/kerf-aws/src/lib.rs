@@ -9,6 +9,7 @@
 
 mod clusters;
 mod error;
+mod handed_on;
 mod instances;
 mod network;
 mod queues;
@@ -18,6 +19,7 @@ mod zonal_shifts;
 
 pub use clusters::{ClusterDescription, Clusters};
 pub use error::{CallError, Result};
+pub use handed_on::HandedOn;
 pub use instances::{Instances, Tagged};
 pub use network::{Network, SubnetDescription, Zone};
 pub use queues::{Attributes, Depth, Message, Queues, Refusal};

@@ -103,8 +103,28 @@ impl Queues {
         Ok(found)
     }
 
-    /// Receives up to ten messages, waiting up to `wait` (at most 20 s) for the first.
+    /// Receives up to ten messages, waiting up to `wait` (at most 20 s) for the first. They are
+    /// hidden from other readers for as long as the queue is set to.
     pub async fn receive(&self, url: &str, wait: Duration) -> Result<Vec<Message>> {
+        self.receive_up_to_ten(url, wait, None).await
+    }
+
+    /// The same, with the time they are hidden.
+    pub async fn receive_hidden(
+        &self,
+        url: &str,
+        wait: Duration,
+        hidden_for: Duration,
+    ) -> Result<Vec<Message>> {
+        self.receive_up_to_ten(url, wait, Some(hidden_for)).await
+    }
+
+    async fn receive_up_to_ten(
+        &self,
+        url: &str,
+        wait: Duration,
+        hidden_for: Option<Duration>,
+    ) -> Result<Vec<Message>> {
         let wait = wait.min(Duration::from_secs(20));
         // A long poll outlasts the time-out of ordinary calls.
         let time_outs = TimeoutConfig::builder().operation_timeout(wait + POLL_MARGIN).build();
@@ -112,6 +132,7 @@ impl Queues {
         let answer = call
             .max_number_of_messages(MESSAGES_PER_CALL)
             .wait_time_seconds(i32::try_from(wait.as_secs()).unwrap_or(20))
+            .set_visibility_timeout(hidden_for.and_then(|time| i32::try_from(time.as_secs()).ok()))
             .customize()
             .config_override(aws_sdk_sqs::config::Builder::new().timeout_config(time_outs))
             .send()

@@ -17,6 +17,7 @@ mod quick;
 mod raw_list;
 mod reading;
 mod split;
+mod time;
 mod wire;
 
 pub use event::{Event, Instances};
@@ -26,3 +27,4 @@ pub use instance_id::InstanceId;
 pub use kind::{Kind, State};
 pub use reading::{BODY_BYTES_MAX, Drop, Reading, Unreadable, read, read_bytes};
 pub use split::only_with;
+pub use time::time_of;

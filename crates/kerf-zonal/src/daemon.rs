@@ -6,6 +6,7 @@ mod announcer;
 mod complaints;
 mod desk;
 mod hands;
+mod inbox;
 mod metrics;
 mod mirror;
 mod mirrors;
@@ -16,7 +17,6 @@ mod web;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use kerf_aws::Queues;
 use kerf_kube::Pace;
 use kerf_notices::zonal_shift::{AutoModeRevert, Matching};
 use kube::Client;
@@ -30,6 +30,7 @@ pub use account::Account;
 pub(crate) use account::items;
 use complaints::Complaints;
 use desk::{Desk, Tools};
+pub use inbox::Inbox;
 use metrics::Metrics;
 use poller::Silence;
 use web::Pages;
@@ -41,8 +42,6 @@ pub struct Settings {
     pub cluster_name: String,
     /// `AWS_REGION`.
     pub region: String,
-    /// `SQS_QUEUE_URL`.
-    pub queue_url: String,
     /// `POD_NAMESPACE`: where the state is stored.
     pub namespace: String,
     /// `--zonal-shift-match` and `--zonal-shift-resources`.
@@ -89,7 +88,7 @@ impl Autoshift {
         settings: Settings,
         client: Client,
         account: Account,
-        queues: Queues,
+        inbox: Inbox,
         pace: Pace,
         clock: Clock,
     ) -> Self {
@@ -97,7 +96,7 @@ impl Autoshift {
         let metrics = Arc::new(Metrics::new(&complaints));
         let silence = Arc::new(Silence::new());
         let tools =
-            Tools { settings, client, account, queues, pace, clock, complaints, metrics, silence };
+            Tools { settings, client, account, inbox, pace, clock, complaints, metrics, silence };
         Self { tools }
     }
 

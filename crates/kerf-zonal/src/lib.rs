@@ -30,7 +30,7 @@ pub use api_call::ApiFailure;
 pub use clock::{Clock, system_clock};
 pub use console::{Console, ConsoleError};
 #[cfg(feature = "daemon")]
-pub use daemon::{Account, Autoshift, Daemon, DaemonError, Settings};
+pub use daemon::{Account, Autoshift, Daemon, DaemonError, Inbox, Settings};
 #[cfg(feature = "daemon")]
 pub use offering::{AvoidingZones, OfferingError, ShiftReader, ShiftedZones};
 pub use state_store::{StateStore, StoreError};

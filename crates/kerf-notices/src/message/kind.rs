@@ -37,15 +37,16 @@ pub enum State {
 }
 
 impl State {
-    /// The state as EC2 writes it, if it is one that leads downwards.
+    /// The state of this name, in whatever case, if it is one that leads downwards.
     pub fn from_text(text: &str) -> Option<Self> {
-        match text {
-            "stopping" => Some(Self::Stopping),
-            "stopped" => Some(Self::Stopped),
-            "shutting-down" => Some(Self::ShuttingDown),
-            "terminated" => Some(Self::Terminated),
-            _ => None,
-        }
+        let states = [
+            ("stopping", Self::Stopping),
+            ("stopped", Self::Stopped),
+            ("shutting-down", Self::ShuttingDown),
+            ("terminated", Self::Terminated),
+        ];
+        let named = |(name, _): &(&str, Self)| text.eq_ignore_ascii_case(name);
+        states.into_iter().find(named).map(|(_, state)| state)
     }
 }
 

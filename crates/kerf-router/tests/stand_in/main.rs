@@ -17,7 +17,7 @@
 //! | 10 duplicates | `check_10_…` |
 //! | 11 zonal shifts to all known queues | `check_11_…` |
 //! | 12 two thousand events a second on a core | the core's `check_12_…`; `cargo xtask bench router` measures the whole |
-//! | 13 from the central queue to the controller | `check_13_…` up to the cluster's queue, within three seconds. **Not covered**: the controller reads no interruption queue yet, so no NodeClaim is deleted |
+//! | 13 from the central queue to the end of the claim, in one cluster alone | `check_13_…` up to the cluster's queue; the whole way `crates/kerf/tests/aws_controller/interruption.rs`, by the same number |
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests, where a panic is the report")]
 

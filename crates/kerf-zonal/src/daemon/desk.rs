@@ -12,7 +12,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use kerf_aws::{Message, Queues};
 use kerf_kube::Pace;
 use kerf_notices::zonal_shift::{
     CONFIG_MAP, EditMemory, Scope, ShiftState, UnixSeconds, ZoneTable,
@@ -29,10 +28,11 @@ use crate::clock::Clock;
 use crate::daemon::account::Account;
 use crate::daemon::announcer::Announcer;
 use crate::daemon::complaints::{Complaints, Kind};
+use crate::daemon::inbox::{Arrived, Inbox};
 use crate::daemon::metrics::Metrics;
 use crate::daemon::mirror::{Mirror, Watch};
 use crate::daemon::mirrors::Mirrors;
-use crate::daemon::poller::{Silence, poll};
+use crate::daemon::poller::Silence;
 use crate::daemon::surroundings::Surroundings;
 use crate::daemon::{EndsWithIt, Settings};
 use crate::kinds::Kinds;
@@ -52,7 +52,7 @@ pub(crate) struct Tools {
     pub(crate) settings: Settings,
     pub(crate) client: Client,
     pub(crate) account: Account,
-    pub(crate) queues: Queues,
+    pub(crate) inbox: Inbox,
     pub(crate) pace: Pace,
     pub(crate) clock: Clock,
     pub(crate) complaints: Complaints,
@@ -77,7 +77,7 @@ pub(crate) struct Desk {
     planning: Planning,
     memory: EditMemory,
     /// Received, and without a stored effect yet.
-    pending: Vec<Message>,
+    pending: Vec<Arrived>,
     started_at: UnixSeconds,
 }
 
@@ -111,12 +111,10 @@ impl Desk {
         turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             if poller.is_none() && self.is_ready() {
-                let (queues, url) =
-                    (self.tools.queues.clone(), self.tools.settings.queue_url.clone());
                 let (silence, complaints) =
                     (self.tools.silence.clone(), self.tools.complaints.clone());
-                let polling = poll(queues, url, silence, complaints, sender.clone());
-                poller = Some(EndsWithIt(tokio::spawn(polling)));
+                let watching = self.tools.inbox.clone().watch(silence, complaints, sender.clone());
+                poller = Some(EndsWithIt(tokio::spawn(watching)));
             }
             tokio::select! {
                 _ = stop.wait_for(|stop| *stop) => break,

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
-use kerf_aws::{CallError, Message, Queues};
+use kerf_aws::{CallError, Queues};
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
 use crate::daemon::complaints::{Complaints, Kind};
+use crate::daemon::inbox::Arrived;
 
 /// What a failing queue is complained of as.
 pub(crate) const WHAT: &str = "queue";
@@ -57,7 +58,7 @@ pub(crate) async fn poll(
     url: String,
     silence: Arc<Silence>,
     complaints: Complaints,
-    messages: mpsc::Sender<Vec<Message>>,
+    messages: mpsc::Sender<Vec<Arrived>>,
 ) {
     let mut wait = RETRY_FIRST;
     silence.note();
@@ -68,7 +69,7 @@ pub(crate) async fn poll(
                 complaints.settle(WHAT);
                 wait = RETRY_FIRST;
                 if !received.is_empty() {
-                    turn.send(received);
+                    turn.send(received.into_iter().map(Arrived::Received).collect());
                 }
             }
             Err(error) => {

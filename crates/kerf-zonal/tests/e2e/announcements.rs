@@ -100,7 +100,7 @@ async fn a_shift_of_other_resources_counts_unless_the_setting_asks_for_this_clus
     of_others["resources"] = json!(["arn:aws:elasticloadbalancing:…/shop"]);
     let strict = Matching::Cluster { also: Default::default() };
     let strict =
-        Running::start_with(&place, kerf_zonal::Settings { matching: strict, ..settings(&place) });
+        Running::start_with(&place, kerf_zonal::Settings { matching: strict, ..settings() });
     let strict = strict.await;
     place.send(of_others.to_string()).await;
     let passed_over = r#"kerf_zonal_shift_events_total{detail_type="Practice Run Started",result="other-resources"} 1"#;
@@ -118,7 +118,7 @@ async fn a_shift_of_other_resources_counts_unless_the_setting_asks_for_this_clus
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_does_not_lead_receives_and_writes_nothing() {
     let place = Place::with(&[pool("web", &[zones("In", &["a", "b"])])]).await;
-    let second = Running::start_as(&place, crate::place::ACCOUNT, settings(&place)).await;
+    let second = Running::start_as(&place, crate::place::ACCOUNT, settings()).await;
     place.announce("Autoshift In Progress", "a").await;
     assert!(second.get("/healthz").await.contains("200 OK"));
     assert!(second.counts("kerf_zonal_shift_leading 0").await);

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use kerf_kube::{Pace, connect};
 use kerf_notices::zonal_shift::{AutoModeRevert, Matching};
-use kerf_zonal::{Account, Autoshift, Daemon, Settings};
+use kerf_zonal::{Account, Autoshift, Daemon, Inbox, Settings};
 use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -26,11 +26,10 @@ pub(crate) struct Running {
 }
 
 /// The settings most tests use.
-pub(crate) fn settings(place: &Place) -> Settings {
+pub(crate) fn settings() -> Settings {
     Settings {
         cluster_name: "prod".to_owned(),
         region: REGION.to_owned(),
-        queue_url: place.queue_url.clone(),
         namespace: "default".to_owned(),
         matching: Matching::Any,
         max_age_seconds: None,
@@ -43,7 +42,7 @@ pub(crate) fn settings(place: &Place) -> Settings {
 impl Running {
     /// A leader with the rights of its manifest.
     pub(crate) async fn start(place: &Place) -> Self {
-        Self::start_as(place, ACCOUNT, settings(place)).await.leading()
+        Self::start_as(place, ACCOUNT, settings()).await.leading()
     }
 
     pub(crate) async fn start_with(place: &Place, settings: Settings) -> Self {
@@ -62,9 +61,10 @@ impl Running {
             clusters: answering.clusters(),
             zonal_shifts: answering.zonal_shifts(),
         };
-        let (client, queues) = (connect(config).unwrap(), place.queues.clone());
+        let client = connect(config).unwrap();
+        let inbox = Inbox::Queue { queues: place.queues.clone(), url: place.queue_url.clone() };
         let pace = Pace::new(PER_SECOND, AT_ONCE);
-        let autoshift = Autoshift::new(settings, client, account, queues, pace, place.clock());
+        let autoshift = Autoshift::new(settings, client, account, inbox, pace, place.clock());
         let listen = "127.0.0.1:0".parse().unwrap();
         let daemon = Daemon::new(autoshift, listen).await.unwrap();
         let address = daemon.address();

@@ -12,7 +12,7 @@ async fn a_leader_killed_between_state_and_pools_is_followed_by_one_that_edits_t
     let place = Place::with(&[pool("web", &[zones("In", &["a", "b", "c"])])]).await;
     let before = place.snapshot("web").await;
     // It may store the state but not change a pool: as if it died in between.
-    let first = Running::start_as(&place, READER, settings(&place)).await.leading();
+    let first = Running::start_as(&place, READER, settings()).await.leading();
     place.announce("Autoshift In Progress", "a").await;
     let id = place.zone_id("a");
     place.wait("the state is stored", async || place.stored().await.contains(id)).await;
@@ -26,7 +26,7 @@ async fn a_leader_killed_between_state_and_pools_is_followed_by_one_that_edits_t
     place.wait_for_requirements("web", &[zones("In", &["b", "c"])]).await;
     // The end is stored by one that dies, too, and needs no time of grace.
     second.kill().await;
-    let third = Running::start_as(&place, READER, settings(&place)).await.leading();
+    let third = Running::start_as(&place, READER, settings()).await.leading();
     place.announce("Autoshift Completed", "a").await;
     place.wait("the end is stored", async || place.stored().await.contains("ended")).await;
     third.kill().await;

@@ -14,7 +14,7 @@ async fn without_the_right_to_change_pools_one_message_says_so_however_often_it_
         pool("two", &[zones("In", &["a", "b"])]),
     ])
     .await;
-    let daemon = Running::start_as(&place, READER, settings(&place)).await.leading();
+    let daemon = Running::start_as(&place, READER, settings()).await.leading();
     place.announce("Autoshift In Progress", "a").await;
     let refused = async || daemon.get("/healthz").await.contains("changing pools");
     place.wait("it is told", refused).await;

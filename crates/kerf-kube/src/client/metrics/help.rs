@@ -5,7 +5,7 @@ pub(super) fn help(metric: &str) -> Option<&'static str> {
     HELP.iter().find(|(name, _)| *name == metric).map(|(_, text)| *text)
 }
 
-const HELP: [(&str, &str); 63] = [
+const HELP: [(&str, &str); 67] = [
     ("client_go_request_duration_seconds", "How long requests to the API server took."),
     ("client_go_request_total", "Requests to the API server."),
     ("controller_runtime_reconcile_total", "How often each part looked at its objects."),
@@ -17,6 +17,12 @@ const HELP: [(&str, &str); 63] = [
     ("karpenter_cluster_state_synced", "1 once every kind of object has been listed."),
     ("karpenter_cluster_state_unsynced_time_seconds", "For how long objects have not been listed."),
     ("karpenter_cluster_utilization_percent", "Share of all nodes that pods ask for."),
+    ("karpenter_interruption_deleted_messages_total", "Messages that were dealt with."),
+    (
+        "karpenter_interruption_message_queue_duration_seconds",
+        "From an event until its message was dealt with.",
+    ),
+    ("karpenter_interruption_received_messages_total", "Messages received, by what they say."),
     ("karpenter_nodeclaims_created_total", "Claims created."),
     ("karpenter_nodeclaims_disrupted_total", "Claims given up or taken away, by reason."),
     (
@@ -91,6 +97,7 @@ const HELP: [(&str, &str); 63] = [
         "karpenter_voluntary_disruption_failed_validations_total",
         "Nodes chosen to go that were spared at the second look.",
     ),
+    ("kerf_interruption_messages_total", "Messages by what they say and what came of it."),
     ("process_cpu_seconds_total", "Processor time taken."),
     ("process_max_fds", "Files that may be open at once."),
     ("process_open_fds", "Files open now."),

@@ -1,11 +1,11 @@
 //! Messages: understood, stored, and only then deleted.
 
-use kerf_aws::Message;
 use kerf_notices::zonal_shift::{Disposal, Received, UnixSeconds, Verdict, ZoneTable};
 use tracing::{info, warn};
 
 use super::{Desk, Tools};
 use crate::daemon::complaints::Kind;
+use crate::daemon::inbox::Arrived;
 
 impl Desk {
     /// Takes in the messages at hand. If their effect cannot be stored they stay at hand, and no
@@ -18,7 +18,7 @@ impl Desk {
         let mut state = self.store.state().clone();
         let mut all = Vec::with_capacity(messages.len());
         for message in &messages {
-            let body = message.body.as_bytes();
+            let body = message.body().as_bytes();
             let mut received = state.receive(body, &self.scope(), &self.zones, now);
             let is_miss = matches!(received.verdict, Verdict::UnknownZone(_));
             if is_miss && self.surroundings.may_ask_after_a_miss(now) {
@@ -47,20 +47,19 @@ impl Desk {
     }
 
     /// Deletes what has had its effect. What stays by mistake comes again and changes nothing.
-    async fn dispose(&self, messages: Vec<Message>, received: &[Received]) {
+    async fn dispose(&self, messages: Vec<Arrived>, received: &[Received]) {
         const WHAT: &str = "deleting messages";
-        let Tools { queues, settings, complaints, .. } = &self.tools;
+        let Tools { inbox, complaints, .. } = &self.tools;
         let settled = messages.into_iter().zip(received);
         let settled = settled.filter(|(_, received)| received.disposal == Disposal::Delete);
-        let receipts: Vec<_> = settled.map(|(message, _)| message.receipt).collect();
-        if receipts.is_empty() {
+        let settled: Vec<_> = settled.map(|(message, _)| message).collect();
+        if settled.is_empty() {
             return;
         }
-        match queues.delete(&settings.queue_url, receipts).await {
-            Ok(refusals) if refusals.is_empty() => complaints.settle(WHAT),
-            Ok(refusals) => {
-                let words = format!("{} stayed: {}", refusals.len(), refusals[0].why);
-                complaints.complain(WHAT, Kind::Failing, words);
+        match inbox.delete(settled).await {
+            Ok(None) => complaints.settle(WHAT),
+            Ok(Some((count, why))) => {
+                complaints.complain(WHAT, Kind::Failing, format!("{count} stayed: {why}"));
             }
             Err(error) => {
                 let is_denied = matches!(error, kerf_aws::CallError::Denied { .. });

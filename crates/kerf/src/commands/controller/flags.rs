@@ -94,6 +94,9 @@ pub(crate) struct Controller {
     /// The EKS cluster's name
     #[arg(long, env = "CLUSTER_NAME", default_value = "", hide_default_value = true)]
     pub(super) cluster_name: String,
+    /// The name of the SQS queue that interruption notices come from; none is read if empty
+    #[arg(long, env = "INTERRUPTION_QUEUE", default_value = "", hide_default_value = true)]
+    pub(super) interruption_queue: String,
     /// Launch nothing in zones that ARC shifts the cluster away from
     #[arg(long, env = "ENABLE_ZONAL_SHIFT", default_value = "false", value_parser = value::switch,
         action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]

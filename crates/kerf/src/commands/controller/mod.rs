@@ -3,6 +3,7 @@
 mod feature_gates;
 mod flags;
 mod identity;
+mod interruption;
 pub(crate) mod log;
 pub(crate) mod one_dash;
 mod value;
@@ -18,7 +19,7 @@ use kerf_engine::Settings;
 use kerf_engine::time::Span;
 use kerf_kube::{
     Candidate, Cloud, Controller as Running, Farewell, Health, Metrics, MorePages, Pace, Scrape,
-    Shows, connect, no_notices, serve_health, serve_metrics,
+    Shows, connect, serve_health, serve_metrics,
 };
 use kerf_kwok::Kwok;
 use kube::{Client, Config};
@@ -30,6 +31,7 @@ use flags::CloudName;
 pub(crate) use flags::Controller;
 #[cfg(feature = "aws")]
 pub(crate) use flags::LogFlags;
+use interruption::Interruption;
 use zonal_autoshift::{Loan, Lodger};
 
 /// Requests for metrics that may wait; a scraper asks every few seconds.
@@ -78,6 +80,8 @@ impl Controller {
         let (name, identity) = (&self.leader_election_name, identity::of_this_process());
         let candidate = Candidate::new(lease_client.clone(), namespace, name, identity);
         let (mut leadership, leading) = Leadership::new(candidate, self.disable_leader_election);
+        let metrics = Metrics::new(self.shows());
+        let interruption = Interruption::start(&self, &metrics, leading.clone()).await?;
         let mut pages = MorePages::new();
         let loan = Loan {
             client: client.clone(),
@@ -85,6 +89,8 @@ impl Controller {
             namespace,
             leading: leading.clone(),
             pages: &mut pages,
+            #[cfg(feature = "aws")]
+            announcements: interruption.announcements,
         };
         let lodger = Lodger::start(&self, loan).await?;
         let (scrape_sender, scrapes) = mpsc::channel(SCRAPES_WAITING_MAX);
@@ -97,9 +103,9 @@ impl Controller {
             default_spreads: self.scheduler_config.default_spreads.clone(),
             pace: Pace::new(self.kube_client_qps, self.kube_client_burst),
             health,
-            metrics: Metrics::new(self.shows()),
+            metrics,
             scrapes,
-            notices: no_notices(),
+            notices: interruption.notices,
         };
         let farewell = Cell::new(Farewell::AtOnce);
         let stop = async {
@@ -107,6 +113,7 @@ impl Controller {
             farewell.get()
         };
         controller.run(leading, stop).await;
+        drop(interruption.reader);
         match lodger {
             Some(lodger) if farewell.get() == Farewell::FinishFirst => lodger.finish().await,
             // Another may lead already: it ends where it is.

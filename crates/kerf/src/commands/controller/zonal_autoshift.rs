@@ -38,6 +38,9 @@ pub(super) struct Loan<'a> {
     pub(super) leading: watch::Receiver<bool>,
     /// Where its metrics are put.
     pub(super) pages: &'a mut MorePages,
+    /// Announcements that come by the interruption queue, where that is the one to read.
+    #[cfg(feature = "aws")]
+    pub(super) announcements: Option<tokio::sync::mpsc::Receiver<kerf_aws::HandedOn>>,
 }
 
 #[cfg(feature = "aws")]
@@ -45,7 +48,7 @@ mod with_aws {
     use anyhow::Result;
     use kerf_aws::{Session, TimeOuts};
     use kerf_kube::{Candidate, Pace};
-    use kerf_zonal::{Account, Autoshift, LEASE, system_clock};
+    use kerf_zonal::{Account, Autoshift, Inbox, LEASE, system_clock};
     use tokio::sync::watch;
     use tracing::warn;
 
@@ -66,10 +69,14 @@ mod with_aws {
                 region: session.region(),
             };
             let settings = of.autoshift.settings(home)?;
-            let (account, queues) = (Account::new(&session), session.queues());
+            let inbox = match loan.announcements {
+                Some(announcements) => Inbox::handed_on(announcements),
+                None => of.autoshift.queue(session.queues(), &of.cluster_name)?,
+            };
+            let account = Account::new(&session);
             let pace = Pace::new(of.kube_client_qps, of.kube_client_burst);
             let clock = system_clock();
-            let autoshift = Autoshift::new(settings, loan.client, account, queues, pace, clock);
+            let autoshift = Autoshift::new(settings, loan.client, account, inbox, pace, clock);
             loan.pages.push(Box::new(autoshift.metrics()));
             let name = identity::of_this_process();
             let candidate = Candidate::new(loan.lease_client, loan.namespace, LEASE, name);

@@ -2,9 +2,10 @@
 
 use anyhow::{Result, bail};
 use clap::{ArgAction, Args, ValueEnum};
+use kerf_aws::Queues;
 use kerf_model::duration::GoDuration;
 use kerf_notices::zonal_shift::{AutoModeRevert, Matching};
-use kerf_zonal::Settings;
+use kerf_zonal::{Inbox, Settings};
 
 /// Settings of NodePool mode.
 #[derive(Args)]
@@ -69,18 +70,28 @@ pub(crate) struct Home<'a> {
 }
 
 impl AutoshiftFlags {
+    /// The URL of the queue, if one was given.
+    pub(crate) fn queue_url(&self) -> Option<&str> {
+        self.queue_url.as_deref().filter(|url| !url.is_empty())
+    }
+
+    /// The queue, or how to find it.
+    pub(crate) fn queue(&self, queues: Queues, cluster_name: &str) -> Result<Inbox> {
+        let Some(url) = self.queue_url() else {
+            bail!(
+                "there is no queue to read: set SQS_QUEUE_URL, or pass --zonal-shift-queue-url; \
+                 `aws sqs get-queue-url --queue-name {cluster_name}-zonal-shift` prints it"
+            );
+        };
+        Ok(Inbox::Queue { queues, url: url.to_owned() })
+    }
+
     /// The settings, or what is missing.
     pub(crate) fn settings(&self, home: Home<'_>) -> Result<Settings> {
         let Home { cluster_name, namespace, region } = home;
         if cluster_name.is_empty() {
             bail!("the cluster has no name: set CLUSTER_NAME, or pass --cluster-name");
         }
-        let Some(queue_url) = self.queue_url.clone().filter(|url| !url.is_empty()) else {
-            bail!(
-                "there is no queue to read: set SQS_QUEUE_URL, or pass --zonal-shift-queue-url; \
-                 `aws sqs get-queue-url --queue-name {cluster_name}-zonal-shift` prints it"
-            );
-        };
         let Some(region) = region.filter(|region| !region.is_empty()) else {
             bail!("the region is not known: set AWS_REGION");
         };
@@ -88,7 +99,6 @@ impl AutoshiftFlags {
         Ok(Settings {
             cluster_name: cluster_name.to_owned(),
             region: region.to_owned(),
-            queue_url,
             namespace: namespace.to_owned(),
             matching: match self.zonal_shift_match {
                 Match::Any => Matching::Any,

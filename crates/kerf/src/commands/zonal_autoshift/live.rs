@@ -69,8 +69,9 @@ impl Flags {
         let lease_client = connect(config.clone())?;
         let client = connect(config)?;
         let pace = Pace::new(self.kube_client_qps, self.kube_client_burst);
-        let (account, queues) = (Account::new(&session), session.queues());
-        let autoshift = Autoshift::new(settings, client, account, queues, pace, system_clock());
+        let inbox = self.autoshift.queue(session.queues(), &self.cluster_name)?;
+        let account = Account::new(&session);
+        let autoshift = Autoshift::new(settings, client, account, inbox, pace, system_clock());
         let listen = SocketAddr::from(([0, 0, 0, 0], self.metrics_port));
         let daemon = Daemon::new(autoshift, listen).await?;
         let candidate = Candidate::new(lease_client, &self.namespace, LEASE, self.identity());

@@ -1,11 +1,9 @@
 //! Running `kerf` as a program with the rights of the controller.
 
-use std::io::{Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
-use kerf_testbed::{ControlPlane, Options, User};
+use kerf_testbed::{ControlPlane, Options, Program, User};
 
 use crate::aws::Account;
 
@@ -14,6 +12,8 @@ pub(crate) const ACCOUNT: &str = "system:serviceaccount:karpenter:karpenter";
 /// ARC is read every half a minute; the machine may be compiling at the same time.
 pub(crate) const SOON: Duration = Duration::from_secs(180);
 const LOOK_EVERY: Duration = Duration::from_millis(250);
+const PROBES: &str = "--health-probe-port";
+const METRICS: &str = "--metrics-port";
 
 /// A control plane with definitions and the controller's rights.
 pub(crate) fn cluster(options: Options) -> ControlPlane {
@@ -43,11 +43,17 @@ pub(crate) fn wait(control_plane: &ControlPlane, what: &str, condition: impl Fn(
     }
 }
 
-pub(crate) fn kerf(control_plane: &ControlPlane, account: &Account) -> Command {
+/// `kerf` with an account and no cluster.
+pub(crate) fn kerf_alone(account: &Account) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kerf"));
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap());
-    command.env("KUBECONFIG", control_plane.kubeconfig_of(ACCOUNT).unwrap());
     command.envs(account.environment());
+    command
+}
+
+pub(crate) fn kerf(control_plane: &ControlPlane, account: &Account) -> Command {
+    let mut command = kerf_alone(account);
+    command.env("KUBECONFIG", control_plane.kubeconfig_of(ACCOUNT).unwrap());
     command
 }
 
@@ -58,30 +64,19 @@ pub(crate) fn said(command: &mut Command) -> (String, String) {
 }
 
 /// A running controller; killed if a test fails.
-pub(crate) struct Running {
-    child: Child,
-    metrics: u16,
-}
+pub(crate) struct Running(Program);
 
 impl Running {
-    pub(crate) fn start(mut kerf: Command) -> Self {
-        let (probes, metrics) = (free_port(), free_port());
-        kerf.args([format!("--health-probe-port={probes}"), format!("--metrics-port={metrics}")]);
-        let child = kerf.stdout(Stdio::inherit()).spawn().unwrap();
-        Self { child, metrics }
+    pub(crate) fn start(kerf: Command) -> Self {
+        Self(Program::start(kerf, &[PROBES, METRICS]).unwrap())
+    }
+
+    pub(crate) fn is_ready(&self) -> bool {
+        self.0.get(PROBES, "/readyz").is_some_and(|answer| answer.contains("200 OK"))
     }
 
     pub(crate) fn metrics(&self) -> String {
-        let Ok(mut stream) = TcpStream::connect((Ipv4Addr::LOCALHOST, self.metrics)) else {
-            return String::new();
-        };
-        let request = "GET /metrics HTTP/1.1\r\nHost: kerf\r\nConnection: close\r\n\r\n";
-        let mut answer = String::new();
-        let asked = stream.write_all(request.as_bytes());
-        match asked.and_then(|()| stream.read_to_string(&mut answer)) {
-            Ok(_) => answer,
-            Err(_) => String::new(),
-        }
+        self.0.get(METRICS, "/metrics").unwrap_or_default()
     }
 
     /// Whether the page of metrics has that line.
@@ -89,21 +84,13 @@ impl Running {
         self.metrics().lines().any(|one| one == line)
     }
 
+    /// How often the log says that.
+    pub(crate) fn says(&self, words: &str) -> usize {
+        self.0.written().matches(words).count()
+    }
+
     /// Asks it to end, and waits; whether it ended well.
-    pub(crate) fn end(mut self) -> bool {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
-        self.child.wait().unwrap().success()
+    pub(crate) fn end(self) -> bool {
+        self.0.end().unwrap().0
     }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn free_port() -> u16 {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
 }

@@ -10,7 +10,7 @@ use crate::process::{Running, cluster, kerf, said, wait};
 const ACTIVE: &str =
     r#"kerf_zonal_shift_active{zone="us-east-1a",zone_id="use1-az6",origin="practice"} 1"#;
 
-fn announcement(number: u32, detail_type: &str) -> Value {
+pub(crate) fn announcement(number: u32, detail_type: &str) -> Value {
     let time = jiff::Timestamp::now().as_second();
     let time = jiff::Timestamp::from_second(time).unwrap().to_string();
     json!({
@@ -21,7 +21,7 @@ fn announcement(number: u32, detail_type: &str) -> Value {
     })
 }
 
-fn zones(control_plane: &ControlPlane) -> String {
+pub(crate) fn zones(control_plane: &ControlPlane) -> String {
     let path = "--output=jsonpath={.spec.template.spec.requirements[0].values}";
     control_plane.kubectl(&["get", "nodepool", "web", path]).unwrap()
 }
@@ -37,7 +37,7 @@ fn start(control_plane: &ControlPlane, account: &Account, queue_url: &str) -> Ru
 #[test]
 fn the_leading_controller_keeps_pools_out_of_a_zone_and_its_successor_gives_it_back() {
     let account = Account::open();
-    let queue_url = account.queue();
+    let queue_url = account.queue("demo-zonal-shift");
     let cluster = cluster(Options::simulated_cluster());
     apply(&cluster, &[class(), pool("web", &ZONES)]);
     let (all, left) =

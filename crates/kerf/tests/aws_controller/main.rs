@@ -1,5 +1,8 @@
-//! `kerf controller` during zonal shifts, as a program: a real control plane with simulated nodes,
+//! `kerf controller` with an AWS account, as a program: a real control plane with simulated nodes,
 //! stand-ins for EC2, EKS, SQS and ARC, and the rights of `deploy/rbac*.yaml` alone.
+//!
+//! Interruption notices, from EC2's announcement to the end of the claim, with the router between:
+//! `interruption::…`, which is check 13 of `crates/kerf-router/tests/stand_in/main.rs`.
 //!
 //! What is promised of offering mode, and where it is proved (those of NodePool mode are listed in
 //! `crates/kerf-zonal/tests/e2e/main.rs`):
@@ -24,6 +27,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod aws;
+mod interruption;
 mod node_pool_mode;
 mod objects;
 mod offering_mode;
