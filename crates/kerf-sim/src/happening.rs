@@ -43,6 +43,10 @@ pub(crate) enum Happening {
     NodeGivenUp(Name),
     /// A machine is gone.
     MachineGone(Arc<str>),
+    /// The cloud takes a machine, as it has announced.
+    MachineTaken(Arc<str>),
+    /// What is announced about a machine is delivered.
+    Notice(Arc<str>),
     /// Something that was sold out may be back.
     Restocked,
     /// Changes of a kind reach an engine.

@@ -25,3 +25,44 @@ fn inflate_goes_up_and_down_as_told() {
     assert_eq!(report.violations, [], "{report:#?}");
     assert!(report.launches > 0);
 }
+
+#[test]
+fn whatever_goes_wrong_beside_interruptions_every_notice_has_its_outcome() {
+    for seed in 1..=10 {
+        let report = play("interruptions", seed);
+        assert_eq!(report.violations, [], "seed {seed}: {report:#?}");
+        let told = |reason: &str| report.announcements.get(reason).copied().unwrap_or_default();
+        assert!(told("SpotInterrupted") > 20, "seed {seed}: {:?}", report.announcements);
+        assert!(told("TerminatingOnInterruption") > 20, "seed {seed}: {:?}", report.announcements);
+    }
+}
+
+/// The machine is taken at 7m; by then its pods run elsewhere, and it never dies under a node.
+const ANNOUNCED: &str = r#"
+name: announced
+ends: 10m
+cloud: {catalogue: kwok, zones: [a, b], boot: 15s..40s}
+pools:
+  - {name: spot, requirements: [os in linux, arch in amd64, capacity in spot]}
+workloads:
+  - {deployment: web, replicas: 40, requests: {cpu: 900m, memory: 1Gi}, spread: [zone]}
+timeline:
+  - {at: 5m, fault: interruption}
+expect:
+  - {at: 4m59s, running: {web: "40"}, pending: "0"}
+  - {at: 6m50s, running: {web: "40"}, pending: "0"}
+  - {at: 9m, running: {web: "40"}, pending: "0"}
+"#;
+
+#[test]
+fn pods_of_an_announced_machine_run_elsewhere_before_it_is_taken() {
+    let scenario = Arc::new(Scenario::parse(ANNOUNCED).expect("the scenario can be read"));
+    for seed in 1..=20 {
+        let mut simulation =
+            Simulation::new(scenario.clone(), seed).expect("the cloud sells something");
+        simulation.run();
+        let report = Report::of(&simulation);
+        assert_eq!(report.violations, [], "seed {seed}: {report:#?}");
+        assert_eq!(report.announcements.get("TerminatingOnInterruption"), Some(&2), "seed {seed}");
+    }
+}

@@ -118,6 +118,7 @@ impl Cloud {
             price,
             launched_at: now,
             is_dead: false,
+            is_announced: false,
             offering: index,
         };
         if let Some(left) = self.stock.get_mut(&index) {

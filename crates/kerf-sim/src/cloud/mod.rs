@@ -56,6 +56,8 @@ pub struct CloudMachine {
     pub launched_at: Time,
     /// Whether it died: it is still listed for a while, but nothing runs on it.
     pub is_dead: bool,
+    /// Whether the cloud has announced that it takes it.
+    pub is_announced: bool,
     pub(crate) offering: OfferingIndex,
 }
 

@@ -62,7 +62,7 @@ impl Checker {
         let has_expired = lives_for.is_some_and(|lives| claim.meta.created_at + lives <= self.now);
         claim.status.conditions.is_true(INITIALIZED)
             && node.is_some_and(|node| node.is_ready)
-            && machine.is_some_and(|machine| !machine.is_dead)
+            && machine.is_some_and(|machine| !machine.is_dead && !machine.is_announced)
             && !has_expired
     }
 

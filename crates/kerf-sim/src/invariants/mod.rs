@@ -91,6 +91,8 @@ pub enum Rule {
     Expectation,
     /// The engine does not keep itself busy with nothing.
     Restless,
+    /// Every notice has exactly one outcome, and what it says is stored.
+    Notice,
 }
 
 /// Violations kept: the first one matters, the hundredth does not.
@@ -203,6 +205,12 @@ impl Checker {
         self.object(Rule::Restless, what);
     }
 
+    /// Notes that the outcome of a notice is not what happened.
+    pub(crate) fn misled_about_notice(&mut self, at: Time, what: String) {
+        self.now = at;
+        self.object(Rule::Notice, what);
+    }
+
     /// Whether two engines ran side by side lately.
     fn is_overlap(&self) -> bool {
         self.now < self.overlap_until + self.staleness
@@ -231,6 +239,7 @@ impl fmt::Display for Rule {
             Self::Stuck => "stuck deletion",
             Self::Expectation => "expectation",
             Self::Restless => "restless engine",
+            Self::Notice => "outcome of a notice",
         })
     }
 }

@@ -146,6 +146,8 @@ pub enum Fault {
     ServerAway,
     /// The cloud sells nothing more of an offering that is in use.
     SoldOut,
+    /// The cloud announces that it takes a machine, and takes it two minutes later.
+    Interruption,
 }
 
 impl Scenario {
@@ -159,7 +161,7 @@ impl Scenario {
 
 impl Fault {
     /// Every fault with its word in scenario files.
-    pub const ALL: [(Self, &'static str); 7] = [
+    pub const ALL: [(Self, &'static str); 8] = [
         (Self::Crash, "crash"),
         (Self::LostWatch, "lost watch"),
         (Self::StalledWatch, "stalled watch"),
@@ -167,6 +169,7 @@ impl Fault {
         (Self::MachineDies, "machine dies"),
         (Self::ServerAway, "server away"),
         (Self::SoldOut, "sold out"),
+        (Self::Interruption, "interruption"),
     ];
 
     /// Its word in scenario files.

@@ -1,5 +1,7 @@
 //! What goes wrong at one moment.
 
+use std::sync::Arc;
+
 use kerf_engine::time::Span;
 
 use super::Simulation;
@@ -45,16 +47,13 @@ impl Simulation {
                 }
             }
             Fault::MachineDies => {
-                let alive: Vec<_> = self
-                    .cloud
-                    .machines
-                    .values()
-                    .filter(|machine| !machine.machine.is_ending)
-                    .map(|machine| machine.machine.provider_id.clone())
-                    .collect();
-                if !alive.is_empty() {
-                    let victim = alive[self.dice.faults.below(alive.len())].clone();
+                if let Some(victim) = self.some_machine() {
                     self.machine_dies(&victim);
+                }
+            }
+            Fault::Interruption => {
+                if let Some(victim) = self.some_machine() {
+                    self.announce_end(&victim);
                 }
             }
             Fault::ServerAway => {
@@ -65,6 +64,19 @@ impl Simulation {
                 self.cloud.sell_out(pick);
             }
         }
+    }
+
+    /// A machine that lives, if there is one.
+    fn some_machine(&mut self) -> Option<Arc<str>> {
+        let alive: Vec<_> = self
+            .cloud
+            .machines
+            .values()
+            .filter(|machine| !machine.machine.is_ending)
+            .map(|machine| machine.machine.provider_id.clone())
+            .collect();
+        let index = (!alive.is_empty()).then(|| self.dice.faults.below(alive.len()))?;
+        alive.get(index).cloned()
     }
 
     /// The engine's process dies. Of what it had sent, some arrived and some did not.

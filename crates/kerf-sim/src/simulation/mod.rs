@@ -13,6 +13,7 @@
 mod call;
 mod fault;
 mod node_life;
+mod notices;
 mod pod_life;
 mod script;
 
@@ -35,6 +36,7 @@ use crate::replica::{Replica, ReplicaId};
 use crate::scenario::{Scenario, ScenarioError};
 use crate::store::{KINDS, Store};
 use crate::story::Story;
+use notices::Notices;
 
 /// A simulation under way.
 #[derive(Clone, Debug)]
@@ -53,6 +55,7 @@ pub struct Simulation {
     replicas: Vec<Replica>,
     replicas_started: u32,
     checker: Checker,
+    notices: Notices,
     dice: SimulationDice,
     pass_at: Option<Time>,
     retry_at: Time,
@@ -119,6 +122,7 @@ impl Simulation {
             replicas: Vec::new(),
             replicas_started: 0,
             checker: Checker::default(),
+            notices: Notices::default(),
             dice: SimulationDice {
                 network: dice("network"),
                 calls: dice("calls"),
@@ -225,6 +229,8 @@ impl Simulation {
             Happening::NodeSilent(name) => self.node_silent(&name),
             Happening::NodeGivenUp(name) => self.node_given_up(&name),
             Happening::MachineGone(machine) => self.machine_gone(&machine),
+            Happening::MachineTaken(machine) => self.machine_dies(&machine),
+            Happening::Notice(machine) => self.deliver_notice(&machine),
             Happening::Restocked => {
                 if self.cloud.refresh(now) {
                     self.tell_offers();
@@ -251,6 +257,7 @@ impl Simulation {
             Happening::Stop(id) => self.replicas.retain(|replica| replica.id != id),
             Happening::Fault(fault) => self.go_wrong(fault),
             Happening::Judge => {
+                self.judge_notices();
                 self.checker.judge(&self.store, &self.cloud, &self.scenario, &self.workloads);
                 if std::mem::take(&mut self.wakes) > WAKES_MAX {
                     let what = format!("it asked to be woken over {WAKES_MAX} times");
@@ -368,6 +375,9 @@ impl Simulation {
             for action in orders.actions {
                 self.story.order(now, &action);
                 self.send(id, action);
+            }
+            for settled in &orders.settled {
+                self.settle_notice(settled);
             }
         }
     }

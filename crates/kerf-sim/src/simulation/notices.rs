@@ -1,0 +1,110 @@
+//! The queue of what the cloud announces: delivered at least once, in any order, and again until
+//! it is dealt with.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use kerf_engine::event::Event;
+use kerf_engine::notice::{Notice, NoticeId, NoticeKind, NoticeOutcome, Settled};
+use kerf_engine::time::{Span, Time};
+
+use super::Simulation;
+use crate::happening::Happening;
+use crate::random::Delay;
+use crate::replica::ReplicaId;
+
+/// Messages and their deliveries.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Notices {
+    /// The machines whose message is in the queue.
+    messages: BTreeSet<Arc<str>>,
+    /// Deliveries without an outcome: to whom, when, and about which machine.
+    open: BTreeMap<NoticeId, (ReplicaId, Time, Arc<str>)>,
+    last_id: u64,
+}
+
+/// From an announcement to its first delivery.
+const DELIVERY: Delay = Delay::millis(200, 3_000);
+/// A message that was delivered and not deleted is delivered again after so long.
+const HIDDEN_FOR: Span = Span::from_seconds(20);
+/// From the announcement to the end of the machine.
+const TAKEN_AFTER: Span = Span::from_minutes(2);
+/// How many percent of messages are delivered twice.
+const DOUBLED_PERCENT: u8 = 20;
+/// An engine has an outcome within so long, however late its news.
+const SETTLED_WITHIN: Span = Span::from_seconds(20);
+
+impl Simulation {
+    /// The cloud announces that it takes a machine, and takes it.
+    pub(super) fn announce_end(&mut self, provider_id: &Arc<str>) {
+        let Some(machine) = self.cloud.machines.get_mut(provider_id) else { return };
+        machine.is_announced = true;
+        let now = self.store.now;
+        self.notices.messages.insert(provider_id.clone());
+        let delay = self.dice.faults.span(DELIVERY);
+        self.queue.at(now + delay, Happening::Notice(provider_id.clone()));
+        self.queue.at(now + TAKEN_AFTER, Happening::MachineTaken(provider_id.clone()));
+    }
+
+    /// A message is delivered to one engine, now and then twice, unless it was deleted.
+    pub(super) fn deliver_notice(&mut self, provider_id: &Arc<str>) {
+        if !self.notices.messages.contains(provider_id) {
+            return;
+        }
+        let now = self.store.now;
+        self.queue.at(now + HIDDEN_FOR, Happening::Notice(provider_id.clone()));
+        if self.replicas.is_empty() {
+            return;
+        }
+        let index = self.dice.faults.below(self.replicas.len());
+        let times = 1 + u64::from(self.dice.faults.chance(DOUBLED_PERCENT));
+        let replica = &mut self.replicas[index];
+        let machine: Arc<str> = provider_id.rsplit('/').next().unwrap_or_default().into();
+        for _ in 0..times {
+            self.notices.last_id += 1;
+            let id = NoticeId(self.notices.last_id);
+            self.notices.open.insert(id, (replica.id, now, provider_id.clone()));
+            let (kind, machines) = (NoticeKind::SpotInterrupted, vec![machine.clone()]);
+            replica.engine.handle(Event::Noticed(Notice { id, kind, machines }), now);
+        }
+        replica.has_news = true;
+    }
+
+    /// An engine says what came of a notice. The message goes if that says so.
+    pub(super) fn settle_notice(&mut self, settled: &Settled) {
+        let now = self.store.now;
+        let Some((_, _, provider_id)) = self.notices.open.remove(&settled.id) else {
+            let what = format!("{:?} has more than one outcome", settled.id);
+            return self.checker.misled_about_notice(now, what);
+        };
+        let of_machine = |id: &Option<Arc<str>>| id.as_ref() == Some(&provider_id);
+        let mut claims = self.store.claims.values();
+        let staying =
+            claims.find(|it| of_machine(&it.status.provider_id) && !it.meta.is_deleting());
+        if let (NoticeOutcome::ClaimsDeleted, Some(claim)) = (settled.outcome, staying) {
+            let what = format!("{} stays, and {provider_id} is said to be done", claim.meta.name);
+            self.checker.misled_about_notice(now, what);
+        }
+        if settled.outcome.is_final() {
+            self.notices.messages.remove(&provider_id);
+        }
+    }
+
+    /// Looks for notices that an engine which knows the cluster has no outcome for.
+    pub(super) fn judge_notices(&mut self) {
+        let now = self.store.now;
+        let knows = |id: &ReplicaId| {
+            let mut replicas = self.replicas.iter();
+            replicas.any(|it| it.id == *id && it.engine.world().is_complete())
+        };
+        let is_late = |at: Time| now.since(at) > SETTLED_WITHIN;
+        let late = self.notices.open.iter().find(|(_, (id, at, _))| is_late(*at) && knows(id));
+        if let Some((id, _)) = late {
+            let what = format!("{id:?} has no outcome");
+            self.checker.misled_about_notice(now, what);
+        }
+        // Who is gone answers no more.
+        let lives = |id: &ReplicaId| self.replicas.iter().any(|it| it.id == *id);
+        self.notices.open.retain(|_, (id, _, _)| lives(id));
+    }
+}
