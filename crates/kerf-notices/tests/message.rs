@@ -4,7 +4,7 @@
 
 use kerf_notices::message::{
     Drop, Event, EventId, Input, InstanceId, Kind, Reading, State, Unreadable, only_with, read,
-    read_bytes, recognise,
+    read_bytes, recognise, time_of,
 };
 use proptest::prelude::*;
 
@@ -396,6 +396,18 @@ fn cases() -> u32 {
     std::env::var("KERF_FUZZ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(500)
 }
 
+#[test]
+fn the_time_of_an_event_is_what_it_says_or_nothing() {
+    let body = bridged("aws.ec2", "EC2 Instance Rebalance Recommendation", "{}");
+    assert_eq!(time_of(&body).unwrap().to_string(), "2026-11-01T00:00:00Z");
+    for other in ["soon", "2026-13-01T00:00:00Z", ""] {
+        assert_eq!(time_of(&body.replace("2026-11-01T00:00:00Z", other)), None, "{other}");
+    }
+    for other in ["{}", "[]", "", r#"{"time":{"time":"2026-11-01T00:00:00Z"}}"#] {
+        assert_eq!(time_of(other), None, "{other}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases()))]
 
@@ -405,6 +417,7 @@ proptest! {
         if let Ok(text) = std::str::from_utf8(&bytes) {
             let _ = recognise(text);
             let _ = only_with(text, |_| true);
+            let _ = time_of(text);
         }
     }
 
@@ -422,6 +435,7 @@ proptest! {
             prop_assert!(event.kind == Kind::ZonalShift || !event.instances.is_empty());
         }
         let _ = recognise(&text);
+        let _ = time_of(&text);
         if let Some(split) = only_with(&text, |_| true) {
             prop_assert!(serde_json::from_str::<serde_json::Value>(&split).is_ok(), "{}", split);
         }
