@@ -14,9 +14,16 @@ use tokio::sync::Mutex;
 /// Kept back from the time there is, to write the answer.
 const MARGIN: Duration = Duration::from_millis(500);
 
+/// Lambda sets the variable; a person who starts the program by hand wants another.
+const OUTSIDE: &str = "this program runs inside AWS Lambda, which sets AWS_LAMBDA_RUNTIME_API; \
+                       elsewhere use `kerf router run`";
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     let get = |name: &str| std::env::var(name).ok();
+    if get("AWS_LAMBDA_RUNTIME_API").is_none() {
+        return Err(OUTSIDE.into());
+    }
     let mut settings = Settings::from_lookup(get)?;
     let region = get("AWS_REGION").unwrap_or_default();
     settings.home = Scope::new(&get("ROUTER_ACCOUNT").unwrap_or_default(), &region);

@@ -59,6 +59,15 @@ async fn the_function_answers_with_the_messages_to_deliver_again() {
     assert_eq!(answer, serde_json::json!({"batchItemFailures": []}), "it would only circle");
 }
 
+#[test]
+fn the_functions_program_says_what_to_use_outside_lambda() {
+    let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_kerf-router-lambda"));
+    let output = program.env_clear().output().unwrap();
+    assert!(!output.status.success());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("`kerf router run`") && !said.contains("panicked"), "{said}");
+}
+
 #[tokio::test]
 async fn faults_in_every_second_lookup_and_every_fifth_send_lose_and_double_nothing() {
     let place = Place::new("faults", 20).await;
