@@ -1,0 +1,205 @@
+//! Changes to what Kerf remembers. Planners ask for them; the engine alone carries them out.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use kerf_model::pod::PodShape;
+
+use super::{EmptinessRound, MachineList, Nomination, Registration, Removal, ToldShift};
+use crate::action::NewClaim;
+use crate::event::{Failure, Machine};
+use crate::notice::{Notice, NoticeId, NoticeKind};
+use crate::observed::{Name, PodKey};
+use crate::time::Time;
+
+/// A change to what Kerf remembers.
+#[derive(Clone, Debug)]
+pub enum Memo {
+    /// A claim shall be stored.
+    Create(Box<NewClaim>),
+    /// A claim is stored, or will not be.
+    Created(Name),
+    /// A machine was launched for the claim with this identity.
+    Launched {
+        /// The claim's identity.
+        uid: Arc<str>,
+        /// Its machine.
+        machine: Arc<Machine>,
+    },
+    /// Everything about a claim's launch is stored, or the claim is gone.
+    LaunchStored {
+        /// The claim.
+        claim: Name,
+        /// Its identity.
+        uid: Arc<str>,
+    },
+    /// A launch failed.
+    LaunchFailed {
+        /// The claim.
+        claim: Name,
+        /// Why.
+        failure: Failure,
+    },
+    /// A pod came to or left a claim's node.
+    PodEvent {
+        /// The claim.
+        claim: Name,
+        /// When.
+        at: Time,
+    },
+    /// The last pod event of a claim is stored.
+    PodEventStored(Name),
+    /// The end of a claim's machine was asked for.
+    TerminateAsked {
+        /// The claim.
+        claim: Name,
+        /// When.
+        at: Time,
+    },
+    /// The cloud says a claim's machine is gone.
+    MachineGone(Name),
+    /// A claim is gone: nothing about it matters any more.
+    ForgetClaim(Name),
+    /// The cloud's machines as listed.
+    Machines(MachineList),
+    /// A pod is meant for a claim or node.
+    Nominate {
+        /// The pod.
+        pod: PodKey,
+        /// Its place.
+        nomination: Nomination,
+    },
+    /// A pod's place is no longer promised.
+    Release(PodKey),
+    /// A node must be left alone until then.
+    Shield {
+        /// The claim, or the node where there is none.
+        target: Name,
+        /// Until when.
+        until: Time,
+    },
+    /// A node without a claim is gone; nobody is meant for it.
+    Unshield(Name),
+    /// Something calls for a pass over waiting pods.
+    Call {
+        /// Who, by identity.
+        caller: Arc<str>,
+        /// When.
+        at: Time,
+    },
+    /// A pod that looks like this called.
+    Kind(Arc<PodShape>),
+    /// A pass begins; who called is heard.
+    PassBegun {
+        /// When.
+        at: Time,
+        /// Whether there is something to think about.
+        is_solving: bool,
+        /// Whether pods were left out because there are too many.
+        has_more: bool,
+        /// Whether there are nodes on their way out.
+        has_leaving_nodes: bool,
+        /// Whether pods are expected on nodes that are up.
+        is_settling: bool,
+    },
+    /// The answer of a pass is there.
+    PassEnded,
+    /// Nobody could answer the question of a pass.
+    PassFailed {
+        /// When.
+        at: Time,
+        /// How many pods it was about.
+        pods: usize,
+    },
+    /// A pod was seen waiting; the first time counts.
+    Waits {
+        /// The pod.
+        pod: PodKey,
+        /// Its identity.
+        uid: Arc<str>,
+        /// When.
+        at: Time,
+    },
+    /// A pass placed or refused a pod.
+    Judged {
+        /// The pod.
+        pod: PodKey,
+        /// When.
+        at: Time,
+        /// Whether it was placed.
+        placed: bool,
+    },
+    /// A pod that was awaited on a node was bound, there or elsewhere.
+    Bound(Time),
+    /// A pod without a node was seen.
+    Starting(PodKey),
+    /// A pod waits neither for a node nor for its start, or is gone.
+    WaitOver(PodKey),
+    /// A pod found no place.
+    Unplaced {
+        /// The pod.
+        pod: PodKey,
+        /// Why; `None` once it has one.
+        reason: Option<String>,
+    },
+    /// A launch became a node, or did not in time.
+    Registration {
+        /// The pool's identity.
+        pool: Arc<str>,
+        /// Which of them.
+        registration: Registration,
+    },
+    /// The pool's past launches count no more.
+    ForgetRegistrations(Arc<str>),
+    /// A pool's use was written down.
+    Counted {
+        /// The pool's identity.
+        pool: Arc<str>,
+        /// When.
+        at: Time,
+    },
+    /// A pool is gone: nothing about it matters any more.
+    ForgetPool(Arc<str>),
+    /// These machines belong to nobody.
+    Strangers(BTreeSet<Arc<str>>),
+    /// Empty nodes were chosen, or the round is over.
+    Emptiness(Option<EmptinessRound>),
+    /// Nodes were searched for some to take away.
+    Searched(Time),
+    /// A claim was chosen for removal.
+    Mark {
+        /// Which.
+        claim: Name,
+        /// Why and when.
+        removal: Removal,
+    },
+    /// A claim was spared after all, or is gone.
+    Unmark(Name),
+    /// Pools were told of a zonal shift.
+    ShiftTold(Box<ToldShift>),
+    /// A zonal shift is over, and pools were told.
+    ShiftOver(Name),
+    /// A notice came.
+    Noticed {
+        /// The notice.
+        notice: Notice,
+        /// When.
+        at: Time,
+    },
+    /// A notice was looked at.
+    NoticeAwaits {
+        /// Which.
+        id: NoticeId,
+        /// The claims whose deletion it waits for, with their identity.
+        awaits: Vec<(Name, Arc<str>)>,
+    },
+    /// A notice has its outcome.
+    NoticeSettled(NoticeId),
+    /// A claim has to go because of what was announced about its machine.
+    Interrupted {
+        /// The claim.
+        claim: Name,
+        /// What was announced.
+        kind: NoticeKind,
+    },
+}
