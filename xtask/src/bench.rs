@@ -2,7 +2,7 @@
 
 mod callgrind;
 mod e2e;
-mod executable;
+pub(crate) mod executable;
 mod instructions;
 mod page;
 mod peer;

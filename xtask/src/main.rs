@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod command;
+mod compat;
 mod generated;
 mod licences;
 mod metadata;
@@ -22,7 +23,7 @@ struct Task {
     run: fn(&[String]) -> Result<()>,
 }
 
-const TASKS: [Task; 7] = [
+const TASKS: [Task; 8] = [
     Task {
         name: "check",
         about: "Format, lints, generated files, crate dependencies, licences: what CI checks first",
@@ -47,6 +48,11 @@ const TASKS: [Task; 7] = [
         name: "bench",
         about: "Count instructions [NAME…] [--record] (needs valgrind); `scale|peer|e2e|router`",
         run: bench::run,
+    },
+    Task {
+        name: "compat",
+        about: "Run Karpenter's own regression suite against Kerf [FOCUS] (needs Go; 20 minutes)",
+        run: compat::run,
     },
     Task {
         name: "catalog",

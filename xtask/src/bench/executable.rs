@@ -13,12 +13,12 @@ pub(super) fn hot_paths() -> Result<PathBuf> {
 }
 
 /// The command line.
-pub(super) fn kerf() -> Result<PathBuf> {
+pub(crate) fn kerf() -> Result<PathBuf> {
     built(["build", "--release", "--package", "kerf", "--bin", "kerf"], "kerf")
 }
 
 /// Builds, and asks cargo where it put the program of this name.
-pub(super) fn built(args: [&str; 6], name: &str) -> Result<PathBuf> {
+pub(crate) fn built(args: [&str; 6], name: &str) -> Result<PathBuf> {
     eprintln!("bench: building {name}");
     let messages = output(cargo(args).args(["--quiet", "--message-format", "json"]))?;
     let found = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());

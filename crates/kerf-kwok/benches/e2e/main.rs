@@ -2,13 +2,15 @@
 //! how much memory the controller took. `cargo xtask bench e2e` runs it and writes the page.
 //!
 //! `e2e kerf PROGRAM` starts a real control plane and the given program, prints one JSON object;
-//! `e2e karpenter PROGRAM` does the same with the original.
+//! `e2e karpenter PROGRAM` does the same with the original. With a command behind that, nothing is
+//! measured: the command runs against the cluster, in which there is no pool yet.
 #![allow(clippy::unwrap_used, reason = "a measurement that fails has nothing to say but why")]
 
 mod process;
 mod timeline;
 
 use std::path::Path;
+use std::process::{Command, ExitCode};
 
 use k8s_openapi::api::core::v1::Node;
 use kerf_testbed::{ControlPlane, Options, Part, User};
@@ -24,11 +26,11 @@ const PRICE: &str = "eks-node-viewer/instance-price";
 const HALVES: [(&str, &str, &str); 2] = [("small", "900m", "3100Mi"), ("large", "3500m", "28Gi")];
 const PODS_EACH: usize = 500;
 
-const USAGE: &str = "e2e kerf|karpenter PROGRAM";
+const USAGE: &str = "e2e kerf|karpenter PROGRAM [COMMAND…]";
 
-fn main() {
+fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|it| it != "--bench").collect();
-    let [product, program] = arguments.as_slice() else { panic!("usage: {USAGE}") };
+    let [product, program, command @ ..] = arguments.as_slice() else { panic!("usage: {USAGE}") };
     let product = match product.as_str() {
         "kerf" => Product::Kerf,
         "karpenter" => Product::Karpenter,
@@ -49,10 +51,18 @@ fn main() {
         Product::Karpenter => control_plane.kubeconfig(),
     };
     let controller = Controller::start(product, Path::new(program), kubeconfig);
+    if let [name, arguments @ ..] = command {
+        let mut command = Command::new(name);
+        command.args(arguments).env("KUBECONFIG", control_plane.kubeconfig());
+        let status = command.status().unwrap();
+        return if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
+    control_plane.apply(include_str!("pool.yaml")).unwrap();
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let report = runtime.block_on(measure(&control_plane, &controller));
     println!("{report}");
+    ExitCode::SUCCESS
 }
 
 async fn measure(control_plane: &ControlPlane, controller: &Controller) -> Value {
@@ -83,7 +93,6 @@ fn prepare(control_plane: &ControlPlane) {
     }
     let wait = ["wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"];
     control_plane.kubectl(&wait).unwrap();
-    control_plane.apply(include_str!("pool.yaml")).unwrap();
 }
 
 fn workload((name, cpu, memory): (&str, &str, &str)) -> Value {
