@@ -11,11 +11,11 @@ use crate::test::GO_ADVICE;
 /// The suite, in the module of the peer.
 const SUITE: &str = "sigs.k8s.io/karpenter/test/suites/regression";
 
-/// What exists so far: the rest is about drift, static capacity and capacity buffers.
+/// What exists so far: the rest is about drift, repair, static capacity and capacity buffers.
 const FOCUS: &str = "Termination|Expiration|StandaloneNodeClaim|Integration";
 
 /// Two need pods that take their time to end, and kwok's end at once; one waits for fifteen minutes.
-const SKIP: &str = "pre-stop hook|drain pods on a node in order|registration timeout";
+const SKIP: &str = "Repair Policy|pre-stop hook|drain pods on a node in order|registration timeout";
 
 /// Builds everything and runs what exists so far, or what the first argument selects.
 pub(crate) fn run(args: &[String]) -> Result<()> {
