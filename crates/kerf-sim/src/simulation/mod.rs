@@ -16,14 +16,12 @@ mod node_life;
 mod notices;
 mod pod_life;
 mod script;
+mod stage;
 
 use std::sync::Arc;
 
-use kerf_engine::Settings;
-use kerf_engine::event::{Kind, Object};
-use kerf_engine::observed::{Namespace, NodeClass, Pool, PoolStatus, Readiness};
+use kerf_engine::event::Kind;
 use kerf_engine::time::{Span, Time};
-use kerf_model::labels::{LabelRules, aws, kwok};
 
 use crate::binder::Binder;
 use crate::cloud::Cloud;
@@ -380,53 +378,6 @@ impl Simulation {
                 self.settle_notice(settled);
             }
         }
-    }
-
-    fn set_the_stage(&mut self) {
-        let scenario = self.scenario.clone();
-        let names = scenario.workloads.iter().map(|it| it.shape.namespace.as_str());
-        let names: std::collections::BTreeSet<&str> = names.chain(["default"]).collect();
-        for name in names {
-            let meta = self.store.new_meta(Arc::from(name));
-            let labels = [("kubernetes.io/metadata.name".to_owned(), name.to_owned())].into();
-            self.store.put(Object::Namespace(Namespace { meta, labels }));
-        }
-        let class = scenario.cloud.catalogue.node_class();
-        let meta = self.store.new_meta(Arc::from(class.name.as_str()));
-        let readiness = Readiness::Ready;
-        self.store.put(Object::NodeClass(NodeClass { meta, key: class, readiness }));
-        for pool in &scenario.pools {
-            let meta = self.store.new_meta(Arc::from(pool.name.as_str()));
-            self.store.put(Object::Pool(Pool {
-                meta,
-                wish: pool.clone(),
-                annotations: Default::default(),
-                faults: Vec::new(),
-                status: PoolStatus::default(),
-            }));
-        }
-        for workload in &scenario.workloads {
-            self.workloads.add(workload, &mut self.store);
-        }
-        self.start_replica();
-        self.queue.at(self.store.now + JUDGE_EVERY, Happening::Judge);
-    }
-
-    fn start_replica(&mut self) {
-        self.replicas_started += 1;
-        let id = ReplicaId(self.replicas_started);
-        let mut replica = Replica::new(id, self.settings());
-        replica.offer(&self.store, &self.cloud.offers, self.store.now);
-        self.replicas.push(replica);
-    }
-
-    fn settings(&self) -> Settings {
-        let rules = LabelRules::core().with(&aws::provider_labels()).with(&kwok::provider_labels());
-        let class = self.scenario.cloud.catalogue.node_class();
-        let mut settings =
-            Settings { node_class_kinds: vec![(class.group, class.kind)], ..Settings::default() };
-        settings.scheduler.label_rules = rules;
-        settings
     }
 
     fn tell_offers(&mut self) {
