@@ -11,14 +11,14 @@ const KIB: f64 = 1024.0;
 /// Writes memory, processor time, open files and the start.
 pub(super) fn write(page: &mut Page) {
     if let Ok(status) = fs::read_to_string("/proc/self/status") {
-        let kib = |name: &str| number_after(&status, name, 0);
+        let kib = |name: &str| number_after(&status, name);
         gauge(page, "process_resident_memory_bytes", kib("VmRSS:").map(|kib| kib * KIB));
         gauge(page, "process_virtual_memory_bytes", kib("VmSize:").map(|kib| kib * KIB));
     }
     if let Ok(limits) = fs::read_to_string("/proc/self/limits") {
-        gauge(page, "process_max_fds", number_after(&limits, "Max open files", 0));
+        gauge(page, "process_max_fds", number_after(&limits, "Max open files"));
         // No limit is shown as the largest number, as the original does.
-        let most = number_after(&limits, "Max address space", 0).unwrap_or(u64::MAX as f64);
+        let most = number_after(&limits, "Max address space").unwrap_or(u64::MAX as f64);
         gauge(page, "process_virtual_memory_max_bytes", Some(most));
     }
     if let Ok(files) = fs::read_dir("/proc/self/fd") {
@@ -36,10 +36,10 @@ fn gauge(page: &mut Page, metric: &str, value: Option<f64>) {
     }
 }
 
-/// The number of that place in the line that begins so.
-fn number_after(text: &str, name: &str, place: usize) -> Option<f64> {
+/// The first number in the line that begins so.
+fn number_after(text: &str, name: &str) -> Option<f64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-    line.split_whitespace().nth(place)?.parse().ok()
+    line.split_whitespace().next()?.parse().ok()
 }
 
 /// What the process took of the processors: the 14th and 15th field.
@@ -49,7 +49,7 @@ fn cpu_seconds() -> Option<f64> {
 
 /// When the process started: the 22nd field counts from the start of the machine.
 pub(super) fn started_at() -> Option<f64> {
-    let booted_at = number_after(&fs::read_to_string("/proc/stat").ok()?, "btime", 0)?;
+    let booted_at = number_after(&fs::read_to_string("/proc/stat").ok()?, "btime")?;
     Some(booted_at + own_field(22)? / TICKS_PER_SECOND)
 }
 
