@@ -33,6 +33,7 @@ mod node_class_ref;
 pub mod node_overlay;
 pub mod node_pool;
 mod problem;
+pub mod reader;
 mod schema;
 pub mod validation;
 

@@ -15,7 +15,7 @@ use kerf_model::requirement::Operator;
 use kerf_model::resources::{NODES, ResourceList};
 use kerf_model::taint::{Taint, TaintEffect, is_known_ephemeral};
 
-use crate::reader::Reader;
+use crate::reader::{CoreFields as _, Reader};
 
 /// Set by Kubernetes on a node that is closed to new pods.
 const UNSCHEDULABLE_KEY: &str = "node.kubernetes.io/unschedulable";
@@ -53,8 +53,8 @@ pub fn node_from_api(
     let spec = node.spec.clone().unwrap_or_default();
     let status = node.status.clone().unwrap_or_default();
     let taints = reader.taints("spec.taints", spec.taints.as_ref());
-    let capacity = reader.resources("status.capacity", status.capacity.as_ref());
-    let allocatable = reader.resources("status.allocatable", status.allocatable.as_ref());
+    let capacity = reader.amounts("status.capacity", status.capacity.as_ref());
+    let allocatable = reader.amounts("status.allocatable", status.allocatable.as_ref());
     let read = || Some((taints?, capacity?, allocatable?));
     let value = read();
     let (mut taints, mut capacity, mut allocatable) = reader.finish(value)?;

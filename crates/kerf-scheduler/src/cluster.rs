@@ -1,9 +1,9 @@
 //! A cluster that many questions are asked of.
 
-use crate::base::{Base, Standing};
 use crate::problem::Problem;
+use crate::reading::base::{Base, Standing};
 use crate::solution::{Solution, Without};
-use crate::solver::Solver;
+use crate::solving::solver::Solver;
 
 /// A cluster, read once. Questions share what was read and what earlier ones worked out, so that
 /// each costs little more than placing its pods; they may be asked from several threads at a time,

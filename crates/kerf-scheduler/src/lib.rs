@@ -1,42 +1,27 @@
 //! The placement problem and its solver.
+//!
+//! **Knows**: pods, pools, machines and nodes in the model's words, and every rule a placement must
+//! keep; where pods go, which nodes to add at the least price, and why a pod found no place.
+//!
+//! **Must never know**: a cluster's objects, a clock, chance. The same problem has the same answer.
+//!
+//! ```text
+//!  Problem ──► reading ──► solving ──────────────► Solution
+//!             (numbers)    wish by wish   │  ▲
+//!                                         ▼  │
+//!                                       packing
+//!                                (pods onto new nodes)
+//! ```
+//!
+//! A [`Cluster`] is read once and asked many questions: what if these nodes were gone?
 
-mod answer;
-mod assign;
-mod base;
-mod bin;
-mod candidates;
-mod class;
 mod cluster;
-mod covering;
-mod daemon;
-mod demand;
-mod domains;
-mod fleets;
-mod forced;
-mod group;
-mod improve;
-mod item;
-mod known_entries;
-mod machine;
-mod merge;
-mod near;
-mod node;
-mod nodes;
-mod occupancy;
-mod pack;
-mod pack_state;
-mod placement;
+mod packing;
 mod problem;
-mod rehearsal;
-mod rounds;
-mod shapes;
+mod reading;
 mod solution;
-mod solver;
-mod tenants;
+mod solving;
 mod units;
-mod universe;
-mod why_not;
-mod worth;
 
 pub use cluster::Cluster;
 pub use problem::{
@@ -47,7 +32,7 @@ pub use solution::{
     Displaced, ExistingPlacement, NewNode, Solution, TypeOption, Unplaced, Without,
 };
 
-use base::{Base, Standing};
+use reading::base::{Base, Standing};
 
 /// Decides where pods go and which nodes to add. The same problem always gives the same answer.
 #[must_use]

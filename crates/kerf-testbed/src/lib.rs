@@ -19,44 +19,23 @@
 //!
 //! This crate must never know what Kerf decides or how: it starts programs and says where they are.
 
-mod access;
-mod arc;
 mod aws;
-mod aws_call;
-mod cache;
-#[cfg(feature = "client")]
-mod client;
-mod command;
-mod control_plane;
 mod error;
-mod fault_proxy;
-mod fingerprint;
-mod flags;
-mod go_module;
-mod listening;
-mod options;
+mod kubernetes;
 mod person;
-mod port;
-mod process;
-mod program;
-mod progress;
-mod shared;
-mod template_lint;
+mod programs;
 #[cfg(test)]
 mod tests;
-mod toolchain;
-mod wait;
-mod work_dir;
 
-pub use access::User;
-pub use arc::ArcStandIn;
-pub use aws::AwsStandIn;
-pub use control_plane::ControlPlane;
+pub use aws::arc::ArcStandIn;
+pub use aws::fault_proxy::{Fault, FaultProxy, FaultRule};
+pub use aws::stand_in::AwsStandIn;
+pub use aws::template_lint::lint_template;
 pub use error::{Error, Result};
-pub use fault_proxy::{Fault, FaultProxy, FaultRule};
-pub use options::{Options, Part};
+pub use kubernetes::access::User;
+pub use kubernetes::control_plane::ControlPlane;
+pub use kubernetes::options::{Options, Part};
+pub use kubernetes::shared::Shared;
 pub use person::run_for_a_person;
-pub use program::Program;
-pub use shared::Shared;
-pub use template_lint::lint_template;
-pub use wait::wait_until;
+pub use programs::program::Program;
+pub use programs::wait::wait_until;

@@ -6,15 +6,15 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::arc::ArcStandIn;
-use crate::aws::AwsStandIn;
-use crate::cache::Cache;
-use crate::control_plane::ControlPlane;
+use crate::aws::arc::ArcStandIn;
+use crate::aws::stand_in::AwsStandIn;
 use crate::error::Result;
-use crate::go_module::GoModule;
-use crate::options::Options;
-use crate::progress::say;
-use crate::toolchain::{AwsPython, Keeper, Kubernetes};
+use crate::kubernetes::control_plane::ControlPlane;
+use crate::kubernetes::options::Options;
+use crate::programs::cache::Cache;
+use crate::programs::go_module::GoModule;
+use crate::programs::progress::say;
+use crate::programs::toolchain::{AwsPython, Keeper, Kubernetes};
 
 const USAGE: &str = "\
 Starts a Kubernetes control plane with simulated nodes on this machine, until Ctrl-C.

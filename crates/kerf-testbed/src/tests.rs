@@ -3,11 +3,11 @@
 
 use std::net::{Ipv4Addr, TcpListener};
 
-use crate::aws::announced_url;
-use crate::fingerprint::Fingerprint;
-use crate::go_module::required_version;
-use crate::options::{Options, Part};
-use crate::port::free_port;
+use crate::aws::stand_in::announced_url;
+use crate::kubernetes::options::{Options, Part};
+use crate::programs::fingerprint::Fingerprint;
+use crate::programs::go_module::required_version;
+use crate::programs::port::free_port;
 
 #[test]
 fn the_stand_ins_address_is_read_only_from_a_whole_line() {

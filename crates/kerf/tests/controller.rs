@@ -96,8 +96,7 @@ fn it_is_ready_once_the_definitions_are_there_and_gives_the_lease_back_when_aske
     assert!(wait_until(SOON, || says("/healthz", "200 OK")), "it lives");
     assert!(wait_until(SOON, || says("/readyz", "nodeclaims: ")), "it says what lacks");
 
-    let crds = concat!(env!("CARGO_MANIFEST_DIR"), "/../../deploy/crds");
-    control_plane.kubectl(&["apply", "--server-side", "--filename", crds]).unwrap();
+    control_plane.apply_files(&["deploy/crds"]).unwrap();
     assert!(wait_until(SOON, || says("/readyz", "200 OK")), "{:?}", running.get(PROBES, "/readyz"));
     let metrics = running.get(METRICS, "/metrics").unwrap();
     assert!(metrics.contains("karpenter_cluster_state_synced 1"), "{metrics}");

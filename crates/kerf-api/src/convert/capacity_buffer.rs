@@ -3,11 +3,11 @@
 use kerf_model::buffer as model;
 
 use super::node_spec;
-use super::reader::Reader;
 use crate::capacity_buffer::{
     ACTIVE_CAPACITY, CapacityBuffer, CapacityBufferSpec, LocalObjectRef, ScalableRef,
 };
 use crate::problem::Problem;
+use crate::reader::Reader;
 
 /// Reads a buffer.
 ///

@@ -9,7 +9,7 @@ mod node_claim;
 mod node_overlay;
 mod node_pool;
 mod node_spec;
-mod reader;
+mod own_fields;
 
 pub use capacity_buffer::{capacity_buffer_from_model, capacity_buffer_to_model};
 pub use node_claim::{node_claim_from_model, node_claim_to_model};

@@ -3,9 +3,9 @@
 use kerf_model::claim as model;
 
 use super::node_spec::{self, SharedFields};
-use super::reader::Reader;
 use crate::node_claim::{ClaimResources, NodeClaim, NodeClaimSpec};
 use crate::problem::Problem;
+use crate::reader::Reader;
 
 /// Reads a claim.
 ///

@@ -4,9 +4,9 @@ use kerf_model::overlay as model;
 use kerf_model::price::{Price, PriceAdjustment};
 
 use super::node_spec;
-use super::reader::Reader;
 use crate::node_overlay::{NodeOverlay, NodeOverlaySpec};
 use crate::problem::Problem;
+use crate::reader::Reader;
 
 /// Reads an overlay.
 ///

@@ -4,13 +4,13 @@ use kerf_model::budget::{Budget, BudgetList, BudgetNodes, BudgetText};
 use kerf_model::pool as model;
 
 use super::node_spec::{self, SharedFields};
-use super::reader::Reader;
 use crate::hash::node_pool_hash;
 use crate::node_pool::{
     self as api, ConsolidationPolicy, NodePool, NodePoolSpec, Template, TemplateMetadata,
     TemplateSpec,
 };
 use crate::problem::Problem;
+use crate::reader::Reader;
 
 /// Reads a pool.
 ///

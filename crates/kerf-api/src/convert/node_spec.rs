@@ -6,8 +6,8 @@ use kerf_model::requirement::RequirementEntry;
 use kerf_model::resources::ResourceList as ModelResourceList;
 use kerf_model::taint::Taint;
 
-use super::reader::Reader;
 use crate::node_class_ref::NodeClassRef;
+use crate::reader::Reader;
 use crate::schema::quantity::{Quantity, ResourceList};
 use crate::schema::requirement::Requirement;
 

@@ -4,7 +4,7 @@ use k8s_openapi::api::core::v1 as core;
 use kerf_model::requirements::{NodeAffinity, PodPlacement, PreferredTerm};
 use kerf_model::taint::{Toleration, TolerationOperator};
 
-use crate::reader::{Reader, all};
+use crate::reader::{CoreFields as _, Reader, all};
 
 /// Node selector and node affinity.
 pub(super) fn placement(

@@ -8,7 +8,7 @@ use kerf_model::pod_requests::{
 use kerf_model::resources::ResourceList;
 
 use super::Origin;
-use crate::reader::{Reader, all};
+use crate::reader::{CoreFields as _, Reader, all};
 
 /// The effective requests and one pod slot.
 pub(super) fn requests(
@@ -47,7 +47,7 @@ fn pod_resources(
         None => Some(None),
         Some(whole) => pod_level(reader, &format!("{path}.resources"), whole).map(Some),
     };
-    let overhead = reader.resources(&format!("{path}.overhead"), spec.overhead.as_ref());
+    let overhead = reader.amounts(&format!("{path}.overhead"), spec.overhead.as_ref());
     Some(PodResources {
         containers: containers?,
         init_containers: init_containers?,
@@ -66,8 +66,8 @@ fn container(
     let asked = container.resources.as_ref();
     let requests = asked.and_then(|asked| asked.requests.as_ref());
     let limits = asked.and_then(|asked| asked.limits.as_ref());
-    let requests = reader.resources(&format!("{path}.resources.requests"), requests);
-    let limits = reader.resources(&format!("{path}.resources.limits"), limits);
+    let requests = reader.amounts(&format!("{path}.resources.requests"), requests);
+    let limits = reader.amounts(&format!("{path}.resources.limits"), limits);
     let observed = match status.and_then(|status| reported(status, &container.name)) {
         None => Some(None),
         Some((allocated, in_force)) => observed(reader, &container.name, allocated, in_force),
@@ -87,8 +87,8 @@ fn pod_level(
     path: &str,
     whole: &core::ResourceRequirements,
 ) -> Option<PodLevelResources> {
-    let requests = reader.resources(&format!("{path}.requests"), whole.requests.as_ref());
-    let limits = reader.resources(&format!("{path}.limits"), whole.limits.as_ref());
+    let requests = reader.amounts(&format!("{path}.requests"), whole.requests.as_ref());
+    let limits = reader.amounts(&format!("{path}.limits"), whole.limits.as_ref());
     Some(PodLevelResources { requests: requests?, limits: limits? })
 }
 
@@ -113,9 +113,9 @@ fn observed(
     in_force: &core::ResourceRequirements,
 ) -> Option<Option<ObservedResources>> {
     let path = format!("status.containerStatuses[{name}]");
-    let allocated = reader.resources(&format!("{path}.allocatedResources"), allocated);
+    let allocated = reader.amounts(&format!("{path}.allocatedResources"), allocated);
     let requests =
-        reader.resources(&format!("{path}.resources.requests"), in_force.requests.as_ref());
+        reader.amounts(&format!("{path}.resources.requests"), in_force.requests.as_ref());
     Some(Some(ObservedResources { allocated: allocated?, requests: requests? }))
 }
 

@@ -3,7 +3,7 @@
 use k8s_openapi::api::core::v1 as core;
 use kerf_model::pod::SpreadConstraint;
 
-use crate::reader::{Reader, all};
+use crate::reader::{CoreFields as _, Reader, all};
 use crate::selector::label_selector;
 
 /// Spread constraints, in their order.

@@ -6,7 +6,7 @@ use kerf_api::Problem;
 use kerf_model::labels::well_known::HOSTNAME;
 use kerf_model::requirement::{Operator, RequirementEntry};
 
-use crate::reader::{Reader, all};
+use crate::reader::{CoreFields as _, Reader, all};
 
 /// Alternatives, of which one must hold.
 type Alternatives = Vec<Vec<RequirementEntry>>;

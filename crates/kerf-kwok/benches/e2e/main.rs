@@ -44,7 +44,9 @@ fn main() -> ExitCode {
         options = options.flag(Part::ControllerManager, flag).flag(Part::Scheduler, flag);
     }
     let control_plane = ControlPlane::start(options).unwrap();
-    prepare(&control_plane);
+    control_plane
+        .apply_files(&["deploy/crds", "deploy/rbac.yaml", "deploy/rbac-kwok.yaml"])
+        .unwrap();
     let kubeconfig = match product {
         Product::Kerf => control_plane.kubeconfig_of(ACCOUNT).unwrap(),
         // Its rights come with its chart; here it may do everything.
@@ -83,16 +85,6 @@ async fn measure(control_plane: &ControlPlane, controller: &Controller) -> Value
         "dollars_per_hour": nodes.items.iter().map(price).sum::<f64>(),
         "peak_memory_bytes": controller.peak_memory_bytes(),
     })
-}
-
-fn prepare(control_plane: &ControlPlane) {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-    for path in ["deploy/crds", "deploy/rbac.yaml", "deploy/rbac-kwok.yaml"] {
-        let file = format!("{root}/{path}");
-        control_plane.kubectl(&["apply", "--server-side", "--filename", &file]).unwrap();
-    }
-    let wait = ["wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"];
-    control_plane.kubectl(&wait).unwrap();
 }
 
 fn workload((name, cpu, memory): (&str, &str, &str)) -> Value {

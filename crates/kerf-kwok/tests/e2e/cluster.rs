@@ -174,13 +174,8 @@ pub(crate) fn names<K: ResourceExt>(objects: &[K]) -> Vec<String> {
 }
 
 fn prepare(control_plane: &ControlPlane) {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-    for path in ["deploy/crds", "deploy/rbac.yaml", "deploy/rbac-kwok.yaml"] {
-        let file = format!("{root}/{path}");
-        control_plane.kubectl(&["apply", "--server-side", "--filename", &file]).unwrap();
-    }
-    let wait = ["wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"];
-    control_plane.kubectl(&wait).unwrap();
+    let files = ["deploy/crds", "deploy/rbac.yaml", "deploy/rbac-kwok.yaml"];
+    control_plane.apply_files(&files).unwrap();
     let class = r#"{"apiVersion": "karpenter.kwok.sh/v1alpha1", "kind": "KWOKNodeClass",
         "metadata": {"name": "default"}, "spec": {}}"#;
     control_plane.apply(class).unwrap();

@@ -11,16 +11,17 @@
 //! Everything follows from the scenario and the seed; two runs of the same are the same.
 
 mod call;
+mod engines;
 mod fault;
 mod node_life;
 mod notices;
+mod passes;
 mod pod_life;
 mod script;
 mod stage;
 
 use std::sync::Arc;
 
-use kerf_engine::event::Kind;
 use kerf_engine::time::{Span, Time};
 
 use crate::binder::Binder;
@@ -29,10 +30,10 @@ use crate::controllers::Workloads;
 use crate::happening::{Happening, Queue};
 use crate::invariants::Checker;
 use crate::kubelet::Kubelets;
-use crate::random::{Delay, Dice};
-use crate::replica::{Replica, ReplicaId};
+use crate::random::Dice;
+use crate::replica::Replica;
 use crate::scenario::{Scenario, ScenarioError};
-use crate::store::{KINDS, Store};
+use crate::store::Store;
 use crate::story::Story;
 use notices::Notices;
 
@@ -77,12 +78,6 @@ struct SimulationDice {
 
 /// When every simulation begins: Monday the 5th of January 2026, midnight in UTC.
 const BEGINNING: Time = Time::from_seconds(1_767_571_200);
-/// From a change to its arrival at a watcher.
-const WATCH_DELAY: Delay = Delay::millis(5, 60);
-/// From a pod's creation to the scheduler's look at it.
-const PASS_DELAY: Span = Span::from_millis(50);
-/// How often pods that fit nowhere are tried again at most: kube-scheduler's first back-off.
-const RETRY_EVERY: Span = Span::from_seconds(1);
 /// How often the state is judged as a whole.
 const JUDGE_EVERY: Span = Span::from_seconds(10);
 /// How often an engine may ask to be woken between two judgements: a hundred times a second. Each
@@ -235,20 +230,8 @@ impl Simulation {
                 }
             }
             Happening::Deliver(replica, kind) => self.deliver(replica, kind),
-            Happening::Relist(id) => {
-                if let Some(replica) = self.replicas.iter_mut().find(|it| it.id == id) {
-                    replica.relist(&self.store, now);
-                }
-            }
-            Happening::Wake(id) => {
-                if let Some(replica) = self.replicas.iter_mut().find(|it| it.id == id)
-                    && replica.wake_at.is_some_and(|at| at <= now)
-                {
-                    replica.wake_at = None;
-                    replica.has_news = true;
-                    self.wakes += 1;
-                }
-            }
+            Happening::Relist(id) => self.relist(id),
+            Happening::Wake(id) => self.wake(id),
             Happening::Arrive(replica, action) => self.arrive(replica, *action),
             Happening::Answer(replica, action, outcome) => self.answer(replica, action, *outcome),
             Happening::Start => self.start_replica(),
@@ -284,108 +267,5 @@ impl Simulation {
         }
         self.arrange_pass();
         self.arrange_deliveries();
-    }
-
-    fn arrange_pass(&mut self) {
-        let now = self.store.now;
-        let wanted = if self.binder.has_work() {
-            now + PASS_DELAY
-        } else if self.is_room_new && self.binder.waiting_count() > 0 {
-            self.retry_at.max(now + PASS_DELAY)
-        } else {
-            return;
-        };
-        if self.pass_at.is_none_or(|known| wanted < known) {
-            self.pass_at = Some(wanted);
-            self.queue.at(wanted, Happening::Pass);
-        }
-    }
-
-    fn pass(&mut self) {
-        let now = self.store.now;
-        if self.pass_at.is_none_or(|at| now < at) {
-            return;
-        }
-        self.pass_at = None;
-        if self.is_room_new && now >= self.retry_at {
-            self.is_room_new = false;
-            self.retry_at = now + RETRY_EVERY;
-            self.binder.retry();
-        }
-        self.binder.pass(&mut self.store, now);
-    }
-
-    fn arrange_deliveries(&mut self) {
-        for replica in &mut self.replicas {
-            for kind in KINDS {
-                if replica.needs_delivery(kind, &self.store) {
-                    let delay = self.dice.network.span(WATCH_DELAY);
-                    let at = (self.store.now + delay).max(replica.deaf_until);
-                    self.queue.at(at, Happening::Deliver(replica.id, kind));
-                }
-            }
-        }
-    }
-
-    fn deliver(&mut self, id: ReplicaId, kind: Kind) {
-        let now = self.store.now;
-        let Some(replica) = self.replicas.iter_mut().find(|replica| replica.id == id) else {
-            return;
-        };
-        let hears_at = replica.deaf_until.max(self.server_away_until);
-        if now < hears_at {
-            self.queue.at(hears_at, Happening::Deliver(id, kind));
-            return;
-        }
-        replica.deliver(kind, &self.store, now);
-        let read = self.replicas.iter().filter_map(|replica| replica.place(kind)).min();
-        self.store.journal.forget_before(kind, read.unwrap_or(0));
-    }
-
-    /// Takes every engine away, so that nobody minds the cluster.
-    #[cfg(test)]
-    pub(crate) fn silence_engines(&mut self) {
-        self.replicas.clear();
-    }
-
-    /// Asks every engine that has news what to do.
-    fn decide(&mut self) {
-        for index in 0..self.replicas.len() {
-            let replica = &mut self.replicas[index];
-            if !std::mem::take(&mut replica.has_news) {
-                continue;
-            }
-            let now = self.store.now;
-            let orders = replica.engine.decide(now);
-            let id = replica.id;
-            if replica.engine.world().is_complete()
-                && let Some(wake) = replica.engine.next_wake()
-            {
-                let wake = wake.max(now + Span::from_millis(1));
-                if replica.wake_at.is_none_or(|known| wake < known || known <= now) {
-                    replica.wake_at = Some(wake);
-                    self.queue.at(wake, Happening::Wake(id));
-                }
-            }
-            for announcement in &orders.announcements {
-                self.story.announce(now, announcement);
-            }
-            for action in orders.actions {
-                self.story.order(now, &action);
-                self.send(id, action);
-            }
-            for settled in &orders.settled {
-                self.settle_notice(settled);
-            }
-        }
-    }
-
-    fn tell_offers(&mut self) {
-        for replica in &mut self.replicas {
-            replica.offer(&self.store, &self.cloud.offers, self.store.now);
-        }
-        if let Some(at) = self.cloud.next_refresh() {
-            self.queue.at(at, Happening::Restocked);
-        }
     }
 }

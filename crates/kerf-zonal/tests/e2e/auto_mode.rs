@@ -18,8 +18,7 @@ async fn taint_of(place: &Place, name: &str) -> Option<String> {
 async fn built_in_pools_get_stand_ins_that_go_with_the_shift_and_custom_pools_are_edited() {
     let place = Place::new().await;
     place.apply(&[auto_mode_definition()]);
-    let established = ["wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"];
-    place.control_plane.kubectl(&established).unwrap();
+    place.control_plane.wait_definitions().unwrap();
     let mut system = auto_mode_pool("system", &[arm()]);
     system["spec"]["template"]["spec"]["taints"] =
         json!([{"key": "CriticalAddonsOnly", "effect": "NoSchedule"}]);

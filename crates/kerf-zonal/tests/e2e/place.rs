@@ -238,12 +238,8 @@ impl Place {
 
 /// Definitions and the manifest under test.
 fn prepare(control_plane: &ControlPlane) {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-    let crds = format!("{root}/deploy/crds");
-    control_plane.kubectl(&["apply", "--server-side", "--filename", &crds]).unwrap();
+    control_plane.apply_files(&["deploy/crds"]).unwrap();
     apply_manifest(control_plane);
-    let wait = ["wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"];
-    control_plane.kubectl(&wait).unwrap();
     // Established is said a moment before objects can be listed.
     let kinds = "nodepools,provisioners,ec2nodeclasses,awsnodetemplates";
     let is_served = || control_plane.kubectl(&["get", kinds]).is_ok();

@@ -13,10 +13,7 @@ static DEFINED: OnceLock<()> = OnceLock::new();
 pub(crate) fn control_plane() -> &'static ControlPlane {
     let control_plane = CONTROL_PLANE.get();
     DEFINED.get_or_init(|| {
-        let crds = in_workspace("deploy/crds");
-        control_plane.kubectl(&["apply", "--server-side", "--filename", &crds]).unwrap();
-        let wait = ["wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"];
-        control_plane.kubectl(&wait).unwrap();
+        control_plane.apply_files(&["deploy/crds"]).unwrap();
     });
     control_plane
 }

@@ -21,12 +21,13 @@ pub(crate) fn cluster(options: Options) -> ControlPlane {
         .in_group("system:serviceaccounts")
         .in_group("system:serviceaccounts:karpenter");
     let control_plane = ControlPlane::start(options.user(user)).unwrap();
-    for file in ["crds", "rbac.yaml", "rbac-kwok.yaml", "rbac-zonal-autoshift.yaml"] {
-        let file = format!("{}/../../deploy/{file}", env!("CARGO_MANIFEST_DIR"));
-        control_plane.kubectl(&["apply", "--server-side", "--filename", &file]).unwrap();
-    }
-    let wait = ["wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"];
-    control_plane.kubectl(&wait).unwrap();
+    let files = [
+        "deploy/crds",
+        "deploy/rbac.yaml",
+        "deploy/rbac-kwok.yaml",
+        "deploy/rbac-zonal-autoshift.yaml",
+    ];
+    control_plane.apply_files(&files).unwrap();
     control_plane
 }
 

@@ -5,7 +5,7 @@ pub(super) fn help(metric: &str) -> Option<&'static str> {
     HELP.iter().find(|(name, _)| *name == metric).map(|(_, text)| *text)
 }
 
-const HELP: [(&str, &str); 67] = [
+const HELP: [(&str, &str); 68] = [
     ("client_go_request_duration_seconds", "How long requests to the API server took."),
     ("client_go_request_total", "Requests to the API server."),
     ("controller_runtime_reconcile_total", "How often each part looked at its objects."),
@@ -87,6 +87,10 @@ const HELP: [(&str, &str); 67] = [
     ),
     ("karpenter_scheduler_queue_depth", "Pods that wait for a place."),
     ("karpenter_scheduler_scheduling_duration_seconds", "How long finding places took."),
+    (
+        "karpenter_scheduler_unfinished_work_seconds",
+        "For how long places have been looked for; 0 while nobody looks.",
+    ),
     ("karpenter_scheduler_unschedulable_pods_count", "Pods no place was found for."),
     ("karpenter_voluntary_disruption_decisions_total", "Decisions to take nodes away."),
     (

@@ -24,7 +24,7 @@ pub(super) fn write(page: &mut Page, world: &World, shows: Shows, now: Time) {
     build(page);
     process::write(page);
     cluster(page, world, now);
-    waiting(page, world);
+    waiting(page, world, now);
     costs(page, world);
     disruptions(page, world, now);
     if shows == Shows::Totals {
@@ -77,7 +77,7 @@ fn cluster(page: &mut Page, world: &World, now: Time) {
 }
 
 /// Pods without a place.
-fn waiting(page: &mut Page, world: &World) {
+fn waiting(page: &mut Page, world: &World, now: Time) {
     let provisioner = || ("controller", "provisioner".to_owned());
     let unplaced = count(world.memory.unplaced.len());
     page.gauge("karpenter_scheduler_unschedulable_pods_count", &[provisioner()], unplaced);
@@ -90,6 +90,9 @@ fn waiting(page: &mut Page, world: &World) {
     if let Some(began) = world.memory.batch.last_pass_at {
         let labels = [provisioner(), ("scheduling_id", began.millis().to_string())];
         page.gauge("karpenter_scheduler_queue_depth", &labels, count(without_place().count()));
+        let is_solving = world.memory.batch.is_solving;
+        let unfinished = if is_solving { seconds(now.since(began).millis()) } else { 0.0 };
+        page.gauge("karpenter_scheduler_unfinished_work_seconds", &labels, unfinished);
     }
     for (zone, pods) in zones::counted(world, without_place()) {
         let labels = [provisioner(), ("zone", zone)];

@@ -13,7 +13,7 @@ use kerf_model::taint::{Taint, TaintEffect};
 
 use super::meta::{meta, own_annotations, owner_uid, time};
 use crate::node::volume_limits;
-use crate::reader::Reader;
+use crate::reader::{CoreFields as _, Reader};
 
 /// The taint of a node that `kubectl cordon` closed.
 const UNSCHEDULABLE_KEY: &str = "node.kubernetes.io/unschedulable";
@@ -28,8 +28,8 @@ pub(crate) fn read(
     let spec = node.spec.as_ref();
     let mut reader = Reader::default();
     let taints = reader.taints("spec.taints", spec.and_then(|spec| spec.taints.as_ref()));
-    let capacity = reader.resources("status.capacity", status.capacity.as_ref());
-    let allocatable = reader.resources("status.allocatable", status.allocatable.as_ref());
+    let capacity = reader.amounts("status.capacity", status.capacity.as_ref());
+    let allocatable = reader.amounts("status.allocatable", status.allocatable.as_ref());
     let value = taints.zip(capacity).zip(allocatable);
     let ((mut taints, capacity), allocatable) = reader.finish(value)?;
     let closed = spec.is_some_and(|spec| spec.unschedulable == Some(true));

@@ -22,7 +22,6 @@ use super::meta::{meta, name_of, revision};
 use super::news::{Change, News};
 use super::pod::{self, Interners, Reading};
 use super::{claim, disruption_guard, node, node_class, pool};
-use crate::default_spread::ControllerSelector;
 use crate::pod::namespace_of;
 use crate::storage::Storage;
 
@@ -32,13 +31,13 @@ pub struct Observer {
     rules: LabelRules,
     interners: Interners,
     daemon_sets: DaemonSets,
-    storage: Storage,
-    kindred: Kindred,
+    pub(super) storage: Storage,
+    pub(super) kindred: Kindred,
     /// Pods without a node that are read again when what they depend on changes: volumes, or who
     /// selects them.
-    dependent_pods: BTreeMap<PodKey, core::Pod>,
-    volume_limits: HashMap<Name, BTreeMap<String, u32>>,
-    listings: Listings,
+    pub(super) dependent_pods: BTreeMap<PodKey, core::Pod>,
+    pub(super) volume_limits: HashMap<Name, BTreeMap<String, u32>>,
+    pub(super) listings: Listings,
 }
 
 /// What a change to one object comes to.
@@ -212,7 +211,7 @@ impl Observer {
         )
     }
 
-    fn read_pod(&mut self, pod: core::Pod) -> Vec<Object> {
+    pub(super) fn read_pod(&mut self, pod: core::Pod) -> Vec<Object> {
         let reading =
             Reading { storage: &self.storage, kindred: &self.kindred, rules: &self.rules };
         let read = pod::read(&pod, &reading, &mut self.interners);
@@ -259,87 +258,6 @@ impl Observer {
             node: Arc::from(attachment.spec.node_name.as_str()),
             volume_claim: claim.map(Arc::from),
         })
-    }
-
-    /// What volume drivers report belongs to the node of the same name.
-    fn csi_node(&mut self, change: Change<storage::CSINode>, world: &World) -> Vec<Event> {
-        let (name, limits) = match &change {
-            Change::Relisting => return Vec::new(),
-            Change::Listed => return self.listings.end(&Source::CsiNode, world),
-            Change::Is(csi) => (name_of(&csi.metadata), node::limits(csi)),
-            Change::Was(csi) => (name_of(&csi.metadata), BTreeMap::new()),
-        };
-        let node = world.nodes.get(&name).filter(|node| node.volume_limits != limits).cloned();
-        if limits.is_empty() {
-            self.volume_limits.remove(&name);
-        } else {
-            self.volume_limits.insert(name, limits.clone());
-        }
-        let node = node.map(|node| {
-            let mut node = Arc::unwrap_or_clone(node);
-            node.volume_limits = limits;
-            seen(Object::Node(node))
-        });
-        node.into_iter().collect()
-    }
-
-    /// A storage object changed: pods that wait are read again, once all storage is known.
-    fn stored<K>(
-        &mut self,
-        source: Source,
-        change: Change<K>,
-        world: &World,
-        apply: impl FnOnce(&mut Storage, Change<K>),
-    ) -> Vec<Event> {
-        let listed = matches!(change, Change::Listed);
-        if matches!(change, Change::Relisting) {
-            self.listings.begin(source.clone());
-        }
-        apply(&mut self.storage, change);
-        let whole = if listed { self.listings.end(&source, world) } else { Vec::new() };
-        let mut events = self.read_again(|_| true);
-        events.extend(whole);
-        events
-    }
-
-    /// A Service or controller changed: pods that wait near it are read again.
-    fn selecting<K: kube::Resource>(
-        &mut self,
-        source: Source,
-        change: Change<K>,
-        world: &World,
-        selector: impl FnOnce(K) -> Option<ControllerSelector>,
-    ) -> Vec<Event> {
-        let (key, selector) = match change {
-            Change::Relisting => {
-                self.listings.begin(source.clone());
-                self.kindred.clear(&source);
-                return Vec::new();
-            }
-            Change::Listed => {
-                let whole = self.listings.end(&source, world);
-                let mut events = self.read_again(|_| true);
-                events.extend(whole);
-                return events;
-            }
-            Change::Is(object) => (namespaced(object.meta()), selector(*object)),
-            Change::Was(object) => (namespaced(object.meta()), None),
-        };
-        let namespace = key.0.clone();
-        if self.kindred.note(source, key, selector) {
-            return self.read_again(|pod| pod.namespace == namespace);
-        }
-        Vec::new()
-    }
-
-    /// Reads pods that depend on other objects again, once all of those are known.
-    fn read_again(&mut self, which: impl Fn(&PodKey) -> bool) -> Vec<Event> {
-        if !self.listings.know_what_pods_need() {
-            return Vec::new();
-        }
-        let pods = self.dependent_pods.iter().filter(|(key, _)| which(key));
-        let pods: Vec<core::Pod> = pods.map(|(_, pod)| pod.clone()).collect();
-        pods.into_iter().flat_map(|pod| self.read_pod(pod)).map(seen).collect()
     }
 
     /// A change to a kind the engine knows.
@@ -399,10 +317,10 @@ fn one<T>(
     })
 }
 
-fn seen(object: Object) -> Event {
+pub(super) fn seen(object: Object) -> Event {
     Event::Seen(Box::new(object))
 }
 
-fn namespaced(metadata: &ObjectMeta) -> (Name, Name) {
+pub(super) fn namespaced(metadata: &ObjectMeta) -> (Name, Name) {
     (Arc::from(namespace_of(metadata)), name_of(metadata))
 }

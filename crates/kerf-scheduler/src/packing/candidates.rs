@@ -1,0 +1,133 @@
+//! Which machines come into question for the hardest item left, the most promising first.
+
+use crate::packing::item::Item;
+use crate::packing::pack::{Order, Packer};
+use crate::reading::group::Rule;
+use crate::reading::machine::Offer;
+use crate::units::{self, Amounts};
+
+/// Machines that are filled to see which is best, at each step.
+const CANDIDATES_MAX: usize = 6;
+/// How far beyond the average share of a forced number of nodes a machine may go, in percent.
+const SHARE_PERCENT: u128 = 125;
+
+/// What a machine costs, what its filling would be worth, which it is, and its price.
+type Ranked = (u128, u128, usize, u64);
+
+impl Packer<'_> {
+    /// The machines that hold an item, with their prices: those that also hold the pods that must
+    /// follow it, if there are any.
+    pub(crate) fn fitting(&self, hardest: usize) -> Vec<(usize, u64)> {
+        let class = &self.world.classes[self.items[hardest].class];
+        let mut with_company = class.requests.clone();
+        for (index, item) in self.items.iter().enumerate() {
+            if self.followers[index] && self.left[index] > 0 && self.may_follow(item, hardest) {
+                let asked = &self.world.classes[item.class].requests;
+                units::add(&mut with_company, asked, self.left[index]);
+            }
+        }
+        let fitting = self.holding(hardest, &with_company);
+        if fitting.is_empty() && with_company != class.requests {
+            return self.holding(hardest, &class.requests);
+        }
+        fitting
+    }
+
+    /// Whether an item's pods may stand where those of another do, because they do.
+    fn may_follow(&self, follower: &Item, leader: usize) -> bool {
+        let leader = &self.world.classes[self.items[leader].class];
+        let variant = &self.world.classes[follower.class].variants[follower.variant];
+        let near = variant.groups.iter().filter(|group| {
+            self.world.hosts.contains(**group) && self.world.groups.get(**group).rule == Rule::Near
+        });
+        near.clone().next().is_some() && near.into_iter().all(|group| leader.counts_in(*group))
+    }
+
+    /// The machines that meet an item's demand and have so much, with their prices.
+    fn holding(&self, hardest: usize, requests: &Amounts) -> Vec<(usize, u64)> {
+        let item = &self.items[hardest];
+        let demand = self.world.demands.get(item.demand);
+        let fitting = demand.priced.iter().copied().filter(|(machine, _)| {
+            let machine = &self.world.machines.all[*machine as usize];
+            units::fits(requests, &machine.free) && self.state.allows(machine)
+        });
+        let priced = |(machine, price): (u32, u64)| {
+            let machine = machine as usize;
+            if self.state.reservations.is_empty() {
+                return Some((machine, price));
+            }
+            self.offer_left(machine, item).map(|offer| (machine, offer.price_micros))
+        };
+        fitting.filter_map(priced).collect()
+    }
+
+    /// Those of the machines that are most likely to be filled cheaply.
+    pub(crate) fn ranked(&self, machines: impl Iterator<Item = (usize, u64)>) -> Vec<(usize, u64)> {
+        let remaining = (&self.remaining, self.worth.value(&self.remaining));
+        let share = self.share(remaining.1);
+        let mut ranked: Vec<Ranked> = machines
+            .map(|(machine, price)| {
+                let free = &self.world.machines.all[machine].free;
+                let filled = (free, self.machine_values[machine]);
+                let value = match self.by {
+                    Order::ByWorth | Order::ByCpu => {
+                        u128::from(self.worth.value_of_smaller(filled, remaining))
+                    }
+                    Order::Blended => self.blended_value(machine, remaining.1),
+                };
+                let value = value.max(1);
+                (u128::from(price + self.overhead_micros).max(1), value, machine, price)
+            })
+            .collect();
+        if let Some(share) = share {
+            let least = ranked.iter().map(|(_, value, ..)| *value).min().unwrap_or(0);
+            let most = share.max(least);
+            ranked.retain(|(_, value, ..)| *value <= most);
+        }
+        let by_promise = |a: &Ranked, b: &Ranked| {
+            (a.0 * b.1).cmp(&(b.0 * a.1)).then(b.1.cmp(&a.1)).then(a.2.cmp(&b.2))
+        };
+        if ranked.len() > CANDIDATES_MAX {
+            // Only the first few are wanted: no need to sort the hundreds behind them.
+            ranked.select_nth_unstable_by(CANDIDATES_MAX, by_promise);
+            ranked.truncate(CANDIDATES_MAX);
+        }
+        ranked.sort_unstable_by(by_promise);
+        ranked.into_iter().map(|(_, _, machine, price)| (machine, price)).collect()
+    }
+
+    /// What a machine's part of all that is left is worth.
+    fn blended_value(&self, machine: usize, all: u64) -> u128 {
+        let (part, whole) = self.part_held(machine);
+        u128::from(all) * part.unsigned_abs() / whole.unsigned_abs()
+    }
+
+    /// How much of all that is left a machine holds when it gets the same part of every item, as a
+    /// part of a whole.
+    pub(crate) fn part_held(&self, machine: usize) -> (i128, i128) {
+        let free = &self.world.machines.all[machine].free;
+        let wanted = self.remaining.iter().enumerate().filter(|(_, wanted)| **wanted > 0);
+        let parts = wanted.map(|(resource, wanted)| {
+            let free = free.get(resource).copied().unwrap_or(0).max(0);
+            (i128::from(free.min(*wanted)), i128::from(*wanted))
+        });
+        parts.min_by(|a, b| (a.0 * b.1).cmp(&(b.0 * a.1))).unwrap_or((1, 1))
+    }
+
+    /// The cheapest offer of a machine for an item, used-up reservations left out.
+    pub(crate) fn offer_left(&self, machine: usize, item: &Item) -> Option<&Offer> {
+        let machine = &self.world.machines.all[machine];
+        let mut node = self.world.machines.templates[machine.template].requirements.clone();
+        node.narrow(&self.world.demands.get(item.demand).requirements, self.world.vocabulary);
+        machine.cheapest_left(&node, &self.state.reservations, self.world.vocabulary)
+    }
+
+    /// What a node should hold at most, where a rule forces many nodes anyway. `all` is what the pods
+    /// left are worth.
+    fn share(&self, all: u64) -> Option<u128> {
+        let forced = self.forced.as_ref().filter(|forced| forced.pods_left > 0)?;
+        let nodes = forced.nodes();
+        let all = u128::from(all);
+        Some(all * SHARE_PERCENT / 100 / u128::try_from(nodes).unwrap_or(1).max(1))
+    }
+}

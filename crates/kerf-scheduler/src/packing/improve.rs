@@ -1,0 +1,79 @@
+//! Making a fleet cheaper after everything is placed.
+
+use crate::packing::bin::{Bin, Content};
+use crate::packing::item::World;
+use crate::packing::pack::Packing;
+
+/// Nodes that are tried to be done without: the worst filled.
+const DISSOLVED_MAX: usize = 48;
+/// Other nodes whose slack is looked at for each.
+const TARGETS_MAX: usize = 256;
+
+/// Does without nodes whose pods fit into the slack of others, emptiest first.
+pub(crate) fn improve(packing: &mut Packing, world: &World<'_>) {
+    let mut order: Vec<usize> = (0..packing.bins.len()).collect();
+    order.sort_by_key(|index| {
+        let cpu = packing.bins[*index].requests.first().copied().unwrap_or(0);
+        (cpu, std::cmp::Reverse(*index))
+    });
+    order.truncate(DISSOLVED_MAX);
+    let mut gone: Vec<usize> = Vec::new();
+    for index in order {
+        if let Some(changed) = dissolved(index, &gone, packing, world) {
+            for (target, bin) in changed {
+                packing.bins[target] = bin;
+            }
+            give_back(index, packing, world);
+            gone.push(index);
+        }
+    }
+    gone.sort_unstable();
+    for index in gone.into_iter().rev() {
+        packing.bins.remove(index);
+    }
+}
+
+/// The other nodes with the pods of one node added, if they have room for all.
+fn dissolved(
+    index: usize,
+    gone: &[usize],
+    packing: &Packing,
+    world: &World<'_>,
+) -> Option<Vec<(usize, Bin)>> {
+    let mut changed: Vec<(usize, Bin)> = Vec::new();
+    for Content { item, count } in &packing.bins[index].contents {
+        let mut left = *count;
+        let targets =
+            (0..packing.bins.len()).filter(|target| *target != index && !gone.contains(target));
+        for target in targets.take(TARGETS_MAX) {
+            let position = changed.iter().position(|(known, _)| *known == target);
+            let bin = position.map_or(&packing.bins[target], |position| &changed[position].1);
+            let room = bin.room(item, world, &packing.state.started, left);
+            if room > 0 {
+                let mut bin = bin.clone();
+                bin.add(item, world, room);
+                match position {
+                    Some(position) => changed[position].1 = bin,
+                    None => changed.push((target, bin)),
+                }
+                left -= room;
+            }
+            if left == 0 {
+                break;
+            }
+        }
+        if left > 0 {
+            return None;
+        }
+    }
+    Some(changed)
+}
+
+/// Returns what a node took of its pool's limits.
+fn give_back(index: usize, packing: &mut Packing, world: &World<'_>) {
+    let machine = &world.machines.all[packing.bins[index].machine];
+    packing.state.give_back(machine.template, &machine.capacity);
+    if let Some(reservation) = packing.bins[index].reserved {
+        packing.state.reservations[reservation] += 1;
+    }
+}

@@ -1,0 +1,46 @@
+//! What is packed: pods of one class, placed one way, bound for one set of domains.
+
+use kerf_model::vocabulary::{KeyId, ValueId};
+use smallvec::SmallVec;
+
+use crate::reading::class::Class;
+use crate::reading::demand::{DemandId, Demands};
+use crate::reading::group::Groups;
+use crate::reading::machine::Machines;
+use crate::reading::occupancy::HostGroups;
+use kerf_model::vocabulary::{KeySet, Vocabulary};
+
+/// The domains an item is bound for.
+pub(crate) type Pins = SmallVec<[(KeyId, ValueId); 1]>;
+
+/// Pods of one class, placed one way, bound for one set of domains.
+#[derive(Clone, Debug)]
+pub(crate) struct Item {
+    pub(crate) class: usize,
+    pub(crate) variant: usize,
+    pub(crate) pins: Pins,
+    pub(crate) demand: DemandId,
+    pub(crate) count: i64,
+}
+
+impl Item {
+    /// Whether another stands for the same pods, placed in the same way.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        (self.class, self.variant, &self.pins) == (other.class, other.variant, &other.pins)
+    }
+}
+
+/// Everything packing reads and never changes.
+#[derive(Clone, Copy)]
+pub(crate) struct World<'a> {
+    pub(crate) classes: &'a [Class],
+    pub(crate) groups: &'a Groups,
+    pub(crate) hosts: &'a HostGroups,
+    pub(crate) machines: &'a Machines,
+    pub(crate) demands: &'a Demands,
+    pub(crate) vocabulary: &'a Vocabulary,
+    pub(crate) well_known: &'a KeySet,
+    pub(crate) best_effort_min_values: bool,
+    /// Most instance types a new node keeps as options.
+    pub(crate) options_max: usize,
+}

@@ -1,0 +1,310 @@
+//! Packing items onto new nodes, cheaply.
+//!
+//! The hardest item left decides which machines come into question. Each promising machine is
+//! filled, hardest items first, and the filling that costs least for what it holds is repeated as
+//! often as the items allow. What a filling holds is measured in the worth of its resources, so a
+//! machine whose memory lies idle is as dear as it really is.
+
+use std::cmp::Reverse;
+
+use crate::packing::bin::Bin;
+use crate::packing::filling::Filling;
+use crate::packing::forced::{Forced, forced};
+use crate::packing::improve::improve;
+use crate::packing::item::{Item, World};
+use crate::packing::pack_state::PackState;
+use crate::packing::worth::Worth;
+use crate::reading::group::{GroupId, Rule};
+use crate::units::{self, Amounts};
+
+/// A fleet for a list of items.
+#[derive(Clone, Debug)]
+pub(crate) struct Packing {
+    pub(crate) bins: Vec<Bin>,
+    /// How many pods of each item found no place.
+    pub(crate) left: Vec<i64>,
+    pub(crate) state: PackState,
+    /// The price of each node: that of its cheapest choice.
+    pub(crate) prices: Vec<u64>,
+    /// How many machines were filled to find it.
+    pub(crate) fillings: u32,
+}
+
+/// A fleet in the making.
+pub(crate) struct Packer<'a> {
+    pub(crate) world: World<'a>,
+    pub(crate) items: &'a [Item],
+    /// Items, hardest first; those that must follow others to their node come last.
+    pub(crate) order: Vec<usize>,
+    /// Of each item whether it must follow others to their node.
+    pub(crate) followers: Vec<bool>,
+    pub(crate) left: Vec<i64>,
+    pub(crate) remaining: Amounts,
+    pub(crate) worth: Worth,
+    /// What each machine that comes into question is worth when it is filled.
+    pub(crate) machine_values: Vec<u64>,
+    pub(crate) state: PackState,
+    pub(crate) overhead_micros: u64,
+    pub(crate) by: Order,
+    /// A rule that forces many nodes, and its items, hardest first.
+    pub(crate) forced: Option<Forced>,
+    /// The least any item left asks for, by resource, and of how many items.
+    pub(crate) least: Amounts,
+    least_of: usize,
+    bins: Vec<Bin>,
+    fillings: u32,
+}
+
+/// Which item counts as the hardest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// The one whose pods are worth most.
+    ByWorth,
+    /// The one whose pods ask for most CPU, then memory.
+    ByCpu,
+    /// As by worth; but every node gets some of everything that is left, as if pods were dealt out.
+    Blended,
+}
+
+impl Packing {
+    /// What all nodes cost together.
+    pub(crate) fn price_micros(&self) -> u64 {
+        self.prices.iter().sum()
+    }
+}
+
+/// Packs items onto new nodes, counting `overhead_micros` on top of each node's price.
+pub(crate) fn pack(
+    world: World<'_>,
+    items: &[Item],
+    state: &PackState,
+    overhead_micros: u64,
+    by: Order,
+) -> Packing {
+    let mut remaining = Amounts::new();
+    for item in items {
+        units::add(&mut remaining, &world.classes[item.class].requests, item.count);
+    }
+    let worth = Worth::of(&remaining, offered_to(items, &world), &world, overhead_micros);
+    let mut machine_values = vec![0; world.machines.all.len()];
+    for (machine, _) in offered_to(items, &world) {
+        machine_values[machine] = worth.value(&world.machines.all[machine].free);
+    }
+    let followers: Vec<bool> = items.iter().map(|item| follows(item, &world)).collect();
+    let hardness = |index: &usize| {
+        let requests = &world.classes[items[*index].class].requests;
+        let at = |resource| requests.get(resource).copied().unwrap_or(0);
+        match by {
+            Order::ByWorth | Order::Blended => (worth.value(requests), 0),
+            Order::ByCpu => (u64::try_from(at(0)).unwrap_or(0), at(1)),
+        }
+    };
+    let mut order: Vec<usize> = (0..items.len()).collect();
+    order.sort_by_cached_key(|index| (followers[*index], Reverse(hardness(index)), *index));
+    let mut packer = Packer {
+        world,
+        items,
+        forced: forced(items, &order, &world),
+        order,
+        followers,
+        left: items.iter().map(|item| item.count).collect(),
+        remaining,
+        worth,
+        machine_values,
+        state: state.clone(),
+        overhead_micros,
+        by,
+        least: Amounts::new(),
+        least_of: usize::MAX / 8,
+        bins: Vec::new(),
+        fillings: 0,
+    };
+    packer.run();
+    packer.settle_followers();
+    let Packer { bins, left, state, fillings, .. } = packer;
+    let mut packing = Packing { bins, left, state, prices: Vec::new(), fillings };
+    improve(&mut packing, &world);
+    packing.prices = prices(&packing.bins, &world);
+    packing
+}
+
+/// The price of each node.
+fn prices(bins: &[Bin], world: &World<'_>) -> Vec<u64> {
+    let mut prices: Vec<u64> = Vec::new();
+    for (index, bin) in bins.iter().enumerate() {
+        let price = match Bin::like_the_last(bins, index) {
+            Some(last) => prices[last],
+            None => bin.price_micros(world),
+        };
+        prices.push(price);
+    }
+    prices
+}
+
+/// Every machine some item could use, with its cheapest price.
+fn offered_to<'a>(
+    items: &'a [Item],
+    world: &'a World<'a>,
+) -> impl Iterator<Item = (usize, u64)> + 'a {
+    let mut demands: Vec<usize> = items.iter().map(|item| item.demand).collect();
+    demands.sort_unstable();
+    demands.dedup();
+    let priced = demands.into_iter().flat_map(|demand| world.demands.get(demand).priced.iter());
+    priced.map(|(machine, price)| (*machine as usize, *price))
+}
+
+/// Whether an item's pods can only stand on a node where others stand already.
+fn follows(item: &Item, world: &World<'_>) -> bool {
+    let class = &world.classes[item.class];
+    class.variants[item.variant].groups.iter().any(|group| {
+        world.hosts.contains(*group)
+            && world.groups.get(*group).rule == Rule::Near
+            && !class.counts_in(*group)
+    })
+}
+
+impl Packer<'_> {
+    fn run(&mut self) {
+        self.drop_done(None);
+        while let Some(hardest) = self.order.first().copied() {
+            match self.best_filling(hardest) {
+                Some(filling) => {
+                    self.take(filling);
+                    self.drop_done(None);
+                }
+                // Nothing holds it any more: its pods stay without a place.
+                None => self.drop_done(Some(hardest)),
+            }
+        }
+    }
+
+    /// Drops items of which nothing is left, and one that cannot be placed, from the order.
+    fn drop_done(&mut self, hopeless: Option<usize>) {
+        let left = &self.left;
+        let stays = |index: &usize| left[*index] > 0 && Some(*index) != hopeless;
+        self.order.retain(stays);
+        if let Some(forced) = &mut self.forced {
+            forced.items.retain(stays);
+        }
+        // Fewer items ask for no less, so an old answer errs on the safe side.
+        if self.order.len() * 8 > self.least_of * 7 {
+            return;
+        }
+        self.least_of = self.order.len();
+        self.least.clear();
+        for (place, index) in self.order.iter().enumerate() {
+            let asked = &self.world.classes[self.items[*index].class].requests;
+            if place == 0 {
+                self.least.clone_from(asked);
+            }
+            self.least.truncate(asked.len());
+            for (least, asked) in self.least.iter_mut().zip(asked) {
+                *least = (*least).min(*asked);
+            }
+        }
+    }
+
+    /// The filling that costs least for what it holds. Pools are tried in the order of their
+    /// weights; pools of one weight compete by price.
+    fn best_filling(&mut self, hardest: usize) -> Option<Filling> {
+        let fitting = self.fitting(hardest);
+        let templates = &self.world.machines.templates;
+        let weight = |machine: usize| templates[self.world.machines.all[machine].template].weight;
+        let mut weights: Vec<u32> = fitting.iter().map(|(machine, _)| weight(*machine)).collect();
+        weights.sort_unstable_by_key(|weight| Reverse(*weight));
+        weights.dedup();
+        weights.into_iter().find_map(|tier| {
+            let of_tier = fitting.iter().copied().filter(|(machine, _)| weight(*machine) == tier);
+            let candidates = self.ranked(of_tier);
+            self.best_of(candidates, hardest)
+        })
+    }
+
+    /// The best of some machines, filled.
+    fn best_of(&mut self, candidates: Vec<(usize, u64)>, hardest: usize) -> Option<Filling> {
+        let mut best: Option<(u128, u128, Filling)> = None;
+        for (machine, price_micros) in candidates {
+            self.fillings += 1;
+            let filling = self.fill(machine, hardest);
+            let reserves = !self.state.reservations.is_empty();
+            if filling.held.is_empty() || (reserves && filling.bin.choices(&self.world).is_empty())
+            {
+                continue;
+            }
+            let cost = u128::from(price_micros + self.overhead_micros).max(1);
+            let value = u128::from(self.worth.value(&filling.bin.requests)).max(1);
+            let better = best
+                .as_ref()
+                .is_none_or(|(best_cost, best_value, _)| cost * best_value < best_cost * value);
+            if better {
+                best = Some((cost, value, filling));
+            }
+        }
+        best.map(|(_, _, filling)| filling)
+    }
+
+    /// Gives pods that must follow others the slack of the nodes those stand on.
+    fn settle_followers(&mut self) {
+        for index in (0..self.items.len()).filter(|index| self.followers[*index]) {
+            for bin in &mut self.bins {
+                let (item, left) = (&self.items[index], self.left[index]);
+                let room = bin.room(item, &self.world, &self.state.started, left);
+                if room > 0 {
+                    bin.add(item, &self.world, room);
+                    self.left[index] -= room;
+                }
+            }
+        }
+    }
+
+    /// Adds a filling as often as the items allow.
+    fn take(&mut self, filling: Filling) {
+        let Filling { bin, held } = filling;
+        let times = held.iter().map(|(index, count)| self.left[*index] / count).min().unwrap_or(1);
+        let times = times.min(self.state.times_allowed(&self.world.machines.all[bin.machine]));
+        let times = if self.must_be_single(&bin) { 1 } else { times.max(1) };
+        for (index, count) in &held {
+            self.left[*index] -= count * times;
+            let item = &self.items[*index];
+            let class = &self.world.classes[item.class];
+            units::subtract(&mut self.remaining, &class.requests, count * times);
+            for group in &class.matched_hosts {
+                self.state.started[*group] = true;
+            }
+            if let Some(forced) = &mut self.forced
+                && class.counts_in(forced.group)
+                && class.variants[item.variant].groups.contains(&forced.group)
+            {
+                forced.pods_left -= count * times;
+            }
+        }
+        let machine = &self.world.machines.all[bin.machine];
+        let (template, capacity) = (machine.template, machine.capacity.clone());
+        if let Some(left) = &mut self.state.nodes_left[template] {
+            *left -= times;
+        }
+        for (index, left) in &mut self.state.limits[template] {
+            *left -= capacity.get(*index).copied().unwrap_or(0) * times;
+        }
+        if let Some(reservation) = bin.reserved {
+            self.state.reservations[reservation] -= 1;
+        }
+        for _ in 1..times {
+            self.bins.push(bin.clone());
+        }
+        self.bins.push(bin);
+    }
+
+    /// Whether taking the filling changes what the next may hold.
+    fn must_be_single(&self, bin: &Bin) -> bool {
+        let near = |group: &GroupId| {
+            self.world.hosts.contains(*group) && self.world.groups.get(*group).rule == Rule::Near
+        };
+        bin.reserved.is_some()
+            || bin.contents.iter().any(|content| {
+                let variant =
+                    &self.world.classes[content.item.class].variants[content.item.variant];
+                variant.groups.iter().any(near)
+            })
+    }
+}

@@ -1,0 +1,56 @@
+//! What packing uses up.
+
+use crate::reading::machine::{Machine, Machines};
+use crate::units::Amounts;
+
+/// What changes while packing.
+#[derive(Clone, Debug)]
+pub(crate) struct PackState {
+    /// What the limits of each template leave.
+    pub(crate) limits: Vec<Vec<(usize, i64)>>,
+    pub(crate) nodes_left: Vec<Option<i64>>,
+    /// What is left of each reservation.
+    pub(crate) reservations: Vec<u32>,
+    /// Of each group whether a matching pod stands anywhere.
+    pub(crate) started: Vec<bool>,
+}
+
+impl PackState {
+    /// Nothing is taken yet, and nobody stands anywhere.
+    pub(crate) fn new(machines: &Machines, groups: usize) -> Self {
+        let templates = machines.templates.iter();
+        Self {
+            limits: templates.clone().map(|template| template.limits.clone()).collect(),
+            nodes_left: templates.map(|template| template.nodes_left).collect(),
+            reservations: machines.reservations.iter().map(|(_, left)| *left).collect(),
+            started: vec![false; groups],
+        }
+    }
+
+    /// Returns what a node of such a capacity takes of a template's limits.
+    pub(crate) fn give_back(&mut self, template: usize, capacity: &Amounts) {
+        if let Some(left) = &mut self.nodes_left[template] {
+            *left += 1;
+        }
+        for (resource, left) in &mut self.limits[template] {
+            *left += capacity.get(*resource).copied().unwrap_or(0);
+        }
+    }
+
+    /// Whether the limits of its pool leave room for one more of a machine.
+    pub(crate) fn allows(&self, machine: &Machine) -> bool {
+        let at = |index: usize| machine.capacity.get(index).copied().unwrap_or(0);
+        self.nodes_left[machine.template].is_none_or(|left| left > 0)
+            && self.limits[machine.template].iter().all(|(index, left)| at(*index) <= *left)
+    }
+
+    /// How many more of a machine the limits of its pool leave room for.
+    pub(crate) fn times_allowed(&self, machine: &Machine) -> i64 {
+        let by_count = self.nodes_left[machine.template].unwrap_or(i64::MAX);
+        let by_amount = self.limits[machine.template].iter().filter_map(|(index, left)| {
+            let one = machine.capacity.get(*index).copied().unwrap_or(0);
+            (one > 0).then(|| left / one)
+        });
+        by_amount.min().unwrap_or(i64::MAX).min(by_count)
+    }
+}

@@ -1,0 +1,177 @@
+//! What becomes of a plan when somebody else puts the pods onto the nodes.
+//!
+//! The cluster's scheduler does not know which pod is meant for which node. It gives each pod to
+//! the node that is least in use, so a plan that fits like a puzzle comes apart: memory is left
+//! where processors are gone. A rehearsal fills the new nodes in that way and tells who is left
+//! over.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::packing::bin::{Bin, Content};
+use crate::packing::item::{Item, World};
+use crate::units::{self, Amounts};
+
+/// How finely it is told how much of a node is in use.
+const PARTS: i128 = 1 << 20;
+/// The resources by which the cluster's scheduler tells: CPU and memory, as they are numbered.
+const TELLING: [usize; 2] = [0, 1];
+
+/// The order in which pods come is not known, so several are tried.
+#[derive(Clone, Copy)]
+enum Coming {
+    /// The smallest first: later much is left in pieces too small for the others.
+    SmallestFirst,
+    LargestFirst,
+    /// Mixed well: the same part of each kind in each turn.
+    InTurn,
+    /// As when they are made at the same time: as many of each kind in each turn, while there are.
+    SideBySide,
+}
+
+impl Coming {
+    const ALL: [Self; 4] =
+        [Self::SmallestFirst, Self::LargestFirst, Self::InTurn, Self::SideBySide];
+}
+
+/// In how many turns pods come that come in turn.
+const TURNS: i64 = 128;
+
+/// A node at the rehearsal.
+#[derive(Clone)]
+struct Stage {
+    /// What pods may use of it.
+    whole: Amounts,
+    free: Amounts,
+}
+
+/// Pods of one kind at the rehearsal.
+struct Troupe<'a> {
+    /// Which item they are.
+    item: usize,
+    requests: &'a Amounts,
+    count: i64,
+    /// The nodes they may stand on.
+    stages: Vec<usize>,
+}
+
+/// How many pods of each item find no place in the worst case.
+pub(crate) fn left_over(bins: &[Bin], items: &[Item], world: &World<'_>) -> Vec<i64> {
+    let stages = stages(bins, world);
+    let mut troupes = troupes(bins, items, world);
+    troupes.sort_by(|a, b| (a.requests, a.item).cmp(&(b.requests, b.item)));
+    let played = Coming::ALL.map(|coming| play(stages.clone(), &troupes, coming));
+    let worst = played.into_iter().max_by_key(|left| left.iter().sum::<i64>());
+    let mut left_over = vec![0; items.len()];
+    for (troupe, left) in troupes.iter().zip(worst.into_iter().flatten()) {
+        left_over[troupe.item] = left;
+    }
+    left_over
+}
+
+/// Lets the pods come; answers how many of each kind find no place.
+fn play(mut stages: Vec<Stage>, troupes: &[Troupe<'_>], coming: Coming) -> Vec<i64> {
+    let mut left = vec![0; troupes.len()];
+    let turns = match coming {
+        Coming::SmallestFirst | Coming::LargestFirst => 1,
+        Coming::InTurn | Coming::SideBySide => TURNS,
+    };
+    let most = troupes.iter().map(|troupe| troupe.count).max().unwrap_or(0);
+    for turn in 0..turns {
+        for place in 0..troupes.len() {
+            let place = match coming {
+                Coming::LargestFirst => troupes.len() - 1 - place,
+                _ => place,
+            };
+            let Troupe { requests, count, stages: open, .. } = &troupes[place];
+            let by_now = |turn: i64| match coming {
+                Coming::SideBySide => (most * turn / turns).min(*count),
+                _ => count * turn / turns,
+            };
+            let come = by_now(turn + 1) - by_now(turn);
+            left[place] += come - fill(&mut stages, open, requests, come);
+        }
+    }
+    left
+}
+
+/// The pods that may go astray, by kind.
+fn troupes<'a>(bins: &[Bin], items: &[Item], world: &World<'a>) -> Vec<Troupe<'a>> {
+    let mut counts: Vec<i64> = vec![0; items.len()];
+    for Content { item, count } in bins.iter().flat_map(|bin| &bin.contents) {
+        if let Some(index) = items.iter().position(|known| known.is_same(item)) {
+            counts[index] += count;
+        }
+    }
+    let astray = items
+        .iter()
+        .zip(counts)
+        .enumerate()
+        .filter(|(_, (item, count))| *count > 0 && may_stray(item, world));
+    astray
+        .map(|(index, (item, count))| Troupe {
+            item: index,
+            requests: &world.classes[item.class].requests,
+            count,
+            stages: (0..bins.len()).filter(|bin| bins[*bin].accepts(item, world)).collect(),
+        })
+        .collect()
+}
+
+/// Whether the cluster's scheduler may put an item's pods onto any node: no rule about other pods
+/// says where they go.
+pub(crate) fn may_stray(item: &Item, world: &World<'_>) -> bool {
+    let class = &world.classes[item.class];
+    item.pins.is_empty()
+        && class.matched.is_empty()
+        && class.variants[item.variant].groups.is_empty()
+        && class.shape.host_ports.is_empty()
+}
+
+/// The nodes with those pods on them that stay where they are planned.
+fn stages(bins: &[Bin], world: &World<'_>) -> Vec<Stage> {
+    let mut stages: Vec<Stage> = Vec::with_capacity(bins.len());
+    for (index, bin) in bins.iter().enumerate() {
+        let whole = match Bin::like_the_last(bins, index) {
+            Some(last) => stages[last].whole.clone(),
+            None => world.machines.all[bin.cheapest_machine(world)].free.clone(),
+        };
+        let mut free = whole.clone();
+        for Content { item, count } in &bin.contents {
+            if !may_stray(item, world) {
+                units::subtract(&mut free, &world.classes[item.class].requests, *count);
+            }
+        }
+        stages.push(Stage { whole, free });
+    }
+    stages
+}
+
+/// Gives pods that are alike to the nodes, each to the one least in use; answers how many found one.
+fn fill(stages: &mut [Stage], open: &[usize], requests: &Amounts, count: i64) -> i64 {
+    let with_use = |index: &usize| Reverse((stages[*index].in_use(), *index));
+    let mut by_use: BinaryHeap<Reverse<(i128, usize)>> = open.iter().map(with_use).collect();
+    for placed in 0..count {
+        let index = loop {
+            let Some(Reverse((_, index))) = by_use.pop() else { return placed };
+            if units::fits(requests, &stages[index].free) {
+                break index;
+            }
+        };
+        units::subtract(&mut stages[index].free, requests, 1);
+        by_use.push(Reverse((stages[index].in_use(), index)));
+    }
+    count
+}
+
+impl Stage {
+    /// How much of it is in use.
+    fn in_use(&self) -> i128 {
+        let part = |resource: usize| {
+            let at = |amounts: &Amounts| i128::from(amounts.get(resource).copied().unwrap_or(0));
+            let whole = at(&self.whole).max(1);
+            (whole - at(&self.free)) * PARTS / whole
+        };
+        TELLING.into_iter().map(part).sum()
+    }
+}

@@ -1,0 +1,208 @@
+//! What pods ask of a node, and which machines and nodes could answer; worked out once for all pods
+//! that ask the same.
+
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use kerf_model::bitset::BitSet;
+use kerf_model::requirements::Requirements;
+use kerf_model::taint::TaintSet;
+use kerf_model::vocabulary::{KeyId, KeySet, ValueId, Vocabulary};
+use rustc_hash::FxHashMap;
+
+use crate::reading::machine::Machines;
+use crate::reading::node::NodeState;
+
+/// The place of a demand in [`Demands`].
+pub(crate) type DemandId = usize;
+
+/// A demand and its answers.
+#[derive(Debug)]
+pub(crate) struct Demand {
+    pub(crate) requirements: Requirements,
+    /// Machines that accept it.
+    pub(crate) machines: BitSet,
+    /// The same with their cheapest prices.
+    pub(crate) priced: Vec<(u32, u64)>,
+    /// Nodes that accept it.
+    pub(crate) nodes: BitSet,
+    /// By key: where its pods could stand.
+    domains: RwLock<FxHashMap<KeyId, Arc<[Domain]>>>,
+}
+
+/// A domain that pods of a demand could stand in, with the machines in it, largest first, and the
+/// nodes in it.
+#[derive(Debug)]
+pub(crate) struct Domain {
+    pub(crate) value: ValueId,
+    pub(crate) machines: Vec<u32>,
+    pub(crate) nodes: Vec<u32>,
+    pub(crate) cheapest_micros: u64,
+}
+
+/// What a demand asks for.
+type Wanted = (Requirements, TaintSet);
+
+/// Demands worked out for any question about a cluster. Their answers follow from the cluster alone,
+/// so it makes no difference which question comes first.
+#[derive(Debug, Default)]
+pub(crate) struct KnownDemands {
+    known: RwLock<FxHashMap<Wanted, Arc<Demand>>>,
+}
+
+/// The demands of one question, numbered.
+#[derive(Debug, Default)]
+pub(crate) struct Demands {
+    demands: Vec<Arc<Demand>>,
+    numbers: FxHashMap<Wanted, DemandId>,
+}
+
+/// What demands are matched against.
+pub(crate) struct Supply<'a> {
+    pub(crate) machines: &'a Machines,
+    pub(crate) nodes: &'a [NodeState],
+    pub(crate) well_known: &'a KeySet,
+    pub(crate) vocabulary: &'a Vocabulary,
+    pub(crate) known: &'a KnownDemands,
+}
+
+impl Demands {
+    pub(crate) fn get(&self, id: DemandId) -> &Demand {
+        &self.demands[id]
+    }
+
+    /// The demand for a node with these requirements and taints, if it was asked before.
+    pub(crate) fn known(
+        &self,
+        requirements: &Requirements,
+        tolerated: &TaintSet,
+    ) -> Option<&Demand> {
+        let id = self.numbers.get(&(requirements.clone(), tolerated.clone()))?;
+        Some(&self.demands[*id])
+    }
+
+    /// The demand for a node with these requirements and at most these taints.
+    pub(crate) fn find(
+        &mut self,
+        requirements: &Requirements,
+        tolerated: &TaintSet,
+        supply: &Supply<'_>,
+    ) -> DemandId {
+        let wanted = (requirements.clone(), tolerated.clone());
+        if let Some(known) = self.numbers.get(&wanted) {
+            return *known;
+        }
+        let id = self.demands.len();
+        self.demands.push(supply.demand(&wanted));
+        self.numbers.insert(wanted, id);
+        id
+    }
+
+    /// The domains of a key that pods of a demand could stand in, in order of value.
+    pub(crate) fn domains(&self, id: DemandId, key: KeyId, supply: &Supply<'_>) -> Arc<[Domain]> {
+        let demand = &self.demands[id];
+        if let Some(known) = read(&demand.domains).get(&key) {
+            return known.clone();
+        }
+        let domains: Arc<[Domain]> = domains_of(demand, key, supply).into();
+        write(&demand.domains).insert(key, domains.clone());
+        domains
+    }
+}
+
+impl Supply<'_> {
+    fn demand(&self, wanted: &Wanted) -> Arc<Demand> {
+        if let Some(known) = read(&self.known.known).get(wanted) {
+            return known.clone();
+        }
+        let demand = Arc::new(self.answer(wanted));
+        write(&self.known.known).insert(wanted.clone(), demand.clone());
+        demand
+    }
+
+    /// Looks at every machine and every node.
+    fn answer(&self, (requirements, tolerated): &Wanted) -> Demand {
+        let priced =
+            self.machines.accepting(requirements, tolerated, self.well_known, self.vocabulary);
+        let machines = priced.iter().map(|(index, _)| *index).collect();
+        let none = KeySet::new();
+        let accepting = self.nodes.iter().enumerate().filter(|(_, node)| {
+            node.taints.is_subset(tolerated)
+                && node.labels.compatible(requirements, &none, self.vocabulary)
+        });
+        let nodes = accepting
+            .map(|(index, _)| u32::try_from(index).expect("fewer than 2³² nodes"))
+            .collect();
+        let requirements = requirements.clone();
+        Demand { requirements, machines, priced, nodes, domains: RwLock::default() }
+    }
+}
+
+/// A thread that panicked while it held the lock left the map whole: each entry is inserted at once.
+fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+    lock.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn domains_of(demand: &Demand, key: KeyId, supply: &Supply<'_>) -> Vec<Domain> {
+    let mut domains: Vec<Domain> = Vec::new();
+    for index in demand.machines.iter() {
+        let machine = &supply.machines.all[index as usize];
+        let template = &supply.machines.templates[machine.template];
+        let mut both = template.requirements.clone();
+        both.narrow(&demand.requirements, supply.vocabulary);
+        let offered = machine.domains(key, supply.vocabulary);
+        let offered = if offered.is_empty() {
+            let own = both.find(key).filter(|own| !own.is_complement());
+            own.map(|own| own.values().iter().collect()).unwrap_or_default()
+        } else {
+            offered
+        };
+        let wanted = both.find(key).cloned();
+        for value in offered {
+            if !wanted.as_ref().is_none_or(|wanted| wanted.has(value, supply.vocabulary)) {
+                continue;
+            }
+            let offer = machine.offers.iter().find(|offer| {
+                both.intersects(&offer.requirements, supply.vocabulary)
+                    && offer
+                        .requirements
+                        .find(key)
+                        .is_none_or(|own| own.has(value, supply.vocabulary))
+            });
+            let Some(offer) = offer else { continue };
+            let domain = domain_of(&mut domains, value);
+            domain.machines.push(index);
+            domain.cheapest_micros = domain.cheapest_micros.min(offer.price_micros);
+        }
+    }
+    for index in demand.nodes.iter() {
+        let own = supply.nodes[index as usize].labels.find(key);
+        if let Some(value) = own.and_then(|own| own.single_value()) {
+            domain_of(&mut domains, value).nodes.push(index);
+        }
+    }
+    for domain in &mut domains {
+        domain.machines.sort_by_key(|index| {
+            std::cmp::Reverse(supply.machines.all[*index as usize].free.first().copied())
+        });
+    }
+    domains.sort_by_key(|domain| domain.value);
+    domains
+}
+
+fn domain_of(domains: &mut Vec<Domain>, value: ValueId) -> &mut Domain {
+    let position = domains.iter().position(|domain| domain.value == value);
+    let position = position.unwrap_or_else(|| {
+        domains.push(Domain {
+            value,
+            machines: Vec::new(),
+            nodes: Vec::new(),
+            cheapest_micros: u64::MAX,
+        });
+        domains.len() - 1
+    });
+    &mut domains[position]
+}

@@ -1,0 +1,364 @@
+//! Machines: what each pool can be made of, ready to be compared.
+
+use std::sync::Arc;
+
+use kerf_model::instance_type::InstanceType;
+use kerf_model::labels::{Normalization, node_class_key, well_known};
+use kerf_model::requirements::Requirements;
+use kerf_model::taint::{TaintSet, TaintVocabulary};
+use kerf_model::vocabulary::{KeyId, KeySet, ValueId, Vocabulary};
+
+use crate::problem::{Pool, Problem};
+use crate::reading::daemon::{Daemon, DaemonLoad};
+use crate::reading::known_entries::{KnownEntries, KnownLists};
+use crate::units::{self, Amounts, Units};
+
+/// A pool, ready to be compared.
+#[derive(Debug)]
+pub(crate) struct Template {
+    /// Which pool of the problem.
+    pub(crate) pool: usize,
+    /// Higher is tried first.
+    pub(crate) weight: u32,
+    /// Requirements and labels of its nodes.
+    pub(crate) requirements: Requirements,
+    pub(crate) taints: TaintSet,
+    pub(crate) has_min_values: bool,
+    /// What its nodes may still have, by resource index; `nodes` apart.
+    pub(crate) limits: Vec<(usize, i64)>,
+    pub(crate) nodes_left: Option<i64>,
+    /// Where its machines start and end.
+    pub(crate) machines: std::ops::Range<usize>,
+    /// Its machines, by the price of their cheapest offer.
+    pub(crate) by_price: Vec<usize>,
+}
+
+/// An instance type as one pool gets it.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    pub(crate) template: usize,
+    pub(crate) instance_type: usize,
+    pub(crate) requirements: Requirements,
+    /// What is left for pods after the daemons.
+    pub(crate) free: Amounts,
+    /// What the daemons take.
+    pub(crate) daemons: DaemonLoad,
+    pub(crate) capacity: Amounts,
+    /// Cheapest first; at least one.
+    pub(crate) offers: Vec<Offer>,
+}
+
+/// A way to buy a machine that can be had.
+#[derive(Debug)]
+pub(crate) struct Offer {
+    pub(crate) offering: usize,
+    pub(crate) requirements: Arc<Requirements>,
+    pub(crate) price_micros: u64,
+    /// A reservation it comes out of: an index into the reservations of the problem.
+    pub(crate) reservation: Option<usize>,
+}
+
+/// Everything machines are made of.
+#[derive(Debug, Default)]
+pub(crate) struct Machines {
+    pub(crate) templates: Vec<Template>,
+    pub(crate) all: Vec<Machine>,
+    /// How much is left of each reservation, by id.
+    pub(crate) reservations: Vec<(String, u32)>,
+}
+
+/// What reading machines needs.
+pub(crate) struct MachineReader<'a> {
+    pub(crate) vocabulary: &'a mut Vocabulary,
+    pub(crate) normalization: &'a Normalization,
+    pub(crate) units: &'a mut Units,
+    pub(crate) taints: &'a mut TaintVocabulary,
+    pub(crate) well_known: &'a KeySet,
+}
+
+/// What all machines of a pool have in common.
+struct Origin<'a> {
+    template: usize,
+    requirements: &'a Requirements,
+    /// The same for a node that has come up.
+    once_up: Requirements,
+    /// Daemons that its taints let run.
+    daemons: Vec<&'a Daemon<'a>>,
+}
+
+/// What machines told last, so that the same is not read again.
+#[derive(Default)]
+struct Known<'p> {
+    labels: KnownEntries<'p>,
+    offerings: KnownLists<'p>,
+}
+
+impl MachineReader<'_> {
+    /// Reads every dynamic pool of the problem.
+    pub(crate) fn read(&mut self, problem: &Problem, daemons: &[Daemon<'_>]) -> Machines {
+        let mut machines = Machines::default();
+        let mut known = Known::default();
+        for (index, pool) in problem.pools.iter().enumerate() {
+            if pool.pool.sizing == kerf_model::pool::Sizing::Dynamic {
+                self.read_pool(index, problem, daemons, &mut known, &mut machines);
+            }
+        }
+        machines
+    }
+
+    fn read_pool<'p>(
+        &mut self,
+        index: usize,
+        problem: &'p Problem,
+        daemons: &[Daemon<'_>],
+        known: &mut Known<'p>,
+        machines: &mut Machines,
+    ) {
+        let pool = &problem.pools[index];
+        let template = &pool.pool.template;
+        let mut labels: Vec<(&str, &str)> =
+            template.labels.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        let class = &template.spec.node_class;
+        let class_key = node_class_key(&class.group, &class.kind);
+        labels.push((well_known::NODE_POOL, &pool.pool.name));
+        labels.push((&class_key, &class.name));
+        let mut requirements =
+            Requirements::from_labels(labels, self.normalization, self.vocabulary);
+        let entries = &template.spec.requirements;
+        let Ok(own) = Requirements::from_entries(entries, self.normalization, self.vocabulary)
+        else {
+            return;
+        };
+        requirements.narrow(&own, self.vocabulary);
+        let start = machines.all.len();
+        // Daemons may select nodes that have come up; a new node will have, in the end.
+        let up = [(well_known::REGISTERED, "true"), (well_known::INITIALIZED, "true")];
+        let mut once_up = Requirements::from_labels(up, self.normalization, self.vocabulary);
+        once_up.narrow(&requirements, self.vocabulary);
+        let daemons = daemons.iter().filter(|daemon| daemon.tolerates(&template.spec.taints));
+        let origin = Origin {
+            template: machines.templates.len(),
+            requirements: &requirements,
+            once_up,
+            daemons: daemons.collect(),
+        };
+        for (type_index, instance_type) in pool.instance_types.iter().enumerate() {
+            self.read_type(&origin, type_index, instance_type, known, machines);
+        }
+        let (limits, nodes_left) = self.limits(pool, problem);
+        let mut by_price: Vec<usize> = (start..machines.all.len()).collect();
+        by_price.sort_by_key(|index| (machines.all[*index].offers[0].price_micros, *index));
+        machines.templates.push(Template {
+            pool: index,
+            weight: pool.pool.weight,
+            has_min_values: requirements.has_min_values(),
+            requirements,
+            taints: self.taints.intern(&template.spec.taints),
+            limits,
+            nodes_left,
+            machines: start..machines.all.len(),
+            by_price,
+        });
+    }
+
+    /// One machine for each way its offerings differ in what they leave to pods.
+    fn read_type<'p>(
+        &mut self,
+        origin: &Origin<'_>,
+        type_index: usize,
+        instance_type: &'p InstanceType,
+        known: &mut Known<'p>,
+        machines: &mut Machines,
+    ) {
+        let entries = &instance_type.requirements;
+        let read = known.labels.read(entries, self.normalization, self.vocabulary);
+        let Ok(requirements) = read else { return };
+        if !origin.requirements.intersects(&requirements, self.vocabulary) {
+            return;
+        }
+        let offered = self.read_offers(origin, instance_type, known, machines);
+        if offered.is_empty() {
+            return;
+        }
+        let daemons = self.daemons_on(origin, &requirements);
+        let capacity = self.units.offered(&instance_type.capacity);
+        for (mut free, mut offers) in offered {
+            offers.sort_by_key(|offer| (offer.price_micros, offer.offering));
+            units::subtract(&mut free, &daemons.requests, 1);
+            machines.all.push(Machine {
+                template: origin.template,
+                instance_type: type_index,
+                requirements: requirements.clone(),
+                free,
+                daemons: daemons.clone(),
+                capacity: capacity.clone(),
+                offers,
+            });
+        }
+    }
+
+    /// The offers of a type that the pool can use, by what they leave to pods and daemons.
+    fn read_offers<'p>(
+        &mut self,
+        origin: &Origin<'_>,
+        instance_type: &'p InstanceType,
+        known: &mut Known<'p>,
+        machines: &mut Machines,
+    ) -> Vec<(Amounts, Vec<Offer>)> {
+        let usual = self.units.offered(&instance_type.allocatable());
+        let mut offered: Vec<(Amounts, Vec<Offer>)> = Vec::new();
+        for (index, offering) in instance_type.offerings.iter().enumerate() {
+            if !offering.available {
+                continue;
+            }
+            let entries = &offering.requirements;
+            let read = known.offerings.read(entries, self.normalization, self.vocabulary);
+            let Ok(requirements) = read else { continue };
+            if !origin.requirements.intersects(&requirements, self.vocabulary) {
+                continue;
+            }
+            let reservation = match &offering.reservation {
+                None => None,
+                Some(reservation) if reservation.remaining == 0 => continue,
+                Some(reservation) => {
+                    Some(machines.reservation(&reservation.id, reservation.remaining))
+                }
+            };
+            let price_micros = offering.price.micros_per_hour();
+            let offer = Offer { offering: index, requirements, price_micros, reservation };
+            let own = (!offering.is_plain())
+                .then(|| self.units.offered(&instance_type.allocatable_of(offering)));
+            let allocatable = own.as_ref().unwrap_or(&usual);
+            match offered.iter_mut().find(|(known, _)| known == allocatable) {
+                Some((_, offers)) => offers.push(offer),
+                None => offered.push((allocatable.clone(), vec![offer])),
+            }
+        }
+        offered
+    }
+
+    /// What the daemons take on a machine with these labels.
+    fn daemons_on(&self, origin: &Origin<'_>, machine: &Requirements) -> DaemonLoad {
+        let mut load = DaemonLoad::default();
+        for daemon in &origin.daemons {
+            if daemon.any_alternative(|wanted| {
+                origin.once_up.compatible(wanted, self.well_known, self.vocabulary)
+                    && machine.intersects(wanted, self.vocabulary)
+            }) {
+                load.add(daemon);
+            }
+        }
+        load
+    }
+
+    /// What the limits of a pool leave after the nodes it has.
+    fn limits(&mut self, pool: &Pool, problem: &Problem) -> (Vec<(usize, i64)>, Option<i64>) {
+        let limits = self.units.offered(&pool.pool.limits);
+        let mut left = Vec::new();
+        let mut nodes_left = None;
+        let own = problem.nodes.iter().filter(|node| node.pool.as_ref() == Some(&pool.pool.name));
+        let mut used = Amounts::new();
+        let mut count = 0;
+        for node in own {
+            let capacity = self.units.offered(&node.capacity);
+            units::add(&mut used, &capacity, 1);
+            count += 1;
+        }
+        for (name, _) in pool.pool.limits.iter() {
+            let index = self.units.id(name).expect("just read").index();
+            let limit = limits.get(index).copied().unwrap_or(0);
+            if name == "nodes" {
+                nodes_left = Some(limit - count);
+            } else {
+                left.push((index, limit - used.get(index).copied().unwrap_or(0)));
+            }
+        }
+        (left, nodes_left)
+    }
+}
+
+impl Machines {
+    fn reservation(&mut self, id: &str, remaining: u32) -> usize {
+        match self.reservations.iter().position(|(known, _)| known == id) {
+            Some(known) => {
+                let left = &mut self.reservations[known].1;
+                *left = (*left).min(remaining);
+                known
+            }
+            None => {
+                self.reservations.push((id.to_owned(), remaining));
+                self.reservations.len() - 1
+            }
+        }
+    }
+
+    /// The machines on which some node satisfying these requirements could run, each with its
+    /// cheapest price.
+    pub(crate) fn accepting(
+        &self,
+        wanted: &Requirements,
+        tolerated: &TaintSet,
+        well_known: &KeySet,
+        vocabulary: &Vocabulary,
+    ) -> Vec<(u32, u64)> {
+        let mut accepting = Vec::new();
+        for template in &self.templates {
+            if !template.taints.is_subset(tolerated)
+                || !template.requirements.compatible(wanted, well_known, vocabulary)
+            {
+                continue;
+            }
+            let mut both = template.requirements.clone();
+            both.narrow(wanted, vocabulary);
+            for index in template.machines.clone() {
+                let machine = &self.all[index];
+                if machine.requirements.intersects(&both, vocabulary)
+                    && let Some(offer) = machine.cheapest_offer(&both, vocabulary)
+                {
+                    let index = u32::try_from(index).expect("fewer than 2³² machines");
+                    accepting.push((index, offer.price_micros));
+                }
+            }
+        }
+        accepting
+    }
+}
+
+impl Machine {
+    /// The cheapest offer a node with these requirements could be bought by.
+    pub(crate) fn cheapest_offer(
+        &self,
+        node: &Requirements,
+        vocabulary: &Vocabulary,
+    ) -> Option<&Offer> {
+        self.offers.iter().find(|offer| node.intersects(&offer.requirements, vocabulary))
+    }
+
+    /// The cheapest offer for such a node that is not out of a used-up reservation.
+    pub(crate) fn cheapest_left(
+        &self,
+        node: &Requirements,
+        reservations: &[u32],
+        vocabulary: &Vocabulary,
+    ) -> Option<&Offer> {
+        self.offers.iter().find(|offer| {
+            offer.reservation.is_none_or(|id| reservations[id] > 0)
+                && node.intersects(&offer.requirements, vocabulary)
+        })
+    }
+
+    /// The domains a machine can be in.
+    pub(crate) fn domains(&self, key: KeyId, vocabulary: &Vocabulary) -> Vec<ValueId> {
+        let mut domains: Vec<ValueId> = Vec::new();
+        for requirements in
+            self.offers.iter().map(|offer| &*offer.requirements).chain([&self.requirements])
+        {
+            if let Some(own) = requirements.find(key).filter(|own| !own.is_complement()) {
+                domains.extend(own.values().iter().filter(|value| own.has(*value, vocabulary)));
+            }
+        }
+        domains.sort_unstable();
+        domains.dedup();
+        domains
+    }
+}

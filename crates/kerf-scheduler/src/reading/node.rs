@@ -1,0 +1,191 @@
+//! Nodes that exist, with what is left on them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use kerf_model::pod::PodVolume;
+use kerf_model::requirements::Requirements;
+use kerf_model::taint::TaintSet;
+use kerf_model::vocabulary::{KeySet, Vocabulary};
+
+use crate::packing::bin::Content;
+use crate::packing::item::Item;
+use crate::problem::Problem;
+use crate::reading::class::{Class, Variant};
+use crate::reading::daemon::{Daemon, DaemonLoad};
+use crate::reading::group::Groups;
+use crate::reading::machine::MachineReader;
+use crate::reading::occupancy::{HostGroups, Occupancy};
+use crate::units::{self, Amounts};
+
+/// A node that exists.
+#[derive(Debug)]
+pub(crate) struct NodeState {
+    /// Which node of the problem.
+    pub(crate) node: usize,
+    pub(crate) labels: Requirements,
+    pub(crate) taints: TaintSet,
+    /// What it counts against the limits of its pool.
+    pub(crate) capacity: Amounts,
+    pub(crate) room: Room,
+}
+
+/// What is left on a node, while pods are put there.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Room {
+    /// What is left for pods, daemons still to come taken off.
+    pub(crate) free: Amounts,
+    pub(crate) occupancy: Occupancy,
+    /// Shared until a pod brings a volume.
+    attached: Arc<Attached>,
+    /// What was put there.
+    pub(crate) contents: Vec<Content>,
+}
+
+/// The volumes of a node.
+#[derive(Clone, Debug, Default)]
+struct Attached {
+    /// How many volumes each driver can still attach.
+    left: BTreeMap<String, i64>,
+    /// The claims whose volumes are attached.
+    claims: BTreeSet<String>,
+}
+
+impl Attached {
+    fn of_limits(limits: &BTreeMap<String, u32>) -> Self {
+        let left = limits.iter().map(|(driver, limit)| (driver.clone(), i64::from(*limit)));
+        Self { left: left.collect(), claims: BTreeSet::new() }
+    }
+
+    fn add(&mut self, volumes: &[PodVolume]) {
+        for volume in volumes {
+            if self.claims.insert(volume.claim.clone()) {
+                let driver = volume.driver.as_ref();
+                if let Some(left) = driver.and_then(|driver| self.left.get_mut(driver)) {
+                    *left -= 1;
+                }
+            }
+        }
+    }
+}
+
+/// Reads the nodes of a problem in the order they are filled: those that are up first, then by
+/// name. Occupancy is filled in later, when the groups are known.
+pub(crate) fn read_nodes(
+    problem: &Problem,
+    daemons: &[Daemon<'_>],
+    reader: &mut MachineReader<'_>,
+) -> Vec<NodeState> {
+    let mut order: Vec<usize> = (0..problem.nodes.len()).collect();
+    order.sort_by_key(|index| (!problem.nodes[*index].initialized, &problem.nodes[*index].name));
+    order.into_iter().map(|index| read_node(index, problem, daemons, reader)).collect()
+}
+
+fn read_node(
+    index: usize,
+    problem: &Problem,
+    daemons: &[Daemon<'_>],
+    reader: &mut MachineReader<'_>,
+) -> NodeState {
+    let node = &problem.nodes[index];
+    let labels = node.labels.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+    let labels = Requirements::from_labels(labels, reader.normalization, reader.vocabulary);
+    let mut free = reader.units.offered(&node.allocatable);
+    let mut daemons_there = Amounts::new();
+    let mut occupancy = Occupancy::default();
+    let mut attached = Attached::of_limits(&node.volume_limits);
+    for bound in &node.pods {
+        let shape = &bound.pod.shape;
+        let asked = reader.units.asked(&shape.requests);
+        units::subtract(&mut free, &asked, 1);
+        if bound.is_daemon {
+            units::add(&mut daemons_there, &asked, 1);
+        }
+        occupancy.note_ports(&shape.host_ports);
+        attached.add(&shape.volumes);
+    }
+    let expected = daemons_to_come(node, &labels, daemons, reader.vocabulary);
+    for (index, expected) in expected.iter().enumerate() {
+        let there = daemons_there.get(index).copied().unwrap_or(0);
+        let missing = (expected - there).max(0);
+        if let Some(free) = free.get_mut(index) {
+            *free -= missing;
+        }
+    }
+    NodeState {
+        node: index,
+        labels,
+        taints: reader.taints.intern(&node.taints),
+        capacity: reader.units.offered(&node.capacity),
+        room: Room { free, occupancy, attached: Arc::new(attached), contents: Vec::new() },
+    }
+}
+
+/// What all daemons that belong on a node take together.
+fn daemons_to_come(
+    node: &kerf_model::node::Node,
+    labels: &Requirements,
+    daemons: &[Daemon<'_>],
+    vocabulary: &Vocabulary,
+) -> Amounts {
+    let none = KeySet::new();
+    let mut load = DaemonLoad::default();
+    for daemon in daemons {
+        if daemon.tolerates(&node.taints)
+            && daemon.any_alternative(|wanted| labels.compatible(wanted, &none, vocabulary))
+        {
+            load.add(daemon);
+        }
+    }
+    load.requests
+}
+
+impl Room {
+    /// Of a node that is gone: overdrawn, so that nothing fits.
+    pub(crate) fn none() -> Self {
+        Self { free: smallvec::smallvec![-1], ..Self::default() }
+    }
+
+    /// How many pods of a class still fit, whatever their demand says of the node.
+    pub(crate) fn times(
+        &self,
+        class: &Class,
+        variant: &Variant,
+        groups: &Groups,
+        hosts: &HostGroups,
+        started: &[bool],
+    ) -> i64 {
+        if !units::fits(&class.requests, &self.free) {
+            return 0;
+        }
+        let room = units::times_fitting(&class.requests, &self.free);
+        let room = room.min(self.occupancy.room(class, variant, groups, hosts, started));
+        room.min(self.volume_room(class))
+    }
+
+    /// Replicas that share claims attach them once, so it is all or nothing.
+    fn volume_room(&self, class: &Class) -> i64 {
+        let mut wanted: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for volume in &class.shape.volumes {
+            if let Some(driver) = &volume.driver
+                && !self.attached.claims.contains(&volume.claim)
+            {
+                wanted.entry(driver).or_default().insert(&volume.claim);
+            }
+        }
+        let fits = wanted.iter().all(|(driver, claims)| {
+            self.attached.left.get(*driver).is_none_or(|left| claims.len() as i64 <= *left)
+        });
+        if fits { i64::MAX } else { 0 }
+    }
+
+    /// Puts pods of a class there.
+    pub(crate) fn add(&mut self, item: &Item, class: &Class, hosts: &HostGroups, count: i64) {
+        units::subtract(&mut self.free, &class.requests, count);
+        self.occupancy.add(class, &class.variants[item.variant], hosts, count);
+        if !class.shape.volumes.is_empty() {
+            Arc::make_mut(&mut self.attached).add(&class.shape.volumes);
+        }
+        self.contents.push(Content { item: item.clone(), count });
+    }
+}

@@ -1,0 +1,162 @@
+//! The domains of a key that exist or could.
+
+use std::rc::Rc;
+
+use kerf_model::requirement::{Operator, Requirement, RequirementEntry};
+use kerf_model::taint::Taint;
+use kerf_model::vocabulary::{KeyId, ValueId, ValueSet, Vocabulary};
+use rustc_hash::FxHashMap;
+
+use crate::problem::{Pool, Problem};
+use crate::reading::group::{Group, NodeFilter};
+use crate::reading::machine::{Machines, Template};
+use crate::reading::node::NodeState;
+
+/// Where pods of a group could stand: what pools offer, and where nodes are that count.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Universe {
+    domains: ValueSet,
+    /// Domains that no pool offers, with how many nodes that count are there.
+    by_nodes: Vec<(ValueId, u32)>,
+}
+
+impl Universe {
+    pub(crate) fn domains(&self) -> &ValueSet {
+        &self.domains
+    }
+
+    /// Whether a domain is there only as long as its nodes are.
+    pub(crate) fn depends_on_nodes(&self, domain: ValueId) -> bool {
+        self.by_nodes.iter().any(|(known, _)| *known == domain)
+    }
+
+    /// Notes that a node that counted is gone.
+    pub(crate) fn lose_node(&mut self, domain: ValueId) {
+        let Some(place) = self.by_nodes.iter().position(|(known, _)| *known == domain) else {
+            return;
+        };
+        self.by_nodes[place].1 -= 1;
+        if self.by_nodes[place].1 == 0 {
+            self.by_nodes.swap_remove(place);
+            self.domains.remove(domain);
+        }
+    }
+
+    fn add_node(&mut self, domain: ValueId) {
+        match self.by_nodes.iter_mut().find(|(known, _)| *known == domain) {
+            Some((_, count)) => *count += 1,
+            None if self.domains.contains(domain) => {}
+            None => {
+                self.by_nodes.push((domain, 1));
+                self.domains.insert(domain);
+            }
+        }
+    }
+}
+
+/// Finds the universe of groups. Most groups of a key share one, so that is found once.
+pub(crate) struct Surveyor<'a> {
+    problem: &'a Problem,
+    machines: &'a Machines,
+    nodes: &'a [NodeState],
+    vocabulary: &'a Vocabulary,
+    /// By key and template: what the template offers.
+    offered: FxHashMap<(KeyId, usize), Rc<ValueSet>>,
+    /// By key: the universe of groups for which every node counts.
+    whole: FxHashMap<KeyId, Universe>,
+}
+
+impl<'a> Surveyor<'a> {
+    pub(crate) fn new(
+        problem: &'a Problem,
+        machines: &'a Machines,
+        nodes: &'a [NodeState],
+        vocabulary: &'a Vocabulary,
+    ) -> Self {
+        let (offered, whole) = (FxHashMap::default(), FxHashMap::default());
+        Self { problem, machines, nodes, vocabulary, offered, whole }
+    }
+
+    /// The universe of a group. Where the domain is the node there is always room for one more, so
+    /// nobody asks.
+    pub(crate) fn of(&mut self, group: &Group) -> Universe {
+        if group.is_hostname() {
+            return Universe::default();
+        }
+        let filter = group.filter.as_ref().filter(|filter| !filter.admits_all());
+        if filter.is_some() {
+            return self.survey(group.key, filter);
+        }
+        if !self.whole.contains_key(&group.key) {
+            let whole = self.survey(group.key, None);
+            self.whole.insert(group.key, whole);
+        }
+        self.whole[&group.key].clone()
+    }
+
+    fn survey(&mut self, key: KeyId, filter: Option<&NodeFilter>) -> Universe {
+        let mut universe = Universe::default();
+        for (index, template) in self.machines.templates.iter().enumerate() {
+            let taints = &self.problem.pools[template.pool].pool.template.spec.taints;
+            if filter.is_none_or(|filter| filter.tolerates(taints)) {
+                universe.domains.or_with(&self.offered(key, index, template));
+            }
+        }
+        for node in self.nodes {
+            let taints: &[Taint] = &self.problem.nodes[node.node].taints;
+            if filter.is_none_or(|filter| filter.admits(&node.labels, taints, self.vocabulary))
+                && let Some(value) = node.labels.find(key).and_then(Requirement::single_value)
+            {
+                universe.add_node(value);
+            }
+        }
+        universe
+    }
+
+    /// The domains of a key that nodes of a template could have.
+    fn offered(&mut self, key: KeyId, index: usize, template: &Template) -> Rc<ValueSet> {
+        let (problem, vocabulary) = (self.problem, self.vocabulary);
+        let known = self.offered.entry((key, index));
+        known.or_insert_with(|| Rc::new(offered_by(template, key, problem, vocabulary))).clone()
+    }
+}
+
+/// The values that a template names itself, and those of all its types that it allows.
+fn offered_by(
+    template: &Template,
+    key: KeyId,
+    problem: &Problem,
+    vocabulary: &Vocabulary,
+) -> ValueSet {
+    let own = template.requirements.find(key);
+    let mut offered = ValueSet::new();
+    if let Some(own) = own.filter(|own| !own.is_complement()) {
+        let named = own.values().iter().filter(|value| own.has(*value, vocabulary));
+        named.for_each(|value| _ = offered.insert(value));
+    }
+    let told = told(key, &problem.pools[template.pool], vocabulary);
+    let allowed = told.iter().filter(|value| own.is_none_or(|own| own.has(*value, vocabulary)));
+    allowed.for_each(|value| _ = offered.insert(value));
+    offered
+}
+
+/// The values that the instance types of a pool tell for a key, also those the pool cannot use.
+fn told(key: KeyId, pool: &Pool, vocabulary: &Vocabulary) -> ValueSet {
+    let key_text = vocabulary.key_text(key);
+    let is_told =
+        |entry: &&RequirementEntry| entry.operator == Operator::In && entry.key == key_text;
+    let mut told = ValueSet::new();
+    // A thousand types tell the same few lists of zones, mostly one after the other.
+    let mut before: &[String] = &[];
+    for instance_type in pool.instance_types.iter() {
+        for entry in instance_type.requirements.iter().filter(is_told) {
+            if entry.values != before {
+                let values = entry.values.iter();
+                let known = values.filter_map(|text| vocabulary.find_value(key, text));
+                known.for_each(|value| _ = told.insert(value));
+                before = &entry.values;
+            }
+        }
+    }
+    told
+}

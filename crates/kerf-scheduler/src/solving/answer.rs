@@ -1,0 +1,158 @@
+//! The solution in words.
+
+use std::collections::BTreeMap;
+
+use kerf_model::price::Price;
+use kerf_model::requirement::Requirement;
+use kerf_model::vocabulary::{KeyId, ValueSet};
+
+use crate::packing::bin::{Bin, Content};
+use crate::packing::worth::Worth;
+use crate::solution::{ExistingPlacement, NewNode, Solution, TypeOption, Unplaced, Without};
+use crate::solving::rounds::Placed;
+use crate::solving::solver::Solver;
+use crate::units::{self, Amounts};
+
+/// Hands out the pods of each class, the oldest first.
+struct Hand<'a> {
+    pods: Vec<std::slice::Iter<'a, usize>>,
+}
+
+impl<'a> Hand<'a> {
+    fn of(solver: &'a Solver<'_>) -> Self {
+        let mut pods = vec![[].iter(); solver.base.classes.len()];
+        for (class, members) in &solver.members {
+            pods[*class] = members.iter();
+        }
+        Self { pods }
+    }
+
+    fn deal(&mut self, class: usize, count: i64) -> impl Iterator<Item = usize> {
+        let count = usize::try_from(count).unwrap_or(0);
+        self.pods[class].by_ref().take(count).copied()
+    }
+
+    /// The pods of a node, ascending.
+    fn deal_all(&mut self, contents: &[Content]) -> Vec<usize> {
+        let mut pods = Vec::new();
+        for Content { item, count } in contents {
+            pods.extend(self.deal(item.class, *count));
+        }
+        pods.sort_unstable();
+        pods
+    }
+}
+
+impl Solver<'_> {
+    /// Says in words what was placed where, and which pods had to move.
+    pub(crate) fn into_answer(self, placed: &Placed) -> Without {
+        let hand = &mut Hand::of(&self);
+        let existing = self.existing(hand);
+        let new_nodes = self.new_nodes(placed, hand);
+        let unplaced = self.unplaced(placed, hand);
+        let cheapest = new_nodes.iter().filter_map(|node| node.options.first());
+        let price =
+            cheapest.fold(Price::ZERO, |sum, option| sum.checked_add(option.price).unwrap_or(sum));
+        let lower_bound = self.lower_bound(placed).min(price);
+        let solution = Solution { existing, new_nodes, unplaced, price, lower_bound };
+        Without { displaced: self.displaced, solution }
+    }
+
+    fn existing(&self, hand: &mut Hand<'_>) -> Vec<ExistingPlacement> {
+        let mut existing: Vec<ExistingPlacement> = Vec::new();
+        for index in self.nodes.changed() {
+            let pods = hand.deal_all(&self.nodes.room(index).contents);
+            if !pods.is_empty() {
+                existing.push(ExistingPlacement { node: self.base.nodes[index].node, pods });
+            }
+        }
+        existing.sort_by_key(|placement| placement.node);
+        existing
+    }
+
+    fn new_nodes(&self, placed: &Placed, hand: &mut Hand<'_>) -> Vec<NewNode> {
+        let mut nodes: Vec<NewNode> = Vec::with_capacity(placed.bins.len());
+        for (index, bin) in placed.bins.iter().enumerate() {
+            let pods = hand.deal_all(&bin.contents);
+            nodes.push(match Bin::like_the_last(&placed.bins, index) {
+                Some(last) => NewNode { pods, ..nodes[last].clone() },
+                None => self.new_node(bin, pods),
+            });
+        }
+        nodes
+    }
+
+    fn unplaced(&self, placed: &Placed, hand: &mut Hand<'_>) -> Vec<Unplaced> {
+        let mut reasons: BTreeMap<(usize, usize), String> = BTreeMap::new();
+        let mut unplaced = Vec::new();
+        for (class, variant, count) in placed.unplaced.iter().copied() {
+            let reason = reasons.entry((class, variant));
+            let reason = reason.or_insert_with(|| self.why_not(class, variant));
+            let pods = hand.deal(class, count);
+            unplaced.extend(pods.map(|pod| Unplaced { pod, reason: reason.clone() }));
+        }
+        unplaced.sort_by_key(|unplaced| unplaced.pod);
+        unplaced
+    }
+
+    fn new_node(&self, bin: &Bin, pods: Vec<usize>) -> NewNode {
+        let choices = bin.choices(&self.world());
+        let mut requirements = bin.requirements.clone();
+        if bin.reserved.is_some()
+            && let Some(first) = choices.first()
+        {
+            let offer = &self.base.machines.all[first.machine].offers[first.offer];
+            requirements.narrow(&offer.requirements, &self.base.vocabulary);
+        }
+        let relaxed = !bin.meets_min_values(&choices, &self.world());
+        let pool = self.base.machines.templates[bin.template].pool;
+        let types = &self.base.problem.pools[pool].instance_types;
+        let mut names = ValueSet::new();
+        for choice in &choices {
+            let name = &types[self.base.machines.all[choice.machine].instance_type].name;
+            if let Some(value) = self.base.vocabulary.find_value(KeyId::INSTANCE_TYPE, name) {
+                names.insert(value);
+            }
+        }
+        if !names.is_empty() {
+            requirements
+                .add(Requirement::one_of(KeyId::INSTANCE_TYPE, names), &self.base.vocabulary);
+        }
+        let mut requests = bin.requests.clone();
+        if let Some(first) = choices.first() {
+            units::add(&mut requests, &self.base.machines.all[first.machine].daemons.requests, 1);
+        }
+        let options = choices.iter().map(|choice| {
+            let machine = &self.base.machines.all[choice.machine];
+            TypeOption {
+                instance_type: machine.instance_type,
+                offering: machine.offers[choice.offer].offering,
+                price: Price::from_micros_per_hour(choice.price_micros),
+            }
+        });
+        NewNode {
+            pool,
+            options: options.collect(),
+            requirements: requirements.to_entries(&self.base.vocabulary),
+            pods,
+            requests: self.base.units.to_list(&requests),
+            min_values_relaxed: relaxed,
+        }
+    }
+
+    /// The cost below which no fleet can hold what is on new nodes.
+    fn lower_bound(&self, placed: &Placed) -> Price {
+        let mut on_new_nodes = Amounts::new();
+        for Content { item, count } in placed.bins.iter().flat_map(|bin| &bin.contents) {
+            units::add(&mut on_new_nodes, &self.base.classes[item.class].requests, *count);
+        }
+        if on_new_nodes.is_empty() {
+            return Price::ZERO;
+        }
+        let machines = self.base.machines.all.iter().enumerate();
+        let priced = machines
+            .filter_map(|(index, machine)| Some((index, machine.offers.first()?.price_micros)));
+        let worth = Worth::of(&on_new_nodes, priced, &self.world(), 0);
+        Price::from_micros_per_hour(worth.bound_micros())
+    }
+}

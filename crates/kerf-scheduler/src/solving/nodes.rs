@@ -1,0 +1,52 @@
+//! The nodes as one question sees them.
+
+use crate::reading::node::{NodeState, Room};
+
+/// Nodes that are shared with other questions until this one changes them.
+pub(crate) struct Nodes<'b> {
+    shared: &'b [NodeState],
+    /// Of each node, one more than the place of its own copy; zero while it has none.
+    copies: Vec<u32>,
+    own: Vec<(usize, Room)>,
+}
+
+impl<'b> Nodes<'b> {
+    /// All nodes as they are.
+    pub(crate) fn of(shared: &'b [NodeState]) -> Self {
+        Self { shared, copies: vec![0; shared.len()], own: Vec::new() }
+    }
+
+    /// What is left on a node.
+    pub(crate) fn room(&self, index: usize) -> &Room {
+        match self.copies[index] {
+            0 => &self.shared[index].room,
+            place => &self.own[place as usize - 1].1,
+        }
+    }
+
+    /// What is left on a node, to be changed.
+    pub(crate) fn room_mut(&mut self, index: usize) -> &mut Room {
+        if self.copies[index] == 0 {
+            self.own.push((index, self.shared[index].room.clone()));
+            self.copies[index] = u32::try_from(self.own.len()).expect("fewer than 2³² nodes");
+        }
+        &mut self.own[self.copies[index] as usize - 1].1
+    }
+
+    /// Takes a node away: nothing stands there and nothing fits any more.
+    pub(crate) fn remove(&mut self, index: usize) {
+        *self.room_mut(index) = Room::none();
+    }
+
+    /// Every node.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &Room)> {
+        (0..self.shared.len()).map(|index| (index, self.room(index)))
+    }
+
+    /// The nodes this question has changed, in order.
+    pub(crate) fn changed(&self) -> Vec<usize> {
+        let mut changed: Vec<usize> = self.own.iter().map(|(index, _)| *index).collect();
+        changed.sort_unstable();
+        changed
+    }
+}

@@ -1,0 +1,178 @@
+//! One question about a cluster: where the waiting pods go, and those of nodes that are taken away.
+
+use std::borrow::Cow;
+
+use kerf_model::bitset::BitSet;
+use kerf_model::requirement::Requirement;
+use kerf_model::requirements::Requirements;
+use kerf_model::vocabulary::Vocabulary;
+
+use crate::packing::item::{Pins, World};
+use crate::packing::pack_state::PackState;
+use crate::problem::MinValuesPolicy;
+use crate::reading::base::{Base, is_displaceable, oldest_first};
+use crate::reading::demand::{Demands, Supply};
+use crate::reading::domains::DomainCounts;
+use crate::reading::group::Rule;
+use crate::solution::Displaced;
+use crate::solving::nodes::Nodes;
+
+/// A question, and how far its answer is.
+pub(crate) struct Solver<'b> {
+    pub(crate) base: &'b Base<'b>,
+    /// The pods to be placed, by class; the oldest first. Displaced pods are numbered after those of
+    /// the problem. The order of the classes is that of their first pods, as if the problem had been
+    /// written that way: it decides between classes of one size.
+    pub(crate) members: Vec<(usize, Cow<'b, [usize]>)>,
+    pub(crate) displaced: Vec<Displaced>,
+    /// The groups that some of them must stand near.
+    pub(crate) followed: BitSet,
+    pub(crate) nodes: Nodes<'b>,
+    pub(crate) demands: Demands,
+    pub(crate) counts: DomainCounts,
+    pub(crate) state: PackState,
+}
+
+impl<'b> Solver<'b> {
+    /// Asks about the cluster without some of its nodes, given by their index in the problem and in
+    /// order.
+    pub(crate) fn without(base: &'b Base<'b>, gone: &[usize]) -> Self {
+        let waiting = base.waiting.iter().enumerate();
+        let mut solver = Self {
+            base,
+            members: waiting.map(|(class, pods)| (class, Cow::Borrowed(&pods[..]))).collect(),
+            displaced: Vec::new(),
+            followed: BitSet::new(),
+            nodes: Nodes::of(&base.nodes),
+            demands: Demands::default(),
+            counts: base.counts.clone(),
+            state: base.state.clone(),
+        };
+        if !gone.is_empty() {
+            solver.take_away(gone);
+        }
+        solver.followed = solver.followed();
+        solver
+    }
+
+    /// What packing reads.
+    pub(crate) fn world(&self) -> World<'_> {
+        World {
+            classes: &self.base.classes,
+            groups: &self.base.groups,
+            hosts: &self.base.hosts,
+            machines: &self.base.machines,
+            demands: &self.demands,
+            vocabulary: &self.base.vocabulary,
+            well_known: &self.base.well_known,
+            best_effort_min_values: self.base.problem.settings.min_values
+                == MinValuesPolicy::BestEffort,
+            options_max: self.base.problem.settings.instance_type_options_max,
+        }
+    }
+
+    /// What demands are matched against.
+    pub(crate) fn supply(&self) -> Supply<'b> {
+        Supply {
+            machines: &self.base.machines,
+            nodes: &self.base.nodes,
+            well_known: &self.base.well_known,
+            vocabulary: &self.base.vocabulary,
+            known: &self.base.demands,
+        }
+    }
+
+    /// Takes nodes away and adds their pods to those that need a place.
+    fn take_away(&mut self, gone: &[usize]) {
+        let mut standing = self.base.standing.clone();
+        for (index, node) in self.base.nodes.iter().enumerate() {
+            if gone.binary_search(&node.node).is_ok() {
+                self.nodes.remove(index);
+                self.uncount_node(index, &mut standing);
+                self.give_back(index);
+            }
+        }
+        self.state.started = standing.iter().map(|count| *count > 0).collect();
+        self.displace(gone);
+    }
+
+    /// Takes a node and its pods out of the counts.
+    fn uncount_node(&mut self, index: usize, standing: &mut [u32]) {
+        let (base, counts) = (self.base, &mut self.counts);
+        let node = &base.nodes[index];
+        base.tenants.marks(node, &base.groups, base.problem, &base.vocabulary, |mark| {
+            standing[mark.group] -= u32::from(mark.matches);
+            if !base.groups.get(mark.group).is_hostname() {
+                mark.count(node, &base.groups, counts, -1);
+            }
+        });
+        let taints = &base.problem.nodes[node.node].taints;
+        for (id, group) in base.groups.iter().filter(|(_, group)| !group.is_hostname()) {
+            if let Some(domain) = node.labels.find(group.key).and_then(Requirement::single_value)
+                && counts.depends_on_nodes(id, domain)
+                && group.counts_node(&node.labels, taints, &base.vocabulary)
+            {
+                counts.lose_node(id, domain);
+            }
+        }
+    }
+
+    /// Returns what a node takes of its pool's limits.
+    fn give_back(&mut self, index: usize) {
+        let node = &self.base.nodes[index];
+        let problem = self.base.problem;
+        let Some(pool) = &problem.nodes[node.node].pool else { return };
+        let templates = self.base.machines.templates.iter();
+        let own = |pool_index: usize| problem.pools[pool_index].pool.name == *pool;
+        for (place, _) in templates.enumerate().filter(|(_, template)| own(template.pool)) {
+            self.state.give_back(place, &node.capacity);
+        }
+    }
+
+    /// Adds the pods of nodes to those that need a place.
+    fn displace(&mut self, gone: &[usize]) {
+        let problem = self.base.problem;
+        for node in gone.iter().copied() {
+            let pods = problem.nodes[node].pods.iter().enumerate();
+            for (pod, bound) in pods.filter(|(_, bound)| is_displaceable(bound)) {
+                let number = problem.pods.len() + self.displaced.len();
+                self.displaced.push(Displaced { node, pod });
+                let class = self.base.shapes.known(&bound.pod.shape);
+                let class = class.expect("every shape that may move was read");
+                match self.members.iter_mut().find(|(known, _)| *known == class) {
+                    Some((_, pods)) => pods.to_mut().push(number),
+                    None => self.members.push((class, vec![number].into())),
+                }
+            }
+        }
+        let displaced = &self.displaced;
+        for (_, pods) in self.members.iter_mut().filter(|(_, pods)| matches!(pods, Cow::Owned(_))) {
+            oldest_first(pods.to_mut(), |number| match number.checked_sub(problem.pods.len()) {
+                None => &problem.pods[number],
+                Some(place) => displaced[place].of(problem),
+            });
+        }
+    }
+
+    fn followed(&self) -> BitSet {
+        let mut followed = BitSet::new();
+        for (class, _) in &self.members {
+            let variants = &self.base.classes[*class].variants;
+            for group in variants.iter().flat_map(|variant| variant.groups.iter().copied()) {
+                if self.base.groups.get(group).rule == Rule::Near {
+                    followed.insert(u32::try_from(group).expect("a group's index"));
+                }
+            }
+        }
+        followed
+    }
+}
+
+/// Requirements that pin keys to values.
+pub(crate) fn pinned(base: &Requirements, pins: &Pins, vocabulary: &Vocabulary) -> Requirements {
+    let mut requirements = base.clone();
+    for (key, value) in pins {
+        requirements.add(Requirement::equal(*key, *value), vocabulary);
+    }
+    requirements
+}

@@ -1,0 +1,109 @@
+//! What the engines hear, when they are woken, and what becomes of their orders.
+
+use kerf_engine::event::Kind;
+use kerf_engine::time::Span;
+
+use super::Simulation;
+use crate::happening::Happening;
+use crate::random::Delay;
+use crate::replica::ReplicaId;
+use crate::store::KINDS;
+
+/// From a change to its arrival at a watcher.
+const WATCH_DELAY: Delay = Delay::millis(5, 60);
+
+impl Simulation {
+    pub(super) fn arrange_deliveries(&mut self) {
+        for replica in &mut self.replicas {
+            for kind in KINDS {
+                if replica.needs_delivery(kind, &self.store) {
+                    let delay = self.dice.network.span(WATCH_DELAY);
+                    let at = (self.store.now + delay).max(replica.deaf_until);
+                    self.queue.at(at, Happening::Deliver(replica.id, kind));
+                }
+            }
+        }
+    }
+
+    pub(super) fn deliver(&mut self, id: ReplicaId, kind: Kind) {
+        let now = self.store.now;
+        let Some(replica) = self.replicas.iter_mut().find(|replica| replica.id == id) else {
+            return;
+        };
+        let hears_at = replica.deaf_until.max(self.server_away_until);
+        if now < hears_at {
+            self.queue.at(hears_at, Happening::Deliver(id, kind));
+            return;
+        }
+        replica.deliver(kind, &self.store, now);
+        let read = self.replicas.iter().filter_map(|replica| replica.place(kind)).min();
+        self.store.journal.forget_before(kind, read.unwrap_or(0));
+    }
+
+    /// Shows an engine everything anew.
+    pub(super) fn relist(&mut self, id: ReplicaId) {
+        let now = self.store.now;
+        if let Some(replica) = self.replicas.iter_mut().find(|replica| replica.id == id) {
+            replica.relist(&self.store, now);
+        }
+    }
+
+    /// Lets an engine decide because it asked for it, unless it asked for a later time since.
+    pub(super) fn wake(&mut self, id: ReplicaId) {
+        let now = self.store.now;
+        if let Some(replica) = self.replicas.iter_mut().find(|replica| replica.id == id)
+            && replica.wake_at.is_some_and(|at| at <= now)
+        {
+            replica.wake_at = None;
+            replica.has_news = true;
+            self.wakes += 1;
+        }
+    }
+
+    /// Takes every engine away, so that nobody minds the cluster.
+    #[cfg(test)]
+    pub(crate) fn silence_engines(&mut self) {
+        self.replicas.clear();
+    }
+
+    /// Asks every engine that has news what to do.
+    pub(super) fn decide(&mut self) {
+        for index in 0..self.replicas.len() {
+            let replica = &mut self.replicas[index];
+            if !std::mem::take(&mut replica.has_news) {
+                continue;
+            }
+            let now = self.store.now;
+            let orders = replica.engine.decide(now);
+            let id = replica.id;
+            if replica.engine.world().is_complete()
+                && let Some(wake) = replica.engine.next_wake()
+            {
+                let wake = wake.max(now + Span::from_millis(1));
+                if replica.wake_at.is_none_or(|known| wake < known || known <= now) {
+                    replica.wake_at = Some(wake);
+                    self.queue.at(wake, Happening::Wake(id));
+                }
+            }
+            for announcement in &orders.announcements {
+                self.story.announce(now, announcement);
+            }
+            for action in orders.actions {
+                self.story.order(now, &action);
+                self.send(id, action);
+            }
+            for settled in &orders.settled {
+                self.settle_notice(settled);
+            }
+        }
+    }
+
+    pub(super) fn tell_offers(&mut self) {
+        for replica in &mut self.replicas {
+            replica.offer(&self.store, &self.cloud.offers, self.store.now);
+        }
+        if let Some(at) = self.cloud.next_refresh() {
+            self.queue.at(at, Happening::Restocked);
+        }
+    }
+}

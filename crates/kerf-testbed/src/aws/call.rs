@@ -1,0 +1,81 @@
+//! Calls to a stand-in without a client library, for tests that need a handful of them.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use serde_json::Value;
+
+use crate::aws::arc::ArcStandIn;
+use crate::aws::stand_in::AwsStandIn;
+
+impl AwsStandIn {
+    /// One call of SQS, as in `CreateQueue`.
+    ///
+    /// # Panics
+    ///
+    /// If it is refused: a test can do nothing but fail with the answer.
+    pub fn sqs(&self, action: &str, body: &Value) -> Value {
+        let headers = format!(
+            "X-Amz-Target: AmazonSQS.{action}\r\nContent-Type: application/x-amz-json-1.0\r\n"
+        );
+        json(&call(self.endpoint_url(), "sqs", "POST /", &headers, &body.to_string()))
+    }
+
+    /// One call of EC2 with its parameters, as in `Action=RunInstances&MinCount=1`; the answer is
+    /// XML.
+    ///
+    /// # Panics
+    ///
+    /// If it is refused.
+    pub fn ec2(&self, parameters: &str) -> String {
+        let headers = "Content-Type: application/x-www-form-urlencoded\r\n";
+        call(self.endpoint_url(), "ec2", "POST /", headers, parameters)
+    }
+
+    /// One call of a service that speaks JSON, as in `POST /clusters` of `eks`.
+    ///
+    /// # Panics
+    ///
+    /// If it is refused.
+    pub fn call(&self, service: &str, line: &str, body: &Value) -> Value {
+        json(&call(self.endpoint_url(), service, line, "", &body.to_string()))
+    }
+}
+
+impl ArcStandIn {
+    /// One call of ARC, as in `DELETE /zonalshifts/ID`; nothing is sent where the body is null.
+    ///
+    /// # Panics
+    ///
+    /// If it is refused.
+    pub fn call(&self, line: &str, body: &Value) -> Value {
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        json(&call(&self.endpoint_url(), "arc-zonal-shift", line, "", &body))
+    }
+}
+
+/// The signature is not looked at; only the service in it is.
+fn call(url: &str, service: &str, line: &str, headers: &str, body: &str) -> String {
+    let address = url.strip_prefix("http://").expect("stand-ins speak plain HTTP");
+    let request = format!(
+        "{line} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{headers}\
+         Authorization: AWS4-HMAC-SHA256 \
+         Credential=testing/20260101/us-east-1/{service}/aws4_request, \
+         SignedHeaders=host, Signature=unchecked\r\n\
+         Content-Length: {}\r\n\r\n{body}",
+        body.len(),
+    );
+    let mut answer = String::new();
+    let asked = TcpStream::connect(address).and_then(|mut stream| {
+        stream.write_all(request.as_bytes())?;
+        stream.read_to_string(&mut answer)
+    });
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+    let is_well = asked.is_ok() && head.starts_with("HTTP/1.1 2");
+    assert!(is_well, "{service}: {line}: {asked:?}: {answer}");
+    body.to_owned()
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}

@@ -1,0 +1,7 @@
+//! Stand-ins for AWS, faults in front of them, and a judge of templates.
+
+pub(crate) mod arc;
+pub(crate) mod call;
+pub(crate) mod fault_proxy;
+pub(crate) mod stand_in;
+pub(crate) mod template_lint;
