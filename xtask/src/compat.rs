@@ -12,7 +12,7 @@ use crate::test::GO_ADVICE;
 const SUITE: &str = "sigs.k8s.io/karpenter/test/suites/regression";
 
 /// What exists so far: the rest is about drift, repair, static capacity and capacity buffers.
-const FOCUS: &str = "Termination|Expiration|StandaloneNodeClaim|Integration";
+const FOCUS: &str = "Termination|Expiration|StandaloneNodeClaim|Integration|Chaos";
 
 /// Two need pods that take their time to end, and kwok's end at once; one waits for fifteen minutes.
 const SKIP: &str = "Repair Policy|pre-stop hook|drain pods on a node in order|registration timeout";

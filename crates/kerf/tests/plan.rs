@@ -386,3 +386,22 @@ fn a_label_of_aws_that_a_pod_asks_for_is_there() {
     let types: Vec<&str> = types.filter_map(|node| node["instanceType"].as_str()).collect();
     assert!(!types.is_empty() && types.iter().all(|name| name.starts_with("m6i.")), "{plan}");
 }
+
+/// Pods for spot machines never share a node with pods for any other.
+#[test]
+fn pods_that_cannot_share_a_node_cost_at_least_what_each_cost_alone() {
+    let wanting = |name: &str, capacity_type: &str| {
+        let wish = format!("karpenter.sh/capacity-type: {capacity_type}");
+        let spec = format!("spec: {{nodeSelector: {{{wish}}}, containers: ");
+        DEPLOYMENT.replace("spec: {containers: ", &spec).replace("web", name)
+    };
+    let (spot, on_demand) = (wanting("cheap", "spot"), wanting("sure", "on-demand"));
+    let least = |documents: &[&str]| {
+        let (_, plan) = plan_json(documents, &["--catalogue", "aws:us-east-1"]);
+        plan["lowerBoundPerHour"].as_f64().unwrap_or_else(|| panic!("{plan}"))
+    };
+    let together = least(&[&spot, &on_demand]);
+    let apart = least(&[&spot]) + least(&[&on_demand]);
+    assert!((together - apart).abs() < 1e-9, "{together} {apart}");
+    assert!(together > 1.2 * 2.0 * least(&[&spot]), "the sure ones cost more: {together}");
+}

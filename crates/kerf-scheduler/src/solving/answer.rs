@@ -7,11 +7,10 @@ use kerf_model::requirement::Requirement;
 use kerf_model::vocabulary::{KeyId, ValueSet};
 
 use crate::packing::bin::{Bin, Content};
-use crate::packing::worth::Worth;
 use crate::solution::{ExistingPlacement, NewNode, Solution, TypeOption, Unplaced, Without};
 use crate::solving::rounds::Placed;
 use crate::solving::solver::Solver;
-use crate::units::{self, Amounts};
+use crate::units;
 
 /// Hands out the pods of each class, the oldest first.
 struct Hand<'a> {
@@ -53,7 +52,9 @@ impl Solver<'_> {
         let cheapest = new_nodes.iter().filter_map(|node| node.options.first());
         let price =
             cheapest.fold(Price::ZERO, |sum, option| sum.checked_add(option.price).unwrap_or(sum));
-        let lower_bound = self.lower_bound(placed).min(price);
+        let lower_bound = self.lower_bound(placed);
+        debug_assert!(lower_bound <= price, "no fleet is cheaper than {lower_bound}, ours {price}");
+        let lower_bound = lower_bound.min(price);
         let solution = Solution { existing, new_nodes, unplaced, price, lower_bound };
         Without { displaced: self.displaced, solution }
     }
@@ -138,21 +139,5 @@ impl Solver<'_> {
             requests: self.base.units.to_list(&requests),
             min_values_relaxed: relaxed,
         }
-    }
-
-    /// The cost below which no fleet can hold what is on new nodes.
-    fn lower_bound(&self, placed: &Placed) -> Price {
-        let mut on_new_nodes = Amounts::new();
-        for Content { item, count } in placed.bins.iter().flat_map(|bin| &bin.contents) {
-            units::add(&mut on_new_nodes, &self.base.classes[item.class].requests, *count);
-        }
-        if on_new_nodes.is_empty() {
-            return Price::ZERO;
-        }
-        let machines = self.base.machines.all.iter().enumerate();
-        let priced = machines
-            .filter_map(|(index, machine)| Some((index, machine.offers.first()?.price_micros)));
-        let worth = Worth::of(&on_new_nodes, priced, &self.world(), 0);
-        Price::from_micros_per_hour(worth.bound_micros())
     }
 }

@@ -278,6 +278,10 @@ fn per_month(price: Price) -> u64 {
     price.micros_per_hour().saturating_mul(HOURS_PER_MONTH).saturating_add(500_000) / 1_000_000
 }
 
+/// Up to here the least conceivable price says how good a plan is, in tenths of a percent. Beyond,
+/// rules it leaves out, such as spreads over zones, are what the plan pays for.
+const CLOSE_TENTHS_MAX: u128 = 250;
+
 /// How far the price is from the least it could be, in tenths of a percent, never understated.
 fn closeness(price: Price, bound: Price) -> String {
     let (price, least) = (u128::from(price.micros_per_hour()), u128::from(bound.micros_per_hour()));
@@ -288,6 +292,9 @@ fn closeness(price: Price, bound: Price) -> String {
         return "no fleet could be cheaper".to_owned();
     }
     let tenths = ((price - least) * 1000).div_ceil(least);
+    if tenths > CLOSE_TENTHS_MAX {
+        return format!("no fleet could cost less than {bound} $/hour");
+    }
     let (whole, tenth) = (tenths / 10, tenths % 10);
     format!("within {whole}.{tenth} % of the cheapest conceivable fleet ({bound} $/hour)")
 }
