@@ -13,13 +13,13 @@ mod watch;
 
 use anyhow::Result;
 
-/// `peer [ARGS]` compares with the peer, `scale` measures large problems, `e2e` a thousand pods on a
+/// `peer [ARGS]` compares with the peer, `scale` measures large problems, `e2e [WORKLOAD]` pods on a
 /// real control plane, `router` the event router; anything else is for the instruction counts.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     match args.split_first() {
         Some((first, rest)) if first == "peer" => peer::run_peer(rest),
         Some((first, _)) if first == "scale" => scale::run(),
-        Some((first, _)) if first == "e2e" => e2e::run(),
+        Some((first, rest)) if first == "e2e" => e2e::run(rest),
         Some((first, rest)) if first == "router" => router::run(rest),
         _ => instructions::run(args),
     }

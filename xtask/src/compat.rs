@@ -30,7 +30,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     run_command(build.current_dir(root()?.join("bench/peer")))?;
     let focus = args.first().map_or(FOCUS, String::as_str);
     let mut command = Command::new(stage);
-    command.arg("kerf").arg(kerf).arg(suite).args([
+    command.arg("kerf").arg(kerf).arg("run").arg(suite).args([
         format!("-ginkgo.focus={focus}"),
         format!("-ginkgo.skip={SKIP}"),
         "-ginkgo.v".to_owned(),

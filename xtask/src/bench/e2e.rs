@@ -1,5 +1,5 @@
-//! A thousand pods on a real control plane until all run: Kerf and Karpenter in turns, on the same
-//! stage in the same run.
+//! Pods on a real control plane until all run: Kerf and Karpenter in turns, on the same stage in the
+//! same run.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,17 @@ use crate::test::GO_ADVICE;
 
 use super::{executable, page};
 
-const PART: &str = "e2e";
+/// A workload: its name for the stage, its part of the page, and whether aims are stated for it.
+struct Workload {
+    name: &'static str,
+    part: &'static str,
+    has_aims: bool,
+}
+
+const WORKLOADS: [Workload; 2] = [
+    Workload { name: "mixed", part: "e2e mixed", has_aims: true },
+    Workload { name: "spread", part: "e2e spread", has_aims: false },
+];
 /// The package of the original's controller with its kwok provider, in the peer's module.
 const ORIGINAL: &str = "sigs.k8s.io/karpenter/kwok";
 /// How often each is measured. The one in the middle stands on the page: the machine has other
@@ -29,7 +39,7 @@ struct Row {
     aim: &'static str,
 }
 
-const ROWS: [Row; 5] = [
+const ROWS: [Row; 6] = [
     Row {
         about: "First claim",
         pointer: "/seconds/first claim",
@@ -59,6 +69,13 @@ const ROWS: [Row; 5] = [
         divisor: 1e6,
         aim: "40 MB",
     },
+    Row {
+        about: "Processor time of the controller",
+        pointer: "/processor_seconds",
+        unit: " s",
+        divisor: 1.0,
+        aim: "",
+    },
 ];
 
 /// Where the time goes: moments in their order.
@@ -74,23 +91,38 @@ const MOMENTS: [(&str, &str); 6] = [
 /// What one product reported, round by round.
 struct Reports(Vec<Value>);
 
-/// Measures both, prints the tables and writes them into the page.
-pub(crate) fn run() -> Result<()> {
+/// Measures both with every workload, or with the one that is named, prints the tables and writes
+/// them into the page.
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let wanted = args.first();
+    let workloads: Vec<&Workload> = WORKLOADS
+        .iter()
+        .filter(|workload| wanted.is_none_or(|wanted| wanted == workload.name))
+        .collect();
+    if workloads.is_empty() {
+        bail!(
+            "no such workload; there are: {}",
+            WORKLOADS.map(|workload| workload.name).join(", ")
+        );
+    }
     require("go", GO_ADVICE)?;
     let kerf = executable::kerf()?;
     let karpenter = build_original()?;
     // What measures runs on the same cores, so it must be fast too.
     let package = ["bench", "--no-run", "--package", "kerf-kwok", "--bench", "e2e"];
     let stage = executable::built(package, "e2e")?;
-    let (mut ours, mut theirs) = (Reports(Vec::new()), Reports(Vec::new()));
-    for round in 1..=ROUNDS {
-        eprintln!("bench e2e: round {round} of {ROUNDS}");
-        ours.0.push(measure(&stage, "kerf", &kerf)?);
-        theirs.0.push(measure(&stage, "karpenter", &karpenter)?);
+    for workload in workloads {
+        let (mut ours, mut theirs) = (Reports(Vec::new()), Reports(Vec::new()));
+        for round in 1..=ROUNDS {
+            eprintln!("bench {}: round {round} of {ROUNDS}", workload.part);
+            ours.0.push(measure(&stage, "kerf", &kerf, workload)?);
+            theirs.0.push(measure(&stage, "karpenter", &karpenter, workload)?);
+        }
+        let tables = tables(&ours, &theirs, workload)?;
+        println!("\n{tables}");
+        page::write(workload.part, &tables)?;
     }
-    let tables = tables(&ours, &theirs)?;
-    println!("\n{tables}");
-    page::write(PART, &tables)
+    Ok(())
 }
 
 fn build_original() -> Result<PathBuf> {
@@ -102,8 +134,8 @@ fn build_original() -> Result<PathBuf> {
     Ok(program)
 }
 
-fn measure(stage: &Path, product: &str, program: &Path) -> Result<Value> {
-    let report = output(Command::new(stage).arg(product).arg(program))?;
+fn measure(stage: &Path, product: &str, program: &Path, workload: &Workload) -> Result<Value> {
+    let report = output(Command::new(stage).arg(product).arg(program).arg(workload.name))?;
     let line = report.lines().rfind(|line| line.starts_with('{')).context("no report came")?;
     let report: Value = serde_json::from_str(line).context("the report is not JSON")?;
     let running = report.pointer("/seconds/all pods running").and_then(Value::as_f64);
@@ -111,13 +143,14 @@ fn measure(stage: &Path, product: &str, program: &Path) -> Result<Value> {
     Ok(report)
 }
 
-fn tables(ours: &Reports, theirs: &Reports) -> Result<String> {
+fn tables(ours: &Reports, theirs: &Reports, workload: &Workload) -> Result<String> {
     let mut text = String::from("| What | Kerf | Karpenter 1.14.1 | Kerf / Karpenter | Aim |\n");
     text.push_str("|---|---|---|---|---|\n");
     for Row { about, pointer, unit, divisor, aim } in &ROWS {
         let (own, other) = (ours.middle(pointer)? / divisor, theirs.middle(pointer)? / divisor);
         let digits = if unit.is_empty() { 0 } else { 2 };
-        let aim = if aim.is_empty() { String::new() } else { format!("at most {aim}") };
+        let has_aim = workload.has_aims && !aim.is_empty();
+        let aim = if has_aim { format!("at most {aim}") } else { String::new() };
         let ratio = own / other;
         let _ = writeln!(
             text,

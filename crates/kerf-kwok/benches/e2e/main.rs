@@ -1,13 +1,15 @@
-//! A thousand pods on an empty cluster, until all run: how long, how many nodes, at what price, and
-//! how much memory the controller took. `cargo xtask bench e2e` runs it and writes the page.
+//! Pods on an empty cluster, until all run: how long, how many nodes, at what price, and what the
+//! controller took. `cargo xtask bench e2e` runs it and writes the page.
 //!
-//! `e2e kerf PROGRAM` starts a real control plane and the given program, prints one JSON object;
-//! `e2e karpenter PROGRAM` does the same with the original. With a command behind that, nothing is
-//! measured: the command runs against the cluster, in which there is no pool yet.
+//! `e2e kerf PROGRAM mixed` starts a real control plane and the given program, prints one JSON
+//! object; `e2e karpenter PROGRAM mixed` does the same with the original, and `spread` is another
+//! workload. With `run COMMAND…` nothing is measured: the command runs against the cluster, in which
+//! there is no pool yet.
 #![allow(clippy::unwrap_used, reason = "a measurement that fails has nothing to say but why")]
 
 mod process;
 mod timeline;
+mod workload;
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -19,18 +21,19 @@ use serde_json::{Value, json};
 
 use process::{Controller, Product};
 use timeline::Timeline;
+use workload::Workload;
 
 const ACCOUNT: &str = "system:serviceaccount:karpenter:karpenter";
 const PRICE: &str = "eks-node-viewer/instance-price";
-/// Half the pods are small, half ask for much memory.
-const HALVES: [(&str, &str, &str); 2] = [("small", "900m", "3100Mi"), ("large", "3500m", "28Gi")];
-const PODS_EACH: usize = 500;
-
-const USAGE: &str = "e2e kerf|karpenter PROGRAM [COMMAND…]";
+const USAGE: &str = "e2e kerf|karpenter PROGRAM mixed|spread|run [COMMAND…]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|it| it != "--bench").collect();
-    let [product, program, command @ ..] = arguments.as_slice() else { panic!("usage: {USAGE}") };
+    let [product, program, what, command @ ..] = arguments.as_slice() else {
+        panic!("usage: {USAGE}")
+    };
+    let workload = Workload::of(what);
+    assert!(workload.is_some() || what == "run", "no workload is named {what}; usage: {USAGE}");
     let product = match product.as_str() {
         "kerf" => Product::Kerf,
         "karpenter" => Product::Karpenter,
@@ -59,22 +62,25 @@ fn main() -> ExitCode {
         let status = command.status().unwrap();
         return if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
+    let Some(workload) = workload else { panic!("no command; usage: {USAGE}") };
     control_plane.apply(include_str!("pool.yaml")).unwrap();
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let report = runtime.block_on(measure(&control_plane, &controller));
+    let report = runtime.block_on(measure(&control_plane, &controller, workload));
     println!("{report}");
     ExitCode::SUCCESS
 }
 
-async fn measure(control_plane: &ControlPlane, controller: &Controller) -> Value {
+async fn measure(
+    control_plane: &ControlPlane,
+    controller: &Controller,
+    workload: Workload,
+) -> Value {
     let client = control_plane.client().await.unwrap();
     let mut timeline = Timeline::watch(&client).await;
-    let workloads: Vec<Value> = HALVES.iter().map(|half| workload(*half)).collect();
-    let list = json!({ "apiVersion": "v1", "kind": "List", "items": workloads });
     timeline.begin();
-    control_plane.apply(&list.to_string()).unwrap();
-    let times = timeline.until_all_run(HALVES.len() * PODS_EACH).await;
+    control_plane.apply(&workload.manifest()).unwrap();
+    let times = timeline.until_all_run(workload.pod_count()).await;
     let nodes = Api::<Node>::all(client).list(&ListParams::default()).await.unwrap();
     let price =
         |node: &Node| -> f64 { node.metadata.labels.as_ref().unwrap()[PRICE].parse().unwrap() };
@@ -84,23 +90,6 @@ async fn measure(control_plane: &ControlPlane, controller: &Controller) -> Value
         "nodes": nodes.items.len(),
         "dollars_per_hour": nodes.items.iter().map(price).sum::<f64>(),
         "peak_memory_bytes": controller.peak_memory_bytes(),
-    })
-}
-
-fn workload((name, cpu, memory): (&str, &str, &str)) -> Value {
-    json!({
-        "apiVersion": "apps/v1", "kind": "Deployment",
-        "metadata": { "name": name, "namespace": "default" },
-        "spec": {
-            "replicas": PODS_EACH,
-            "selector": { "matchLabels": { "app": name } },
-            "template": {
-                "metadata": { "labels": { "app": name } },
-                "spec": { "containers": [{
-                    "name": "pause", "image": "registry.k8s.io/pause:3.10",
-                    "resources": { "requests": { "cpu": cpu, "memory": memory } },
-                }]},
-            },
-        },
+        "processor_seconds": controller.processor_seconds(),
     })
 }

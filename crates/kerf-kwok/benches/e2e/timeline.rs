@@ -13,7 +13,7 @@ use kube::{Client, ResourceExt};
 use tokio::time::timeout;
 
 /// Nothing takes so long unless something is broken.
-const ALL_RUN_AT_MOST: Duration = Duration::from_secs(180);
+const ALL_RUN_AT_MOST: Duration = Duration::from_secs(600);
 
 /// Watches of pods, claims and nodes, and the moments they told.
 pub(crate) struct Timeline {
