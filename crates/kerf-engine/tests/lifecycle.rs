@@ -99,6 +99,38 @@ fn a_node_comes_up_step_by_step() {
     );
 }
 
+/// Every write costs the API server more than it costs Kerf, and a fleet comes up all at once.
+#[test]
+fn a_node_that_is_ready_when_it_joins_takes_one_write_and_its_claim_one_status() {
+    let mut cluster = with(|_| ());
+    cluster.boots = false;
+    cluster.settle();
+    let one = cluster.claim("one").clone();
+    let mut node =
+        cluster::booting_node(&one, &one.status.provider_id.clone().unwrap(), cluster.now);
+    node.is_ready = true;
+    let before = cluster.story().len();
+    cluster.store(Object::Node(node));
+    cluster.settle();
+    for label in [REGISTERED_LABEL, INITIALIZED_LABEL] {
+        assert_eq!(cluster.node().labels[label], "true");
+    }
+    for kind in [REGISTERED, INITIALIZED, "Ready"] {
+        assert_eq!(condition(&cluster, kind).0, Status::True);
+    }
+    let written = ["patch node", "write claim status", "write pool status"];
+    assert_eq!(cluster.story().split_off(before), written);
+}
+
+#[test]
+fn a_claim_has_no_status_while_its_first_launch_is_under_way() {
+    let mut cluster = with(|_| ());
+    cluster.ignores = |deed| matches!(deed, Deed::Launch(_));
+    cluster.seconds(5);
+    let writes = cluster.count(|deed| matches!(deed, Deed::WriteClaimStatus { .. }));
+    assert_eq!(writes, 0, "{:?}", cluster.story());
+}
+
 #[test]
 fn a_node_is_not_ready_for_pods_while_something_is_missing() {
     type Lack = fn(&mut kerf_engine::observed::Node);

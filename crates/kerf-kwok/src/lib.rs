@@ -75,6 +75,19 @@ impl Kwok {
         Ok(found.map_err(unavailable)?.items.into_iter().find(node::is_ours))
     }
 
+    /// The node a claim is to get, and how long it takes to show up.
+    async fn design(&self, claim: &Claim) -> Result<(Node, Duration), Failure> {
+        let delay = node_class::delay(&self.client, &claim.wish.spec.node_class.name).await?;
+        let choice = choice::choose(claim, &self.instance_types, &self.rules)?;
+        Ok((node::make(claim, &choice), delay))
+    }
+
+    /// The machine that was launched for a claim before.
+    async fn known(&self, claim: &Claim) -> Result<Option<Machine>, Failure> {
+        let node = self.nodes().get_opt(&node::name(claim)).await.map_err(unavailable)?;
+        Ok(node.as_ref().map(node::machine))
+    }
+
     /// Lets the node show up after the delay its class asks for.
     fn boot_later(&self, claim: Name, node: Node, delay: Duration) {
         let (nodes, booting, name) = (self.nodes(), self.booting.clone(), claim.clone());
@@ -109,20 +122,23 @@ impl Cloud for Kwok {
     }
 
     async fn launch(&self, claim: &Claim) -> Result<Machine, Failure> {
-        let name = node::name(claim);
-        if let Some(node) = self.nodes().get_opt(&name).await.map_err(unavailable)? {
-            return Ok(node::machine(&node));
+        match self.design(claim).await {
+            Ok((node, Duration::ZERO)) => match create(&self.nodes(), &node).await {
+                Ok(Created::Now) => Ok(node::machine(&node)),
+                Ok(Created::Before) => self.known(claim).await?.ok_or_else(gone_meanwhile),
+                Err(error) => Err(unavailable(error)),
+            },
+            Ok((node, delay)) => {
+                if let Some(known) = self.known(claim).await? {
+                    return Ok(known);
+                }
+                let machine = node::machine(&node);
+                self.boot_later(claim.meta.name.clone(), node, delay);
+                Ok(machine)
+            }
+            // What was launched before stays, whatever became of its class.
+            Err(failure) => self.known(claim).await?.ok_or(failure),
         }
-        let delay = node_class::delay(&self.client, &claim.wish.spec.node_class.name).await?;
-        let choice = choice::choose(claim, &self.instance_types, &self.rules)?;
-        let node = node::make(claim, &choice);
-        let machine = node::machine(&node);
-        if delay.is_zero() {
-            create(&self.nodes(), &node).await.map_err(unavailable)?;
-        } else {
-            self.boot_later(claim.meta.name.clone(), node, delay);
-        }
-        Ok(machine)
     }
 
     /// There is nothing to wait for. The node goes with its finalizer; one that never joined has
@@ -165,10 +181,20 @@ impl Cloud for Kwok {
     }
 }
 
+/// When a node was stored.
+enum Created {
+    Now,
+    Before,
+}
+
 /// Stores a node; one of the name that is there already is this one.
-async fn create(nodes: &Api<Node>, node: &Node) -> kube::Result<()> {
+async fn create(nodes: &Api<Node>, node: &Node) -> kube::Result<Created> {
     match nodes.create(&PostParams::default(), node).await {
-        Err(kube::Error::Api(status)) if status.code == 409 => Ok(()),
-        result => result.map(drop),
+        Err(kube::Error::Api(status)) if status.code == 409 => Ok(Created::Before),
+        result => result.map(|_| Created::Now),
     }
+}
+
+fn gone_meanwhile() -> Failure {
+    Failure::Unavailable { message: "the machine went while it was looked at".to_owned() }
 }

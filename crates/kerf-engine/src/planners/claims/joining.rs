@@ -36,6 +36,10 @@ pub(in crate::planners) fn tend(world: &World, node: &Node) -> Decision {
     } else if conditions.is_true(LAUNCHED) && !has_joined(node, claim) {
         reason = "the node has joined and gets what its claim asks for";
         patch = joining_patch(node, claim);
+        // Nodes that were ready before they joined are ready for pods with the same write.
+        if lack(claim, Some(&joined(node, &patch))) == Lack::Nothing {
+            set_label(&mut patch, INITIALIZED_LABEL);
+        }
         decision.announcements.extend(missing_taint(node, claim));
     }
     hydrate(&mut patch, node, claim);
@@ -73,6 +77,14 @@ fn joining_patch(node: &Node, claim: &Claim) -> NodePatch {
     patch.taints_removed.push(unregistered());
     patch.taints_added = missing_taints(node, claim);
     patch
+}
+
+/// The node with the taints it has once the patch is stored.
+fn joined(node: &Node, patch: &NodePatch) -> Node {
+    let mut joined = node.clone();
+    joined.taints.retain(|taint| !patch.taints_removed.iter().any(|gone| gone.same_mark(taint)));
+    joined.taints.extend(patch.taints_added.iter().cloned());
+    joined
 }
 
 /// The taints the claim asks for that the node has not, where it does not keep its own.

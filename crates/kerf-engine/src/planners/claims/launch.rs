@@ -25,9 +25,12 @@ pub(super) fn advance(work: &mut Work<'_>) {
         take_over(work, machine);
         return;
     }
-    if let Some(failure) = memory.launch_failures.get(&work.claim.meta.name) {
-        let (reason, message) = in_words(failure);
-        work.conditions.set_unknown(LAUNCHED, &reason, &message);
+    match memory.launch_failures.get(&work.claim.meta.name) {
+        Some(failure) => {
+            let (reason, message) = in_words(failure);
+            work.conditions.set_unknown(LAUNCHED, &reason, &message);
+        }
+        None => work.has_no_news = true,
     }
     let deed = Deed::Launch(Box::new(work.claim.clone()));
     work.decision.act(deed, "the claim has no machine yet");

@@ -22,6 +22,8 @@ pub(super) struct Work<'a> {
     pub(super) status: Cow<'a, ClaimStatus>,
     /// What its conditions should be.
     pub(super) conditions: Draft<'a>,
+    /// Whether the first launch is under way. That nothing is known yet is not worth a write.
+    pub(super) has_no_news: bool,
     pub(super) decision: Decision,
 }
 
@@ -34,6 +36,7 @@ impl<'a> Work<'a> {
             patch: MetadataPatch::default(),
             status: Cow::Borrowed(&claim.status),
             conditions: Draft::of(&claim.status.conditions, &DEPENDENTS, &claim.meta, now),
+            has_no_news: false,
             decision: Decision::default(),
         }
     }
@@ -50,6 +53,7 @@ impl<'a> Work<'a> {
             self.decision.act(deed, "the claim's labels, annotations or finalizers lag behind");
         } else if let Cow::Owned(status) = self.status
             && status != self.claim.status
+            && !self.has_no_news
         {
             let reason = reason_of(&self.claim.status, &status);
             let status = Box::new(status);
