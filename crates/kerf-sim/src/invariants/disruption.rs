@@ -80,7 +80,9 @@ impl Checker {
                 continue;
             }
             let is_own = self.voluntary.contains_key(&other.meta.name);
-            let has_ended = conditions.is_true(INSTANCE_TERMINATING);
+            // What has no node any more cannot be disturbed, though its claim may still have to go.
+            let has_ended =
+                conditions.is_true(INSTANCE_TERMINATING) || store.node_of(other).is_none();
             // It counted as a node until its end was news.
             total += 1;
             let long_gone = other
