@@ -226,6 +226,14 @@ impl NodePatch {
         before
     }
 
+    /// The taints of a node after the change.
+    #[must_use]
+    pub fn taints(&self, mut before: Vec<Taint>) -> Vec<Taint> {
+        before.retain(|taint| !self.removes(&taint.key, taint.effect.as_str()));
+        before.extend(self.taints_added.iter().cloned());
+        before
+    }
+
     /// Whether a taint goes, be it for good or in favour of a new one.
     #[must_use]
     pub fn removes(&self, key: &str, effect: &str) -> bool {

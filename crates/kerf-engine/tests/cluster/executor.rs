@@ -110,8 +110,7 @@ impl Cluster {
             node.labels.extend(patch.labels.clone());
             node.annotations.extend(patch.annotations.clone());
             node.finalizers = patch.finalizers(std::mem::take(&mut node.finalizers));
-            node.taints.retain(|taint| !patch.removes(&taint.key, taint.effect.as_str()));
-            node.taints.extend(patch.taints_added.clone());
+            node.taints = patch.taints(std::mem::take(&mut node.taints));
             if let Some((_, uid)) = &patch.owner {
                 node.owner_claim = Some(uid.clone());
             }

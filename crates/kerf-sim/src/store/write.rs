@@ -95,8 +95,7 @@ impl Store {
         }
         let mut node = node.clone();
         node.finalizers = patch.finalizers(node.finalizers);
-        node.taints.retain(|taint| !patch.removes(&taint.key, taint.effect.as_str()));
-        node.taints.extend(patch.taints_added);
+        node.taints = patch.taints(node.taints);
         node.labels.extend(patch.labels);
         node.annotations.extend(patch.annotations);
         if let Some((_, uid)) = patch.owner {

@@ -81,10 +81,7 @@ fn joining_patch(node: &Node, claim: &Claim) -> NodePatch {
 
 /// The node with the taints it has once the patch is stored.
 fn joined(node: &Node, patch: &NodePatch) -> Node {
-    let mut joined = node.clone();
-    joined.taints.retain(|taint| !patch.taints_removed.iter().any(|gone| gone.same_mark(taint)));
-    joined.taints.extend(patch.taints_added.iter().cloned());
-    joined
+    Node { taints: patch.taints(node.taints.clone()), ..node.clone() }
 }
 
 /// The taints the claim asks for that the node has not, where it does not keep its own.
