@@ -28,14 +28,14 @@ pub struct Action {
     /// Why, for a person to read.
     pub reason: String,
     /// What to do.
-    pub deed: Deed,
+    pub kind: ActionKind,
 }
 
-/// What an action is about. Each subject is decided on by itself, and at most one deed of a
+/// What an action is about. Each subject is decided on by itself, and at most one action of a
 /// [`Lane`] is under way for it at a time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subject {
-    /// A claim, from its wish to its end.
+    /// A claim, from its spec to its end.
     Claim(Name),
     /// A node that is being taken away.
     Node(Name),
@@ -47,15 +47,15 @@ pub enum Subject {
     Provisioning,
     /// Taking away what nobody needs.
     Disruption,
-    /// Comparing claims with the cloud's machines.
-    Machines,
+    /// Comparing claims with the cloud's instances.
+    Instances,
     /// Telling of zones the cluster is shifted away from.
     ZonalShift,
-    /// What the cloud announces about machines.
+    /// What the cloud announces about instances.
     Notices,
 }
 
-/// What kind of call a deed needs; calls of different kinds do not wait for each other.
+/// What kind of call an action needs; calls of different kinds do not wait for each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lane {
     /// Writing to the API server.
@@ -63,12 +63,12 @@ pub enum Lane {
     /// Calling the cloud.
     Cloud,
     /// Thinking.
-    Think,
+    Solve,
 }
 
 /// What to do.
 #[derive(Clone, Debug)]
-pub enum Deed {
+pub enum ActionKind {
     /// Store a new claim. One that exists under the name already is this one.
     CreateClaim(Box<NewClaim>),
     /// Change the metadata of a claim, if it is still at that revision. → `Stored`, `NotFound`
@@ -148,18 +148,18 @@ pub enum Deed {
         /// What to store.
         status: Box<PoolStatus>,
     },
-    /// Launch a machine for a claim; at most one ever for its uid. → `Launched`, `Failed`
+    /// Launch an instance for a claim; at most one ever for its uid. → `Launched`, `Failed`
     Launch(Box<Claim>),
-    /// Ask for the end of a claim's machine. → `Done` (on its way), `NotFound` (gone)
+    /// Ask for the end of a claim's instance. → `Done` (on its way), `NotFound` (gone)
     Terminate {
         /// The claim.
         claim: Name,
-        /// Its machine; without one, whatever was launched for the claim of that name. A claim
-        /// whose launch was never heard of may have a machine all the same.
+        /// Its instance; without one, whatever was launched for the claim of that name. A claim
+        /// whose launch was never heard of may have an instance all the same.
         provider_id: Option<Arc<str>>,
     },
-    /// List the cloud's machines that belong to this cluster. → `Machines`
-    ListMachines,
+    /// List the cloud's instances that belong to this cluster. → `Instances`
+    ListInstances,
     /// Solve a placement problem. → `Solved`
     Solve(Arc<Problem>),
 }
@@ -167,8 +167,8 @@ pub enum Deed {
 /// A claim to be stored. It carries Kerf's finalizer from the first moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewClaim {
-    /// The wish: name, labels, annotations, spec, requests.
-    pub wish: NodeClaim,
+    /// The spec: name, labels, annotations, spec, requests.
+    pub spec: NodeClaim,
     /// The pool that owns it: name and identity.
     pub pool: (Name, Arc<str>),
 }
@@ -242,26 +242,28 @@ impl NodePatch {
     }
 }
 
-impl Deed {
+impl ActionKind {
     /// What it is about.
     #[must_use]
     pub fn subject(&self) -> Subject {
         match self {
-            Deed::CreateClaim(claim) => Subject::Claim(Arc::from(claim.wish.name.as_str())),
-            Deed::PatchClaim { name, .. }
-            | Deed::WriteClaimStatus { name, .. }
-            | Deed::DeleteClaim { name, .. }
-            | Deed::Terminate { claim: name, .. } => Subject::Claim(name.clone()),
-            Deed::Launch(claim) => Subject::Claim(claim.meta.name.clone()),
-            Deed::PatchNode { name, .. } | Deed::DeleteNode { name, .. } => {
+            ActionKind::CreateClaim(claim) => Subject::Claim(Arc::from(claim.spec.name.as_str())),
+            ActionKind::PatchClaim { name, .. }
+            | ActionKind::WriteClaimStatus { name, .. }
+            | ActionKind::DeleteClaim { name, .. }
+            | ActionKind::Terminate { claim: name, .. } => Subject::Claim(name.clone()),
+            ActionKind::Launch(claim) => Subject::Claim(claim.meta.name.clone()),
+            ActionKind::PatchNode { name, .. } | ActionKind::DeleteNode { name, .. } => {
                 Subject::Node(name.clone())
             }
-            Deed::EvictPod { pod, .. } | Deed::DeletePod { pod, .. } => Subject::Pod(pod.clone()),
-            Deed::PatchPool { name, .. } | Deed::WritePoolStatus { name, .. } => {
+            ActionKind::EvictPod { pod, .. } | ActionKind::DeletePod { pod, .. } => {
+                Subject::Pod(pod.clone())
+            }
+            ActionKind::PatchPool { name, .. } | ActionKind::WritePoolStatus { name, .. } => {
                 Subject::Pool(name.clone())
             }
-            Deed::ListMachines => Subject::Machines,
-            Deed::Solve(_) => Subject::Provisioning,
+            ActionKind::ListInstances => Subject::Instances,
+            ActionKind::Solve(_) => Subject::Provisioning,
         }
     }
 
@@ -269,8 +271,10 @@ impl Deed {
     #[must_use]
     pub fn lane(&self) -> Lane {
         match self {
-            Deed::Launch(_) | Deed::Terminate { .. } | Deed::ListMachines => Lane::Cloud,
-            Deed::Solve(_) => Lane::Think,
+            ActionKind::Launch(_) | ActionKind::Terminate { .. } | ActionKind::ListInstances => {
+                Lane::Cloud
+            }
+            ActionKind::Solve(_) => Lane::Solve,
             _ => Lane::Write,
         }
     }

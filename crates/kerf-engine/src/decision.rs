@@ -1,24 +1,24 @@
 //! What a planner answers: what to do now, what to remember, when to ask again.
 
-use crate::action::Deed;
-use crate::announcement::Announcement;
-use crate::measure::Measure;
-use crate::memory::Memo;
+use crate::action::ActionKind;
+use crate::kubernetes_event::KubernetesEvent;
+use crate::memory::Update;
 use crate::notice::Settled;
+use crate::sample::Sample;
 use crate::time::Time;
 
 /// A planner's answer about one subject.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Decision {
-    /// What to do, with reasons. Deeds that are under way or waiting for a retry are dropped by
+    /// What to do, with reasons. Actions that are under way or waiting for a retry are dropped by
     /// the engine, so a planner just says what the world as it is needs.
-    pub(crate) deeds: Vec<(Deed, String)>,
+    pub(crate) actions: Vec<(ActionKind, String)>,
     /// What to remember.
-    pub(crate) memos: Vec<Memo>,
+    pub(crate) updates: Vec<Update>,
     /// What to tell people.
-    pub(crate) announcements: Vec<Announcement>,
-    /// What to count. Only for what happens once: put it beside a memo or a deed.
-    pub(crate) measures: Vec<Measure>,
+    pub(crate) kubernetes_events: Vec<KubernetesEvent>,
+    /// What to count. Only for what happens once: put it beside an update or an action.
+    pub(crate) samples: Vec<Sample>,
     /// Notices that have their outcome.
     pub(crate) settled: Vec<Settled>,
     /// When to ask again even if nothing changes.
@@ -26,27 +26,27 @@ pub(crate) struct Decision {
 }
 
 impl Decision {
-    /// Adds a deed.
-    pub(crate) fn act(&mut self, deed: Deed, reason: impl Into<String>) {
-        self.deeds.push((deed, reason.into()));
+    /// Adds an action.
+    pub(crate) fn act(&mut self, kind: ActionKind, reason: impl Into<String>) {
+        self.actions.push((kind, reason.into()));
     }
 
-    /// Adds a memo.
-    pub(crate) fn remember(&mut self, memo: Memo) {
-        self.memos.push(memo);
+    /// Adds an update.
+    pub(crate) fn remember(&mut self, update: Update) {
+        self.updates.push(update);
     }
 
     /// Adds an announcement.
-    pub(crate) fn announce(&mut self, announcement: Announcement) {
-        self.announcements.push(announcement);
+    pub(crate) fn record(&mut self, kubernetes_event: KubernetesEvent) {
+        self.kubernetes_events.push(kubernetes_event);
     }
 
     /// Adds what another planner answers about the same news.
     pub(crate) fn and(&mut self, other: Decision) {
-        self.deeds.extend(other.deeds);
-        self.memos.extend(other.memos);
-        self.announcements.extend(other.announcements);
-        self.measures.extend(other.measures);
+        self.actions.extend(other.actions);
+        self.updates.extend(other.updates);
+        self.kubernetes_events.extend(other.kubernetes_events);
+        self.samples.extend(other.samples);
         self.settled.extend(other.settled);
         if let Some(at) = other.wake_at {
             self.wake(at);

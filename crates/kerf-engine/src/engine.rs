@@ -5,19 +5,19 @@
 
 use std::collections::BTreeMap;
 
-use crate::action::{Action, ActionId, Deed, Subject};
+use crate::action::{Action, ActionId, ActionKind, Subject};
 use crate::agenda::Agenda;
-use crate::announcement::Announcement;
 use crate::decision::Decision;
+use crate::dependents;
 use crate::event::{Event, Failure, Key, Object, Outcome};
+use crate::event_throttle::EventThrottle;
 use crate::gate::{Answer, Gate};
-use crate::herald::Herald;
-use crate::interest;
-use crate::looks::Looks;
-use crate::measure::Measure;
-use crate::memory::Memo;
+use crate::kubernetes_event::KubernetesEvent;
+use crate::memory::Update;
 use crate::notice::{Notice, NoticeOutcome, Settled};
+use crate::planner_runs::PlannerRuns;
 use crate::planners;
+use crate::sample::Sample;
 use crate::settings::Settings;
 use crate::time::Time;
 use crate::world::World;
@@ -29,7 +29,7 @@ pub struct Engine {
     gate: Gate,
     agenda: Agenda,
     under_way: BTreeMap<ActionId, UnderWay>,
-    herald: Herald,
+    event_throttle: EventThrottle,
     orders: Orders,
     last_id: u64,
 }
@@ -48,9 +48,9 @@ pub struct Orders {
     /// What to do; each answers with an [`Event::Finished`].
     pub actions: Vec<Action>,
     /// What to tell people.
-    pub announcements: Vec<Announcement>,
+    pub kubernetes_events: Vec<KubernetesEvent>,
     /// What to count.
-    pub measures: Vec<Measure>,
+    pub samples: Vec<Sample>,
     /// Notices that have their outcome.
     pub settled: Vec<Settled>,
 }
@@ -68,7 +68,7 @@ impl Engine {
             gate: Gate::default(),
             agenda: Agenda::default(),
             under_way: BTreeMap::new(),
-            herald: Herald::default(),
+            event_throttle: EventThrottle::default(),
             orders: Orders::default(),
             last_id: 0,
         }
@@ -91,34 +91,34 @@ impl Engine {
         match event {
             Event::Seen(object) => self.see(*object, now),
             Event::Gone { key, revision } => {
-                let concerned = interest::concerned(&self.world, &key);
-                let notice = planners::notice_gone(&self.world, &key, now);
+                let dependents = dependents::dependents(&self.world, &key);
+                let notice = planners::on_delete(&self.world, &key, now);
                 if self.world.forget(&key, revision) {
-                    self.note_news(&key);
+                    self.note_update(&key);
                     self.take_in(notice, None, now);
-                    self.look_at(concerned);
+                    self.look_at(dependents);
                 }
             }
             Event::Listed(kind) => {
                 let was_complete = self.world.is_complete();
                 self.world.list(kind);
                 if !was_complete && self.world.is_complete() {
-                    self.look_at(interest::everything(&self.world));
+                    self.look_at(dependents::everything(&self.world));
                 }
             }
             Event::Offered { pool, instance_types } => {
-                let notice = planners::notice_offered(&self.world, &pool, now);
+                let notice = planners::on_instance_types(&self.world, &pool, now);
                 self.take_in(notice, None, now);
                 let pool_subject = Subject::Pool(pool.clone());
                 self.look_at(vec![pool_subject, Subject::Provisioning, Subject::ZonalShift]);
-                self.world.offers.insert(pool, instance_types);
+                self.world.instance_types.insert(pool, instance_types);
             }
             Event::Shifted(zones) => {
                 let zones = zones.into_iter().map(|zone| (zone.name.clone(), zone)).collect();
                 if self.world.shifted != zones {
                     self.world.shifted = zones;
                     // What waited for the end of a shift may go on.
-                    self.look_at(interest::everything(&self.world));
+                    self.look_at(dependents::everything(&self.world));
                 }
             }
             Event::Noticed(notice) => self.hear(notice, now),
@@ -129,30 +129,30 @@ impl Engine {
 
     /// What to do now. Nothing until every kind of object has been seen once.
     pub fn decide(&mut self, now: Time) -> Orders {
-        let mut looks = Looks::default();
+        let mut planner_runs = PlannerRuns::default();
         while self.world.is_complete()
             && let Some(subject) = self.agenda.pop(now)
         {
-            looks.count(&subject);
+            planner_runs.count(&subject);
             let decision = planners::plan(&self.world, &subject, now);
             if let Some(time) = decision.wake_at {
                 self.agenda.at(time, subject.clone());
             }
             self.take_in(decision, Some(&subject), now);
         }
-        self.orders.measures.extend(looks.measures());
+        self.orders.samples.extend(planner_runs.samples());
         std::mem::take(&mut self.orders)
     }
 
     fn see(&mut self, object: Object, now: Time) {
         let key = object.key();
-        let mut concerned = interest::concerned(&self.world, &key);
-        let notice = planners::notice(&self.world, &object, now);
+        let mut dependents = dependents::dependents(&self.world, &key);
+        let notice = planners::on_change(&self.world, &object, now);
         if self.world.observe(object) {
-            self.note_news(&key);
+            self.note_update(&key);
             self.take_in(notice, None, now);
-            concerned.extend(interest::concerned(&self.world, &key));
-            self.look_at(concerned);
+            dependents.extend(dependents::dependents(&self.world, &key));
+            self.look_at(dependents);
         }
     }
 
@@ -161,7 +161,7 @@ impl Engine {
             let settled = Settled { id: notice.id, outcome: NoticeOutcome::NotInTime };
             return self.orders.settled.push(settled);
         }
-        self.world.memory.apply(Memo::Noticed { notice, at: now });
+        self.world.memory.apply(Update::Noticed { notice, at: now });
         self.agenda.now(Subject::Notices);
     }
 
@@ -174,43 +174,43 @@ impl Engine {
         }
         let conclusion = planners::conclude(&self.world, &action, outcome, now);
         self.take_in(conclusion, None, now);
-        self.agenda.now(action.deed.subject());
+        self.agenda.now(action.kind.subject());
         if let Some(asker) = asker {
             self.agenda.now(asker);
         }
     }
 
     fn take_in(&mut self, decision: Decision, asker: Option<&Subject>, now: Time) {
-        for memo in decision.memos {
-            self.look_at(interest::concerned_by_memo(&self.world, &memo));
-            if let Memo::ForgetClaim(claim) = &memo {
+        for update in decision.updates {
+            self.look_at(dependents::dependents_of_update(&self.world, &update));
+            if let Update::ForgetClaim(claim) = &update {
                 self.gate.forget(&Subject::Claim(claim.clone()));
             }
-            self.world.memory.apply(memo);
+            self.world.memory.apply(update);
         }
-        for (deed, reason) in decision.deeds {
-            self.order(deed, reason, asker, now);
+        for (kind, reason) in decision.actions {
+            self.order(kind, reason, asker, now);
         }
-        let said = decision.announcements.into_iter();
-        self.orders.announcements.extend(said.filter(|it| self.herald.admits(it, now)));
-        self.orders.measures.extend(decision.measures);
+        let said = decision.kubernetes_events.into_iter();
+        self.orders.kubernetes_events.extend(said.filter(|it| self.event_throttle.admits(it, now)));
+        self.orders.samples.extend(decision.samples);
         self.orders.settled.extend(decision.settled);
     }
 
-    /// Lets a deed through if it may start; if not, or if it is never answered, it is looked at
+    /// Lets an action through if it may start; if not, or if it is never answered, it is looked at
     /// again.
-    fn order(&mut self, deed: Deed, reason: String, asker: Option<&Subject>, now: Time) {
-        let subject = deed.subject();
+    fn order(&mut self, kind: ActionKind, reason: String, asker: Option<&Subject>, now: Time) {
+        let subject = kind.subject();
         // A pod that has to leave looks after itself.
         let knows_itself =
             |asker: &&Subject| **asker == subject || matches!(subject, Subject::Pod(_));
         let asker = asker.filter(|asker| !knows_itself(asker)).cloned();
-        let again_at = match self.gate.opens(&deed, now) {
+        let again_at = match self.gate.opens(&kind, now) {
             Ok(()) => {
                 self.last_id += 1;
                 let id = ActionId(self.last_id);
-                let give_up_at = self.gate.enter(id, &deed, now);
-                let action = Action { id, at: now, reason, deed };
+                let give_up_at = self.gate.enter(id, &kind, now);
+                let action = Action { id, at: now, reason, kind };
                 self.orders.actions.push(action.clone());
                 self.under_way.insert(id, UnderWay { action, asker: asker.clone() });
                 give_up_at
@@ -222,8 +222,8 @@ impl Engine {
         }
     }
 
-    fn note_news(&mut self, key: &Key) {
-        if let Some(subject) = interest::subject_of(key) {
+    fn note_update(&mut self, key: &Key) {
+        if let Some(subject) = dependents::subject_of(key) {
             self.gate.news(&subject);
         }
     }
@@ -238,7 +238,7 @@ impl Engine {
 fn answer_of(outcome: &Outcome) -> Answer {
     match outcome {
         Outcome::Failed(Failure::Conflict) | Outcome::Done | Outcome::NotFound => {
-            Answer::NewsFollows
+            Answer::ObjectFollows
         }
         Outcome::Failed(_) => Answer::Failed,
         _ => Answer::Known,

@@ -11,8 +11,8 @@ use kerf_scheduler::Solution;
 use crate::action::ActionId;
 use crate::notice::Notice;
 use crate::observed::{
-    Claim, DaemonSet, DisruptionGuard, Meta, Name, Namespace, Node, NodeClass, Pod, PodKey, Pool,
-    Revision, ShiftedZone, VolumeAttachment,
+    Claim, DaemonSet, Meta, Name, Namespace, Node, NodeClass, Pod, PodDisruptionBudget, PodKey,
+    Pool, Revision, ShiftedZone, VolumeAttachment,
 };
 
 /// One piece of news. Nothing else changes the world.
@@ -33,12 +33,12 @@ pub enum Event {
     Offered {
         /// The pool.
         pool: Name,
-        /// Every machine its cloud offers it.
+        /// Every instance its cloud offers it.
         instance_types: Arc<[InstanceType]>,
     },
     /// The zones the cluster is shifted away from; replaces what was known.
     Shifted(Vec<ShiftedZone>),
-    /// The cloud announces something about machines. Who brought it hears what came of it.
+    /// The cloud announces something about instances. Who brought it hears what came of it.
     Noticed(Notice),
     /// An action was carried out, or not.
     Finished {
@@ -66,7 +66,7 @@ pub enum Object {
     /// A provider's settings object.
     NodeClass(NodeClass),
     /// A PodDisruptionBudget.
-    DisruptionGuard(DisruptionGuard),
+    PodDisruptionBudget(PodDisruptionBudget),
     /// A daemon set.
     DaemonSet(DaemonSet),
     /// A namespace.
@@ -89,7 +89,7 @@ pub enum Key {
     /// A provider's settings object.
     NodeClass(NodeClassRef),
     /// A PodDisruptionBudget: namespace and name.
-    DisruptionGuard(Name, Name),
+    PodDisruptionBudget(Name, Name),
     /// A daemon set: namespace and name.
     DaemonSet(Name, Name),
     /// A namespace.
@@ -112,7 +112,7 @@ pub enum Kind {
     /// Providers' settings objects.
     NodeClass,
     /// PodDisruptionBudgets.
-    DisruptionGuard,
+    PodDisruptionBudget,
     /// Daemon sets.
     DaemonSet,
     /// Namespaces.
@@ -130,19 +130,19 @@ pub enum Outcome {
     Done,
     /// What it was about does not exist (any more).
     NotFound,
-    /// A machine was launched, or had been for this claim already.
-    Launched(Arc<Machine>),
-    /// The cloud's machines that belong to this cluster.
-    Machines(Vec<Arc<Machine>>),
+    /// An instance was launched, or had been for this claim already.
+    Launched(Arc<Instance>),
+    /// The cloud's instances that belong to this cluster.
+    Instances(Vec<Arc<Instance>>),
     /// A placement problem was solved.
     Solved(Box<Solution>),
     /// It failed; whether to try again is decided by the engine.
     Failed(Failure),
 }
 
-/// A machine of the cloud.
+/// An instance of the cloud.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Machine {
+pub struct Instance {
     /// The cloud's name for it, as nodes carry it.
     pub provider_id: Arc<str>,
     /// The name of the claim it was launched for, if the cloud remembers.
@@ -171,7 +171,7 @@ pub enum Failure {
         /// What the server said.
         message: String,
     },
-    /// The cloud has no such machine now.
+    /// The cloud has no such instance now.
     InsufficientCapacity {
         /// What the cloud said.
         message: String,
@@ -208,7 +208,7 @@ impl Kind {
         Kind::Claim,
         Kind::Pool,
         Kind::NodeClass,
-        Kind::DisruptionGuard,
+        Kind::PodDisruptionBudget,
         Kind::DaemonSet,
         Kind::Namespace,
         Kind::VolumeAttachment,
@@ -225,7 +225,7 @@ impl Object {
             Object::Claim(claim) => &claim.meta,
             Object::Pool(pool) => &pool.meta,
             Object::NodeClass(class) => &class.meta,
-            Object::DisruptionGuard(guard) => &guard.meta,
+            Object::PodDisruptionBudget(pdb) => &pdb.meta,
             Object::DaemonSet(set) => &set.meta,
             Object::Namespace(namespace) => &namespace.meta,
             Object::VolumeAttachment(volume) => &volume.meta,
@@ -240,7 +240,7 @@ impl Object {
             Object::Claim(claim) => &mut claim.meta,
             Object::Pool(pool) => &mut pool.meta,
             Object::NodeClass(class) => &mut class.meta,
-            Object::DisruptionGuard(guard) => &mut guard.meta,
+            Object::PodDisruptionBudget(pdb) => &mut pdb.meta,
             Object::DaemonSet(set) => &mut set.meta,
             Object::Namespace(namespace) => &mut namespace.meta,
             Object::VolumeAttachment(volume) => &mut volume.meta,
@@ -256,8 +256,8 @@ impl Object {
             Object::Claim(claim) => Key::Claim(claim.meta.name.clone()),
             Object::Pool(pool) => Key::Pool(pool.meta.name.clone()),
             Object::NodeClass(class) => Key::NodeClass(class.key.clone()),
-            Object::DisruptionGuard(guard) => {
-                Key::DisruptionGuard(guard.namespace.clone(), guard.meta.name.clone())
+            Object::PodDisruptionBudget(pdb) => {
+                Key::PodDisruptionBudget(pdb.namespace.clone(), pdb.meta.name.clone())
             }
             Object::DaemonSet(set) => Key::DaemonSet(set.namespace.clone(), set.meta.name.clone()),
             Object::Namespace(namespace) => Key::Namespace(namespace.meta.name.clone()),

@@ -1,9 +1,9 @@
-//! What is under way and what waits for another try: one deed per subject and lane at a time.
+//! What is under way and what waits for another try: one action per subject and lane at a time.
 
 use std::collections::BTreeMap;
 use std::mem::{Discriminant, discriminant};
 
-use crate::action::{ActionId, Deed, Lane, Subject};
+use crate::action::{ActionId, ActionKind, Lane, Subject};
 use crate::time::{Span, Time};
 
 /// What is under way and what waits.
@@ -18,27 +18,27 @@ pub(crate) struct Gate {
 struct UnderWay {
     id: ActionId,
     give_up_at: Time,
-    kind: Discriminant<Deed>,
+    kind: Discriminant<ActionKind>,
     patience: Patience,
-    has_news: bool,
+    has_update: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Wait {
-    /// What failed; another kind of deed need not wait for it. None where news is waited for.
-    kind: Option<Discriminant<Deed>>,
+    /// What failed; another kind of action need not wait for it. None where news is waited for.
+    kind: Option<Discriminant<ActionKind>>,
     /// How often in a row it failed, or news did not come.
     tries: u32,
     until: Time,
 }
 
-/// How a deed ended, as far as the next one is concerned.
+/// How an action ended, as far as the next one is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// Everything about it is known.
     Known,
     /// The object changed, or had changed before: how it is now comes as news.
-    NewsFollows,
+    ObjectFollows,
     /// It failed and may be tried again later.
     Failed,
 }
@@ -50,42 +50,42 @@ struct Patience {
     last: Span,
 }
 
-/// An executor that has not answered for so long will not; the deed may be done again.
+/// An executor that has not answered for so long will not; the action may be done again.
 const ANSWER_WITHIN: Span = Span::from_minutes(2);
-/// News that has not come so long after an answer was lost, or had come before the deed began.
+/// News that has not come so long after an answer was lost, or had come before the action began.
 /// Where none comes again and again, watches are silent, and asking often would not help.
-const NEWS: Patience = Patience { first: Span::from_seconds(2), last: Span::from_minutes(1) };
+const OBJECT: Patience = Patience { first: Span::from_seconds(2), last: Span::from_minutes(1) };
 /// Thinking may take longer than calling.
-const THOUGHT_WITHIN: Span = Span::from_minutes(5);
+const SOLVED_WITHIN: Span = Span::from_minutes(5);
 
 impl Gate {
-    /// Whether a deed may start now; if not, when to ask again. While something is under way its
+    /// Whether an action may start now; if not, when to ask again. While something is under way its
     /// end is an event of its own, so the time given is when it is given up.
-    pub(crate) fn opens(&self, deed: &Deed, now: Time) -> Result<(), Time> {
-        let slot = (deed.subject(), deed.lane());
+    pub(crate) fn opens(&self, kind: &ActionKind, now: Time) -> Result<(), Time> {
+        let slot = (kind.subject(), kind.lane());
         if let Some(busy) = self.under_way.get(&slot)
             && now < busy.give_up_at
         {
             return Err(busy.give_up_at);
         }
         match self.waiting.get(&slot) {
-            Some(wait) if now < wait.until && wait.holds(deed) => Err(wait.until),
+            Some(wait) if now < wait.until && wait.holds(kind) => Err(wait.until),
             _ => Ok(()),
         }
     }
 
-    /// Notes that a deed starts. Returns when it is given up if nobody answers.
-    pub(crate) fn enter(&mut self, id: ActionId, deed: &Deed, now: Time) -> Time {
-        let lane = deed.lane();
-        let within = if lane == Lane::Think { THOUGHT_WITHIN } else { ANSWER_WITHIN };
-        let slot = (deed.subject(), lane);
+    /// Notes that an action starts. Returns when it is given up if nobody answers.
+    pub(crate) fn enter(&mut self, id: ActionId, kind: &ActionKind, now: Time) -> Time {
+        let lane = kind.lane();
+        let within = if lane == Lane::Solve { SOLVED_WITHIN } else { ANSWER_WITHIN };
+        let slot = (kind.subject(), lane);
         let give_up_at = now + within;
         let busy = UnderWay {
             id,
             give_up_at,
-            kind: discriminant(deed),
-            patience: Patience::of(deed),
-            has_news: false,
+            kind: discriminant(kind),
+            patience: Patience::of(kind),
+            has_update: false,
         };
         if let Some(given_up) = self.under_way.insert(slot.clone(), busy) {
             self.by_id.remove(&given_up.id);
@@ -94,16 +94,16 @@ impl Gate {
         give_up_at
     }
 
-    /// Notes that a deed ended, unless it had been given up.
+    /// Notes that an action ended, unless it had been given up.
     pub(crate) fn leave(&mut self, id: ActionId, answer: Answer, now: Time) {
         let Some(slot) = self.by_id.remove(&id) else { return };
         let Some(busy) = self.under_way.remove(&slot) else { return };
         let wait = match answer {
             Answer::Known => None,
-            Answer::NewsFollows if busy.has_news || slot.1 != Lane::Write => None,
-            Answer::NewsFollows => Some(self.wait(&slot, None, NEWS, now)),
+            Answer::ObjectFollows if busy.has_update || slot.1 != Lane::Write => None,
+            Answer::ObjectFollows => Some(self.wait(&slot, None, OBJECT, now)),
             // Who asks a question knows better when to ask again.
-            Answer::Failed if slot.1 == Lane::Think => None,
+            Answer::Failed if slot.1 == Lane::Solve => None,
             Answer::Failed => Some(self.wait(&slot, Some(busy.kind), busy.patience, now)),
         };
         match wait {
@@ -116,7 +116,7 @@ impl Gate {
     fn wait(
         &self,
         slot: &(Subject, Lane),
-        kind: Option<Discriminant<Deed>>,
+        kind: Option<Discriminant<ActionKind>>,
         patience: Patience,
         now: Time,
     ) -> Wait {
@@ -129,7 +129,7 @@ impl Gate {
     pub(crate) fn news(&mut self, subject: &Subject) {
         let slot = (subject.clone(), Lane::Write);
         if let Some(busy) = self.under_way.get_mut(&slot) {
-            busy.has_news = true;
+            busy.has_update = true;
         }
         if self.waiting.get(&slot).is_some_and(|wait| wait.kind.is_none()) {
             self.waiting.remove(&slot);
@@ -138,7 +138,7 @@ impl Gate {
 
     /// Forgets everything about a subject that is gone.
     pub(crate) fn forget(&mut self, subject: &Subject) {
-        for lane in [Lane::Write, Lane::Cloud, Lane::Think] {
+        for lane in [Lane::Write, Lane::Cloud, Lane::Solve] {
             let slot = (subject.clone(), lane);
             self.waiting.remove(&slot);
             if let Some(busy) = self.under_way.remove(&slot) {
@@ -149,19 +149,19 @@ impl Gate {
 }
 
 impl Wait {
-    fn holds(&self, deed: &Deed) -> bool {
-        self.kind.is_none_or(|kind| kind == discriminant(deed))
+    fn holds(&self, kind: &ActionKind) -> bool {
+        self.kind.is_none_or(|known| known == discriminant(kind))
     }
 }
 
 impl Patience {
-    fn of(deed: &Deed) -> Self {
+    fn of(kind: &ActionKind) -> Self {
         let millis =
             |first, last| Self { first: Span::from_millis(first), last: Span::from_millis(last) };
-        match deed {
-            Deed::EvictPod { .. } | Deed::DeletePod { .. } => millis(100, 10_000),
-            Deed::Launch(_) => millis(1_000, 60_000),
-            Deed::Terminate { .. } => millis(1_000, 10_000),
+        match kind {
+            ActionKind::EvictPod { .. } | ActionKind::DeletePod { .. } => millis(100, 10_000),
+            ActionKind::Launch(_) => millis(1_000, 60_000),
+            ActionKind::Terminate { .. } => millis(1_000, 10_000),
             _ => millis(100, 60_000),
         }
     }

@@ -8,33 +8,33 @@
 //! ```text
 //!                 ┌──────────────────── Engine ────────────────────┐
 //!  Event ─ handle ┼─► World ─► planners ─► Decision ─► Gate ─► Orders ┼─► executors
-//!                 │    ▲                      │ memos                 │       │
+//!                 │    ▲                      │ updates                 │       │
 //!                 │    └──────────────────────┘                       │       │
 //!                 └───────────────────────────────────────────────────┘       │
 //!                 ▲────────────── Finished { action, outcome } ◄──────────────┘
 //! ```
 //!
 //! A planner is asked about one subject and says what the world as it is needs, every time anew.
-//! The [gate](gate) lets a deed through when nothing is under way for its subject and the wait
+//! The [gate](gate) lets an action through when nothing is under way for its subject and the wait
 //! after a failure is over, so retries are decided here and nowhere else.
 
 pub mod action;
 mod agenda;
-pub mod announcement;
 pub mod condition;
 mod decision;
+mod dependents;
 mod engine;
 pub mod event;
+mod event_throttle;
 mod gate;
-mod herald;
-mod interest;
-mod looks;
-pub mod measure;
+pub mod kubernetes_event;
 pub mod memory;
 pub mod notice;
 pub mod observed;
+mod planner_runs;
 mod planners;
 pub mod reading;
+pub mod sample;
 pub mod settings;
 pub mod time;
 pub mod world;

@@ -2,9 +2,9 @@
 //! objects alone are enough to go on.
 
 mod batch;
-mod memo;
 mod open_notice;
-mod told_shift;
+mod recorded_shift;
+mod update;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use std::sync::Arc;
 use kerf_model::budget::DisruptionReason;
 
 use crate::action::NewClaim;
-use crate::event::{Failure, Machine};
+use crate::event::{Failure, Instance};
 use crate::notice::{NoticeId, NoticeKind};
 use crate::observed::{Name, PodKey};
 use crate::time::Time;
-pub use batch::{Batch, Trouble, Wait};
-pub use memo::Memo;
+pub use batch::{Batch, PassFailure, Wait};
 pub use open_notice::OpenNotice;
-pub use told_shift::ToldShift;
+pub use recorded_shift::RecordedShift;
+pub use update::Update;
 
 /// What Kerf remembers by itself.
 #[derive(Clone, Debug, Default)]
@@ -31,18 +31,18 @@ pub struct Memory {
     /// Until when nodes and claims that were given pods must be left alone, by name of the claim,
     /// or of the node where there is none.
     pub nominated_until: BTreeMap<Name, Time>,
-    /// Machines whose launch is known but not yet stored in the claim's status, by claim uid.
-    pub launched: BTreeMap<Arc<str>, Arc<Machine>>,
+    /// Instances whose launch is known but not yet stored in the claim's status, by claim uid.
+    pub launched: BTreeMap<Arc<str>, Arc<Instance>>,
     /// Why the last launch of a claim failed, by claim.
     pub launch_failures: BTreeMap<Name, Failure>,
     /// When a pod last came to or left a claim's node, until that is stored, by claim.
     pub pod_events: BTreeMap<Name, Time>,
-    /// When the end of a claim's machine was last asked for, by claim.
+    /// When the end of a claim's instance was last asked for, by claim.
     pub terminate_asked_at: BTreeMap<Name, Time>,
-    /// Claims whose machine the cloud says is gone.
-    pub machine_gone: BTreeSet<Name>,
-    /// The cloud's machines when they were last listed.
-    pub machines: Option<MachineList>,
+    /// Claims whose instance the cloud says is gone.
+    pub instance_gone: BTreeSet<Name>,
+    /// The cloud's instances when they were last listed.
+    pub instances: Option<InstanceList>,
     /// What calls for the next pass over waiting pods.
     pub batch: Batch,
     /// Since when pods wait, by pod.
@@ -55,8 +55,8 @@ pub struct Memory {
     pub registrations: BTreeMap<Arc<str>, Vec<Registration>>,
     /// When a pool's use was last written down, by pool uid.
     pub counted_at: BTreeMap<Arc<str>, Time>,
-    /// Machines that belonged to nobody when they were last listed.
-    pub strangers: BTreeSet<Arc<str>>,
+    /// Instances that belonged to nobody when they were last listed.
+    pub orphans: BTreeSet<Arc<str>>,
     /// Nodes chosen for removal because they are empty, waiting for their second look.
     pub emptiness: Option<EmptinessRound>,
     /// Claims chosen for removal, so that nobody counts on them.
@@ -64,11 +64,11 @@ pub struct Memory {
     /// What is being done about them, by claim.
     pub removals: BTreeMap<Name, Removal>,
     /// The shifts pools were told of, by zone.
-    pub told_shifts: BTreeMap<Name, ToldShift>,
+    pub recorded_shifts: BTreeMap<Name, RecordedShift>,
     /// Notices that have no outcome yet. Who brings them waits for outcomes and brings few at a
     /// time; each has one within seconds.
     pub notices: BTreeMap<NoticeId, OpenNotice>,
-    /// Claims that have to go because of what was announced about their machines.
+    /// Claims that have to go because of what was announced about their instances.
     pub interrupted: BTreeMap<Name, NoticeKind>,
     /// When nodes were last searched for some to take away.
     pub searched_at: Option<Time>,
@@ -85,13 +85,13 @@ pub struct Nomination {
     pub at: Time,
 }
 
-/// The cloud's machines at some moment.
+/// The cloud's instances at some moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MachineList {
+pub struct InstanceList {
     /// When they were asked for.
     pub at: Time,
     /// By the name nodes carry.
-    pub machines: BTreeMap<Arc<str>, Arc<Machine>>,
+    pub instances: BTreeMap<Arc<str>, Arc<Instance>>,
 }
 
 /// What became of a launch.
@@ -131,42 +131,42 @@ pub const REGISTRATIONS_MAX: usize = 4;
 
 impl Memory {
     /// Takes a change in.
-    pub fn apply(&mut self, memo: Memo) {
-        match memo {
-            Memo::Create(claim) => {
-                self.creating.insert(Arc::from(claim.wish.name.as_str()), *claim);
+    pub fn apply(&mut self, update: Update) {
+        match update {
+            Update::Create(claim) => {
+                self.creating.insert(Arc::from(claim.spec.name.as_str()), *claim);
             }
-            Memo::Created(claim) => drop(self.creating.remove(&claim)),
-            Memo::Launched { uid, machine } => drop(self.launched.insert(uid, machine)),
-            Memo::LaunchStored { claim, uid } => {
+            Update::Created(claim) => drop(self.creating.remove(&claim)),
+            Update::Launched { uid, instance } => drop(self.launched.insert(uid, instance)),
+            Update::LaunchStored { claim, uid } => {
                 self.launched.remove(&uid);
                 self.launch_failures.remove(&claim);
             }
-            Memo::LaunchFailed { claim, failure } => {
+            Update::LaunchFailed { claim, failure } => {
                 self.launch_failures.insert(claim, failure);
             }
-            Memo::PodEvent { claim, at } => drop(self.pod_events.insert(claim, at)),
-            Memo::PodEventStored(claim) => drop(self.pod_events.remove(&claim)),
-            Memo::TerminateAsked { claim, at } => {
+            Update::PodEvent { claim, at } => drop(self.pod_events.insert(claim, at)),
+            Update::PodEventStored(claim) => drop(self.pod_events.remove(&claim)),
+            Update::TerminateAsked { claim, at } => {
                 self.terminate_asked_at.insert(claim, at);
             }
-            Memo::MachineGone(claim) => drop(self.machine_gone.insert(claim)),
-            Memo::ForgetClaim(claim) => self.forget_claim(&claim),
-            Memo::Machines(list) => self.machines = Some(list),
-            Memo::Nominate { pod, nomination } => {
+            Update::InstanceGone(claim) => drop(self.instance_gone.insert(claim)),
+            Update::ForgetClaim(claim) => self.forget_claim(&claim),
+            Update::Instances(list) => self.instances = Some(list),
+            Update::Nominate { pod, nomination } => {
                 self.nominations.insert(pod, nomination);
             }
-            Memo::Release(pod) => {
+            Update::Release(pod) => {
                 self.nominations.remove(&pod);
             }
-            Memo::Shield { target, until } => {
+            Update::Shield { target, until } => {
                 let known = self.nominated_until.entry(target).or_insert(until);
                 *known = (*known).max(until);
             }
-            Memo::Unshield(target) => drop(self.nominated_until.remove(&target)),
-            Memo::Call { caller, at } => self.batch.call(caller, at),
-            Memo::Kind(shape) => self.batch.note_kind(shape),
-            Memo::PassBegun { at, is_solving, has_more, has_leaving_nodes, is_settling } => {
+            Update::Unshield(target) => drop(self.nominated_until.remove(&target)),
+            Update::Call { caller, at } => self.batch.call(caller, at),
+            Update::Kind(shape) => self.batch.note_kind(shape),
+            Update::PassBegun { at, is_solving, has_more, has_leaving_nodes, is_settling } => {
                 self.batch = Batch {
                     last_pass_at: Some(at),
                     is_solving,
@@ -174,75 +174,75 @@ impl Memory {
                     has_leaving_nodes,
                     is_settling,
                     last_bound_at: self.batch.last_bound_at,
-                    trouble: self.batch.trouble,
+                    failure: self.batch.failure,
                     ..Batch::default()
                 };
             }
-            Memo::PassEnded => {
+            Update::PassEnded => {
                 self.batch.is_solving = false;
-                self.batch.trouble = None;
+                self.batch.failure = None;
             }
-            Memo::PassFailed { at, pods } => self.batch.fail(at, pods),
-            Memo::Waits { pod, uid, at } => self.note_wait(pod, uid, at),
-            Memo::Judged { pod, at, placed } => {
+            Update::PassFailed { at, pods } => self.batch.fail(at, pods),
+            Update::Waits { pod, uid, at } => self.note_wait(pod, uid, at),
+            Update::Judged { pod, at, placed } => {
                 if let Some(wait) = self.waits.get_mut(&pod) {
                     wait.decided_at.get_or_insert(at);
                     wait.judged_at = Some(at);
                     wait.placed_at = placed.then(|| wait.placed_at.unwrap_or(at));
                 }
             }
-            Memo::Bound(at) => self.batch.last_bound_at = Some(at),
-            Memo::Starting(pod) => drop(self.starting.insert(pod)),
-            Memo::WaitOver(pod) => {
+            Update::Bound(at) => self.batch.last_bound_at = Some(at),
+            Update::Starting(pod) => drop(self.starting.insert(pod)),
+            Update::WaitOver(pod) => {
                 self.waits.remove(&pod);
                 self.starting.remove(&pod);
                 self.unplaced.remove(&pod);
             }
-            Memo::Unplaced { pod, reason: Some(reason) } => {
+            Update::Unplaced { pod, reason: Some(reason) } => {
                 self.unplaced.insert(pod, reason);
             }
-            Memo::Unplaced { pod, reason: None } => {
+            Update::Unplaced { pod, reason: None } => {
                 self.unplaced.remove(&pod);
             }
-            Memo::Registration { pool, registration } => {
+            Update::Registration { pool, registration } => {
                 let outcomes = self.registrations.entry(pool).or_default();
                 outcomes.push(registration);
                 let surplus = outcomes.len().saturating_sub(REGISTRATIONS_MAX);
                 outcomes.drain(..surplus);
             }
-            Memo::ForgetRegistrations(pool) => {
+            Update::ForgetRegistrations(pool) => {
                 self.registrations.remove(&pool);
             }
-            Memo::Counted { pool, at } => drop(self.counted_at.insert(pool, at)),
-            Memo::ForgetPool(pool) => {
+            Update::Counted { pool, at } => drop(self.counted_at.insert(pool, at)),
+            Update::ForgetPool(pool) => {
                 self.registrations.remove(&pool);
                 self.counted_at.remove(&pool);
             }
-            Memo::Strangers(machines) => self.strangers = machines,
-            Memo::Emptiness(round) => self.emptiness = round,
-            Memo::Searched(at) => self.searched_at = Some(at),
-            Memo::Mark { claim, removal } => {
+            Update::Orphans(instances) => self.orphans = instances,
+            Update::Emptiness(round) => self.emptiness = round,
+            Update::Searched(at) => self.searched_at = Some(at),
+            Update::Mark { claim, removal } => {
                 self.marked.insert(claim.clone());
                 self.removals.insert(claim, removal);
             }
-            Memo::Unmark(claim) => {
+            Update::Unmark(claim) => {
                 self.marked.remove(&claim);
                 self.removals.remove(&claim);
             }
-            Memo::ShiftTold(told) => {
-                self.told_shifts.insert(told.zone.name.clone(), *told);
+            Update::ShiftRecorded(told) => {
+                self.recorded_shifts.insert(told.zone.name.clone(), *told);
             }
-            Memo::ShiftOver(zone) => drop(self.told_shifts.remove(&zone)),
-            Memo::Noticed { notice, at } => {
+            Update::ShiftOver(zone) => drop(self.recorded_shifts.remove(&zone)),
+            Update::Noticed { notice, at } => {
                 self.notices.insert(notice.id, OpenNotice::new(notice, at));
             }
-            Memo::NoticeAwaits { id, awaits } => {
+            Update::NoticeAwaits { id, awaits } => {
                 if let Some(open) = self.notices.get_mut(&id) {
                     open.awaits = Some(awaits);
                 }
             }
-            Memo::NoticeSettled(id) => drop(self.notices.remove(&id)),
-            Memo::Interrupted { claim, kind } => {
+            Update::NoticeSettled(id) => drop(self.notices.remove(&id)),
+            Update::Interrupted { claim, kind } => {
                 // The first reason stays: what follows from it follows once.
                 self.interrupted.entry(claim).or_insert(kind);
             }
@@ -262,7 +262,7 @@ impl Memory {
         self.launch_failures.remove(claim);
         self.pod_events.remove(claim);
         self.terminate_asked_at.remove(claim);
-        self.machine_gone.remove(claim);
+        self.instance_gone.remove(claim);
         self.nominated_until.remove(claim);
         self.marked.remove(claim);
         self.interrupted.remove(claim);

@@ -1,4 +1,4 @@
-//! What the cloud announces about machines before it happens, or as it does.
+//! What the cloud announces about instances before it happens, or as it does.
 //!
 //! A notice goes in as an [`Event`](crate::event::Event) and comes out of the engine exactly once,
 //! as a [`Settled`]. Who brought it may forget it only then, and only if the outcome
@@ -10,31 +10,31 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NoticeId(pub u64);
 
-/// An announcement about machines.
+/// An announcement about instances.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
     /// Its number.
     pub id: NoticeId,
     /// What is announced.
     pub kind: NoticeKind,
-    /// The machines it is about, by the last part of their provider ids.
-    pub machines: Vec<Arc<str>>,
+    /// The instances it is about, by the last part of their provider ids.
+    pub instances: Vec<Arc<str>>,
 }
 
 /// What is announced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NoticeKind {
-    /// A spot machine is about to be taken.
+    /// A spot instance is about to be taken.
     SpotInterrupted,
-    /// A spot machine may be taken sooner than others.
+    /// A spot instance may be taken sooner than others.
     RebalanceRecommendation,
-    /// A machine is stopping or stopped.
+    /// An instance is stopping or stopped.
     InstanceStopped,
-    /// A machine is ending or gone.
+    /// An instance is ending or gone.
     InstanceTerminated,
-    /// Maintenance of a machine is planned.
+    /// Maintenance of an instance is planned.
     ScheduledChange,
-    /// A machine that stands in for others' reserved capacity is about to be taken.
+    /// An instance that stands in for others' reserved capacity is about to be taken.
     CapacityReservationInterrupted,
 }
 
@@ -53,8 +53,8 @@ pub enum NoticeOutcome {
     /// The deletion of every claim it is about is stored.
     ClaimsDeleted,
     /// People were told; there is nothing else to do about it.
-    Told,
-    /// None of the machines belongs to a claim.
+    EventSpec,
+    /// None of the instances belongs to a claim.
     NoClaim,
     /// The deletion could not be stored in time. It is still wanted; the notice must come again.
     NotInTime,
@@ -91,7 +91,7 @@ impl NoticeOutcome {
     pub const fn label(self) -> &'static str {
         match self {
             NoticeOutcome::ClaimsDeleted => "claims_deleted",
-            NoticeOutcome::Told => "told",
+            NoticeOutcome::EventSpec => "told",
             NoticeOutcome::NoClaim => "no_claim",
             NoticeOutcome::NotInTime => "not_in_time",
         }

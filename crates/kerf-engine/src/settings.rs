@@ -18,7 +18,7 @@ pub struct Settings {
     pub node_class_kinds: Vec<(String, String)>,
     /// The drain limit of claims whose pool sets none, where the cloud wants one.
     pub termination_grace_default: Option<kerf_model::duration::GoDuration>,
-    /// A machine whose node has not joined by then, counted from the claim's creation, will not.
+    /// An instance whose node has not joined by then, counted from the claim's creation, will not.
     pub registration_within: Span,
 }
 

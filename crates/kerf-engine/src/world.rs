@@ -19,7 +19,7 @@ use kerf_model::node_spec::NodeClassRef;
 use crate::event::{Key, Kind, Object};
 use crate::memory::Memory;
 use crate::observed::{
-    Claim, DaemonSet, DisruptionGuard, Name, Namespace, Node, NodeClass, Pod, PodKey, Pool,
+    Claim, DaemonSet, Name, Namespace, Node, NodeClass, Pod, PodDisruptionBudget, PodKey, Pool,
     Revision, ShiftedZone, VolumeAttachment,
 };
 use crate::settings::Settings;
@@ -42,7 +42,7 @@ pub struct World {
     /// Providers' settings objects.
     pub node_classes: BTreeMap<NodeClassRef, NodeClass>,
     /// PodDisruptionBudgets, by namespace and name.
-    pub guards: BTreeMap<(Name, Name), DisruptionGuard>,
+    pub pdbs: BTreeMap<(Name, Name), PodDisruptionBudget>,
     /// Daemon sets, by namespace and name.
     pub daemon_sets: BTreeMap<(Name, Name), DaemonSet>,
     /// Namespaces.
@@ -50,9 +50,9 @@ pub struct World {
     /// Volumes attached to nodes.
     pub attachments: BTreeMap<Name, Arc<VolumeAttachment>>,
     /// What each pool's nodes can be made of.
-    pub offers: BTreeMap<Name, Arc<[InstanceType]>>,
+    pub instance_types: BTreeMap<Name, Arc<[InstanceType]>>,
     /// The zones the cluster is shifted away from, by name: nothing is taken away there by choice,
-    /// and no call is made about machines there.
+    /// and no call is made about instances there.
     pub shifted: BTreeMap<Name, ShiftedZone>,
     /// What Kerf remembers by itself.
     pub memory: Memory,
@@ -72,11 +72,11 @@ impl World {
             claims: BTreeMap::new(),
             pools: BTreeMap::new(),
             node_classes: BTreeMap::new(),
-            guards: BTreeMap::new(),
+            pdbs: BTreeMap::new(),
             daemon_sets: BTreeMap::new(),
             namespaces: BTreeMap::new(),
             attachments: BTreeMap::new(),
-            offers: BTreeMap::new(),
+            instance_types: BTreeMap::new(),
             shifted: BTreeMap::new(),
             memory: Memory::default(),
             listed: BTreeSet::new(),
@@ -131,9 +131,9 @@ impl World {
             }
             Object::Pool(pool) => drop(self.pools.insert(pool.meta.name.clone(), pool)),
             Object::NodeClass(class) => drop(self.node_classes.insert(class.key.clone(), class)),
-            Object::DisruptionGuard(guard) => {
-                let key = (guard.namespace.clone(), guard.meta.name.clone());
-                self.guards.insert(key, guard);
+            Object::PodDisruptionBudget(pdb) => {
+                let key = (pdb.namespace.clone(), pdb.meta.name.clone());
+                self.pdbs.insert(key, pdb);
             }
             Object::DaemonSet(set) => {
                 let key = (set.namespace.clone(), set.meta.name.clone());
@@ -170,11 +170,11 @@ impl World {
             Key::Claim(name) => drop(self.claims.remove(name)),
             Key::Pool(name) => {
                 self.pools.remove(name);
-                self.offers.remove(name);
+                self.instance_types.remove(name);
             }
             Key::NodeClass(class) => drop(self.node_classes.remove(class)),
-            Key::DisruptionGuard(namespace, name) => {
-                self.guards.remove(&(namespace.clone(), name.clone()));
+            Key::PodDisruptionBudget(namespace, name) => {
+                self.pdbs.remove(&(namespace.clone(), name.clone()));
             }
             Key::DaemonSet(namespace, name) => {
                 self.daemon_sets.remove(&(namespace.clone(), name.clone()));
@@ -204,8 +204,8 @@ impl World {
             Key::Claim(name) => &self.claims.get(name)?.meta,
             Key::Pool(name) => &self.pools.get(name)?.meta,
             Key::NodeClass(class) => &self.node_classes.get(class)?.meta,
-            Key::DisruptionGuard(namespace, name) => {
-                &self.guards.get(&(namespace.clone(), name.clone()))?.meta
+            Key::PodDisruptionBudget(namespace, name) => {
+                &self.pdbs.get(&(namespace.clone(), name.clone()))?.meta
             }
             Key::DaemonSet(namespace, name) => {
                 &self.daemon_sets.get(&(namespace.clone(), name.clone()))?.meta

@@ -7,10 +7,10 @@ mod cluster;
 use std::collections::BTreeMap;
 
 use cluster::{Cluster, budget, meta, name_of, pod_key, quick};
-use kerf_engine::action::Deed;
+use kerf_engine::action::ActionKind;
 use kerf_engine::condition::claim::DISRUPTION_REASON;
 use kerf_engine::event::{Key, Object};
-use kerf_engine::observed::{DisruptionGuard, DoNotDisrupt, PodOwner};
+use kerf_engine::observed::{DoNotDisrupt, PodDisruptionBudget, PodOwner};
 use kerf_engine::time::Span;
 use kerf_model::duration::NillableDuration;
 use kerf_model::labels::annotation::DO_NOT_DISRUPT;
@@ -36,21 +36,21 @@ fn an_empty_node_is_closed_then_told_why_then_deleted() {
     let mut cluster = one_empty_node(|_| {});
     cluster.seconds(ENOUGH);
     assert!(cluster.nodes().is_empty() && cluster.claims().is_empty(), "{:?}", cluster.story());
-    let position = |fits: &dyn Fn(&Deed) -> bool| {
-        cluster.actions.iter().position(|(_, action)| fits(&action.deed)).expect("it happened")
+    let position = |fits: &dyn Fn(&ActionKind) -> bool| {
+        cluster.actions.iter().position(|(_, action)| fits(&action.kind)).expect("it happened")
     };
-    let closed = position(&|deed| match deed {
-        Deed::PatchNode { patch, .. } => patch.taints_added.contains(&disrupted()),
+    let closed = position(&|kind| match kind {
+        ActionKind::PatchNode { patch, .. } => patch.taints_added.contains(&disrupted()),
         _ => false,
     });
-    let told = position(&|deed| match deed {
-        Deed::WriteClaimStatus { status, .. } => {
+    let told = position(&|kind| match kind {
+        ActionKind::WriteClaimStatus { status, .. } => {
             let reason = status.conditions.get(DISRUPTION_REASON);
             reason.is_some_and(|it| it.reason == "Empty" && it.message == "Empty")
         }
         _ => false,
     });
-    let deleted = position(&|deed| matches!(deed, Deed::DeleteClaim { .. }));
+    let deleted = position(&|kind| matches!(kind, ActionKind::DeleteClaim { .. }));
     assert!(closed < deleted && told < deleted, "{closed} {told} {deleted}");
     assert_eq!(cluster.told("DisruptionTerminating").len(), 2);
     assert_eq!(cluster.counted("karpenter_voluntary_disruption_decisions_total", "empty"), 1);
@@ -75,7 +75,7 @@ fn the_second_look_comes_fifteen_seconds_after_the_choice() {
     let closed = cluster
         .actions
         .iter()
-        .find(|(at, action)| *at >= chosen && matches!(&action.deed, Deed::PatchNode { .. }));
+        .find(|(at, action)| *at >= chosen && matches!(&action.kind, ActionKind::PatchNode { .. }));
     assert_eq!(closed.expect("the node was closed").0, chosen + Span::from_seconds(15));
 }
 
@@ -90,7 +90,7 @@ fn a_pod_that_comes_before_the_second_look_saves_its_node_even_at_the_last_momen
         cluster.wait(Span::from_millis(millis));
         cluster.pend("late", "1");
         cluster.seconds(ENOUGH);
-        let deletions = cluster.count(|deed| matches!(deed, Deed::DeleteClaim { .. }));
+        let deletions = cluster.count(|kind| matches!(kind, ActionKind::DeleteClaim { .. }));
         assert_eq!(deletions, 0, "{millis} ms later");
         assert!(cluster.closed_nodes().is_empty(), "{millis} ms later");
         assert_eq!(cluster.claims().len(), 1, "{millis} ms later");
@@ -120,12 +120,12 @@ fn nodes_that_nobody_may_take_away_stay() {
         }),
         ("a budget keeps a daemon's pod", |cluster| {
             daemon(cluster, |_| {});
-            cluster.store(Object::DisruptionGuard(guard("one", 0)));
+            cluster.store(Object::PodDisruptionBudget(pdb("one", 0)));
         }),
         ("two budgets cover a daemon's pod", |cluster| {
             daemon(cluster, |_| {});
-            cluster.store(Object::DisruptionGuard(guard("one", 5)));
-            cluster.store(Object::DisruptionGuard(guard("two", 5)));
+            cluster.store(Object::PodDisruptionBudget(pdb("one", 5)));
+            cluster.store(Object::PodDisruptionBudget(pdb("two", 5)));
         }),
     ];
     for (why, change) in stays {
@@ -144,7 +144,7 @@ fn nodes_whose_pods_are_nobodys_loss_go() {
         ("only a daemon's pod is left", |cluster| daemon(cluster, |_| {})),
         ("a budget lets the daemon's pod go", |cluster| {
             daemon(cluster, |_| {});
-            cluster.store(Object::DisruptionGuard(guard("one", 1)));
+            cluster.store(Object::PodDisruptionBudget(pdb("one", 1)));
         }),
         ("the pod that a budget keeps stays to the end anyway", |cluster| {
             daemon(cluster, |pod| {
@@ -157,7 +157,7 @@ fn nodes_whose_pods_are_nobodys_loss_go() {
                 });
                 pod.shape = shape.into();
             });
-            cluster.store(Object::DisruptionGuard(guard("one", 0)));
+            cluster.store(Object::PodDisruptionBudget(pdb("one", 0)));
         }),
         ("its pod costs nothing to move", |cluster| {
             let node = cluster.node().meta.name.clone();
@@ -170,7 +170,7 @@ fn nodes_whose_pods_are_nobodys_loss_go() {
         let mut cluster = one_empty_node(|_| {});
         change(&mut cluster);
         cluster.seconds(3 * ENOUGH);
-        assert!(cluster.count(|deed| matches!(deed, Deed::DeleteClaim { .. })) > 0, "{why}");
+        assert!(cluster.count(|kind| matches!(kind, ActionKind::DeleteClaim { .. })) > 0, "{why}");
     }
 }
 
@@ -199,7 +199,7 @@ fn a_protection_that_runs_out_lets_the_node_go() {
     cluster.seconds(4 * 60);
     assert_eq!(cluster.nodes().len(), 1);
     cluster.seconds(2 * 60);
-    assert_eq!(cluster.count(|deed| matches!(deed, Deed::DeleteClaim { .. })), 1);
+    assert_eq!(cluster.count(|kind| matches!(kind, ActionKind::DeleteClaim { .. })), 1);
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn a_node_that_is_not_ready_uses_the_budget_up() {
 #[test]
 fn a_budget_that_closes_before_the_deletion_spares_the_node_and_reopens_it() {
     let mut cluster = one_empty_node(|_| {});
-    cluster.ignores = |deed| matches!(deed, Deed::DeleteClaim { .. });
+    cluster.ignores = |kind| matches!(kind, ActionKind::DeleteClaim { .. });
     cluster.seconds(ENOUGH);
     assert_eq!(cluster.closed_nodes().len(), 1, "it waits for its deletion");
     change_pool(&mut cluster, |pool| budget(pool, "0"));
@@ -252,7 +252,7 @@ fn a_budget_that_closes_before_the_deletion_spares_the_node_and_reopens_it() {
 #[test]
 fn marks_that_a_crash_left_behind_are_taken_off_where_pods_came_back() {
     let mut cluster = one_empty_node(|_| {});
-    cluster.ignores = |deed| matches!(deed, Deed::DeleteClaim { .. });
+    cluster.ignores = |kind| matches!(kind, ActionKind::DeleteClaim { .. });
     cluster.seconds(ENOUGH);
     assert_eq!(cluster.closed_nodes().len(), 1);
     let node = cluster.node().meta.name.clone();
@@ -280,7 +280,7 @@ fn nothing_is_asked_of_a_cluster_that_is_content() {
     cluster.seconds(ENOUGH);
     let before = cluster.actions.len();
     cluster.seconds(300);
-    let after: Vec<_> = cluster.actions[before..].iter().map(|(_, it)| name_of(&it.deed)).collect();
+    let after: Vec<_> = cluster.actions[before..].iter().map(|(_, it)| name_of(&it.kind)).collect();
     assert!(after.iter().all(|name| *name == "list machines"), "{after:?}");
 }
 
@@ -323,9 +323,9 @@ proptest! {
 fn change_pool(cluster: &mut Cluster, change: impl FnOnce(&mut NodePool)) {
     cluster.edit(&Key::Pool("pool".into()), |object| {
         let Object::Pool(pool) = object else { unreachable!("a pool's key") };
-        let mut wish = (*pool.wish).clone();
-        change(&mut wish);
-        pool.wish = wish.into();
+        let mut spec = (*pool.spec).clone();
+        change(&mut spec);
+        pool.spec = spec.into();
         pool.meta.generation += 1;
     });
 }
@@ -341,8 +341,8 @@ fn daemon(cluster: &mut Cluster, change: impl FnOnce(&mut kerf_engine::observed:
 }
 
 /// A budget for every pod of the namespace.
-fn guard(name: &str, disruptions_allowed: u32) -> DisruptionGuard {
-    DisruptionGuard {
+fn pdb(name: &str, disruptions_allowed: u32) -> PodDisruptionBudget {
+    PodDisruptionBudget {
         meta: meta(name),
         namespace: "default".into(),
         selector: LabelSelector { match_labels: BTreeMap::new(), match_expressions: Vec::new() },

@@ -5,7 +5,7 @@
 mod cluster;
 
 use cluster::{Cluster, claim, pool};
-use kerf_engine::action::Deed;
+use kerf_engine::action::ActionKind;
 use kerf_engine::condition::Status;
 use kerf_engine::condition::claim::{INITIALIZED, LAUNCHED, REGISTERED};
 use kerf_engine::event::{Key, Object};
@@ -48,7 +48,7 @@ fn a_claim_becomes_a_ready_node_and_goes_without_a_trace() {
     cluster.seconds(30);
     assert!(cluster.find_claim("one").is_none(), "{:#?}", cluster.claim("one"));
     assert!(cluster.nodes().is_empty());
-    assert!(cluster.machines.is_empty());
+    assert!(cluster.instances.is_empty());
     assert_eq!(cluster.counted("karpenter_nodes_created_total", "zone-a"), 1);
     assert_eq!(cluster.counted("karpenter_nodes_drained_total", "pool"), 1);
     assert_eq!(cluster.counted("karpenter_nodes_terminated_total", "zone-a"), 1);
@@ -59,10 +59,10 @@ fn a_claim_becomes_a_ready_node_and_goes_without_a_trace() {
 fn a_node_comes_up_step_by_step() {
     let mut cluster = with(|claim| {
         claim.finalizers.clear();
-        claim.wish.labels.insert("team".to_owned(), "a".to_owned());
-        claim.wish.annotations.insert("note".to_owned(), "b".to_owned());
-        claim.wish.spec.taints.push(taint("dedicated"));
-        claim.wish.spec.startup_taints.push(taint("starting"));
+        claim.spec.labels.insert("team".to_owned(), "a".to_owned());
+        claim.spec.annotations.insert("note".to_owned(), "b".to_owned());
+        claim.spec.node.taints.push(taint("dedicated"));
+        claim.spec.node.startup_taints.push(taint("starting"));
     });
     cluster.settle();
     let one = cluster.claim("one");
@@ -93,7 +93,7 @@ fn a_node_comes_up_step_by_step() {
     assert_eq!(condition(&cluster, INITIALIZED).0, Status::True);
     assert_eq!(cluster.node().taints, [taint("dedicated")], "what was removed stays removed");
     assert_eq!(
-        cluster.story().into_iter().filter(|deed| deed.contains("node")).collect::<Vec<_>>(),
+        cluster.story().into_iter().filter(|kind| kind.contains("node")).collect::<Vec<_>>(),
         ["patch node", "patch node"],
         "the node was written to twice: when it joined and when it was ready"
     );
@@ -125,9 +125,9 @@ fn a_node_that_is_ready_when_it_joins_takes_one_write_and_its_claim_one_status()
 #[test]
 fn a_claim_has_no_status_while_its_first_launch_is_under_way() {
     let mut cluster = with(|_| ());
-    cluster.ignores = |deed| matches!(deed, Deed::Launch(_));
+    cluster.ignores = |kind| matches!(kind, ActionKind::Launch(_));
     cluster.seconds(5);
-    let writes = cluster.count(|deed| matches!(deed, Deed::WriteClaimStatus { .. }));
+    let writes = cluster.count(|kind| matches!(kind, ActionKind::WriteClaimStatus { .. }));
     assert_eq!(writes, 0, "{:?}", cluster.story());
 }
 
@@ -159,7 +159,7 @@ fn a_node_is_not_ready_for_pods_while_something_is_missing() {
 
 #[test]
 fn a_node_that_keeps_its_own_taints_gets_none_of_its_claim() {
-    let mut cluster = with(|claim| claim.wish.spec.taints.push(taint("dedicated")));
+    let mut cluster = with(|claim| claim.spec.node.taints.push(taint("dedicated")));
     cluster.boots = false;
     cluster.settle();
     let id = cluster.claim("one").status.provider_id.clone().unwrap();
@@ -197,13 +197,13 @@ fn two_nodes_on_one_machine_are_a_fault_and_neither_is_touched() {
     cluster.settle();
     let fault = (Status::False, "MultipleNodesFound".to_owned());
     assert_eq!(condition(&cluster, REGISTERED), fault);
-    assert_eq!(cluster.count(|deed| matches!(deed, Deed::PatchNode { .. })), 0);
+    assert_eq!(cluster.count(|kind| matches!(kind, ActionKind::PatchNode { .. })), 0);
 }
 
 #[test]
 fn claims_and_nodes_of_old_get_the_label_of_their_node_class() {
     let mut cluster = with(|claim| {
-        claim.wish.labels.remove("karpenter.kwok.sh/kwoknodeclass");
+        claim.spec.labels.remove("karpenter.kwok.sh/kwoknodeclass");
     });
     cluster.seconds(30);
     assert_eq!(cluster.claim("one").label("karpenter.kwok.sh/kwoknodeclass"), Some("default"));
@@ -214,9 +214,10 @@ fn claims_and_nodes_of_old_get_the_label_of_their_node_class() {
 
 #[test]
 fn claims_of_other_clouds_are_left_alone() {
-    let mut cluster = with(|claim| claim.wish.spec.node_class.kind = "Other".to_owned());
+    let mut cluster = with(|claim| claim.spec.node.node_class.kind = "Other".to_owned());
     cluster.seconds(3_600);
-    let touched = cluster.count(|deed| matches!(deed, Deed::Launch(_) | Deed::PatchClaim { .. }));
+    let touched =
+        cluster.count(|kind| matches!(kind, ActionKind::Launch(_) | ActionKind::PatchClaim { .. }));
     assert_eq!(touched, 0, "{:?}", cluster.story());
 }
 
@@ -228,7 +229,7 @@ fn a_ready_node_is_left_in_peace() {
     cluster.seconds(3_600);
     let later = &cluster.actions[before..];
     assert!(
-        later.iter().all(|(_, action)| matches!(action.deed, Deed::ListMachines)),
+        later.iter().all(|(_, action)| matches!(action.kind, ActionKind::ListInstances)),
         "{later:#?}"
     );
 }

@@ -7,11 +7,11 @@ mod cluster;
 use std::sync::Arc;
 
 use cluster::{Cluster, claim, pod, pod_key, pool};
-use kerf_engine::action::Deed;
+use kerf_engine::action::ActionKind;
 use kerf_engine::condition::Status;
 use kerf_engine::condition::claim::{CONSISTENT_STATE_FOUND, CONSOLIDATABLE};
 use kerf_engine::event::{Key, Object};
-use kerf_engine::observed::{Pod, PodOwner, Standing};
+use kerf_engine::observed::{Pod, PodOwner, PodPhase};
 use kerf_engine::time::{Span, Time};
 use kerf_model::duration::NillableDuration;
 use kerf_model::quantity::Quantity;
@@ -20,7 +20,7 @@ use kerf_model::quantity::Quantity;
 fn ready(consolidate_after: &str) -> Cluster {
     let mut cluster = Cluster::new();
     let mut pool = pool("pool");
-    Arc::make_mut(&mut pool.wish).disruption.consolidate_after =
+    Arc::make_mut(&mut pool.spec).disruption.consolidate_after =
         NillableDuration::parse(consolidate_after).unwrap();
     cluster.store(Object::Pool(pool));
     cluster.store(Object::Claim(claim("one")));
@@ -53,9 +53,7 @@ fn a_pod_that_comes_ends_or_leaves_is_noted_with_its_time() {
     cluster.seconds(20);
     store(&mut cluster, "a", |pod| pod.is_ready = false);
     assert_eq!(last_event(&cluster), Some(came), "only coming and going counts");
-    store(&mut cluster, "a", |pod| {
-        pod.standing = Standing::Ended { node: Some("node-one".into()) }
-    });
+    store(&mut cluster, "a", |pod| pod.phase = PodPhase::Ended { node: Some("node-one".into()) });
     assert_eq!(last_event(&cluster), Some(cluster.now));
     store(&mut cluster, "b", |_| ());
     cluster.seconds(20);
@@ -92,7 +90,7 @@ fn many_pods_in_a_row_are_written_down_once_in_ten_seconds() {
     cluster.seconds(30);
     let writes = cluster.actions[before..]
         .iter()
-        .filter(|(_, action)| matches!(action.deed, Deed::WriteClaimStatus { .. }))
+        .filter(|(_, action)| matches!(action.kind, ActionKind::WriteClaimStatus { .. }))
         .count();
     assert!((3..=4).contains(&writes), "{writes} writes in 25 s");
     let noted = last_event(&cluster).unwrap();
@@ -144,16 +142,16 @@ fn old_nodes_go_all_at_once_when_their_time_has_come() {
     cluster.store(Object::Pool(pool("pool")));
     for number in 0..20 {
         let mut claim = claim(&format!("c{number}"));
-        claim.wish.spec.expire_after = NillableDuration::parse("1h").unwrap();
+        claim.spec.node.expire_after = NillableDuration::parse("1h").unwrap();
         cluster.store(Object::Claim(claim));
     }
     cluster.seconds(3_599);
-    assert_eq!(cluster.count(|deed| matches!(deed, Deed::DeleteClaim { .. })), 0);
+    assert_eq!(cluster.count(|kind| matches!(kind, ActionKind::DeleteClaim { .. })), 0);
     cluster.seconds(1);
-    assert_eq!(cluster.count(|deed| matches!(deed, Deed::DeleteClaim { .. })), 20);
+    assert_eq!(cluster.count(|kind| matches!(kind, ActionKind::DeleteClaim { .. })), 20);
     assert_eq!(cluster.counted("karpenter_nodeclaims_disrupted_total", "expired"), 20);
     cluster.seconds(60);
-    assert!(cluster.machines.is_empty());
+    assert!(cluster.instances.is_empty());
     assert!(cluster.nodes().is_empty());
 }
 
@@ -183,11 +181,11 @@ fn a_node_smaller_than_paid_for_is_reported() {
 fn a_deletion_whose_news_never_comes_is_asked_for_less_and_less_often() {
     let mut cluster = Cluster::new();
     let mut old = claim("old");
-    old.wish.spec.expire_after = NillableDuration::parse("1m").unwrap();
+    old.spec.node.expire_after = NillableDuration::parse("1m").unwrap();
     cluster.store(Object::Claim(old));
     cluster.seconds(59);
     cluster.is_deaf = true;
     cluster.seconds(61);
     // After 0, 2, 6, 14, 30 seconds; a watch that is away for long is not helped by more.
-    assert_eq!(cluster.count(|deed| matches!(deed, Deed::DeleteClaim { .. })), 5);
+    assert_eq!(cluster.count(|kind| matches!(kind, ActionKind::DeleteClaim { .. })), 5);
 }

@@ -1,4 +1,4 @@
-//! Whatever dies, is lost, comes late or comes twice: a claim gets one machine, and none is left
+//! Whatever dies, is lost, comes late or comes twice: a claim gets one instance, and none is left
 //! when it is gone.
 
 #![allow(clippy::unwrap_used)]
@@ -6,7 +6,7 @@
 mod cluster;
 
 use cluster::{Cluster, claim, pod, pool};
-use kerf_engine::action::{Action, Deed};
+use kerf_engine::action::{Action, ActionKind};
 use kerf_engine::event::{Event, Failure, Key, Object, Outcome};
 use kerf_engine::time::{Span, Time};
 use proptest::prelude::*;
@@ -40,7 +40,7 @@ fn live(cluster: &mut Cluster, span: Span, deadly: usize, lost: Lost) {
         for (place, action) in actions.into_iter().enumerate() {
             if before + place == deadly {
                 if let Lost::Answer = lost {
-                    cluster.effect(&action.deed);
+                    cluster.effect(&action.kind);
                 }
                 cluster.crash();
                 break;
@@ -65,7 +65,7 @@ fn pass_time(cluster: &mut Cluster, end: Time) {
 
 fn assert_nothing_is_left(cluster: &Cluster, story: &str) {
     assert!(cluster.find_claim("one").is_none(), "{story}: {:#?}", cluster.find_claim("one"));
-    assert!(cluster.machines.is_empty(), "{story}: a machine was leaked");
+    assert!(cluster.instances.is_empty(), "{story}: a machine was leaked");
     assert!(cluster.nodes().is_empty(), "{story}: {:#?}", cluster.nodes());
     assert!(cluster.made.values().all(|made| *made <= 1), "{story}: launched twice");
 }
@@ -80,7 +80,7 @@ fn a_crash_at_any_step_ends_in_one_used_machine_and_then_in_none() {
             live(&mut cluster, Span::from_seconds(120), deadly, lost);
             let claim = cluster.claim("one");
             assert!(claim.status.conditions.is_true("Ready"), "{story}: {claim:#?}");
-            assert_eq!(cluster.machines.len(), 1, "{story}");
+            assert_eq!(cluster.instances.len(), 1, "{story}");
             assert_eq!(cluster.made["one-uid"], 1, "{story}");
             cluster.store(Object::Pod(pod("a", "node-one")));
             cluster.delete(&Key::Claim("one".into()));
@@ -116,16 +116,16 @@ fn a_machine_whose_claim_was_removed_by_force_is_found_and_ended() {
     cluster.seconds(5);
     cluster.remove(&Key::Claim("one".into()));
     cluster.seconds(110);
-    assert_eq!(cluster.machines.len(), 1, "one list is not enough to judge");
+    assert_eq!(cluster.instances.len(), 1, "one list is not enough to judge");
     cluster.seconds(260);
-    assert!(cluster.machines.is_empty());
+    assert!(cluster.instances.is_empty());
 }
 
 #[test]
 fn a_claim_whose_machine_vanished_is_collected_unless_its_node_is_ready() {
     let mut cluster = start();
     cluster.seconds(60);
-    cluster.machines.clear();
+    cluster.instances.clear();
     cluster.seconds(300);
     assert!(!cluster.claim("one").meta.is_deleting(), "a ready node is believed");
     cluster.edit_node(|node| node.is_ready = false);
@@ -209,7 +209,7 @@ impl Wires {
             return cluster.carry_out(call);
         }
         if fate == 1 {
-            cluster.effect(&call.deed);
+            cluster.effect(&call.kind);
         }
         let failure = Failure::Unavailable { message: "time-out".to_owned() };
         let outcome = Outcome::Failed(failure);
@@ -220,7 +220,7 @@ impl Wires {
     fn crash(&mut self, cluster: &mut Cluster, dice: &mut Dice) {
         for call in std::mem::take(&mut self.calls) {
             if dice.roll(2) == 0 {
-                cluster.effect(&call.deed);
+                cluster.effect(&call.kind);
             }
         }
         *self = Self::default();
@@ -270,7 +270,7 @@ proptest! {
         } else {
             let claim = cluster.claim("one");
             prop_assert!(claim.status.conditions.is_true("Ready"), "{:#?}", claim);
-            prop_assert_eq!(cluster.machines.len(), 1);
+            prop_assert_eq!(cluster.instances.len(), 1);
         }
         let memory = &cluster.engine.world().memory;
         prop_assert!(memory.launched.is_empty(), "nothing is left half remembered");
@@ -285,6 +285,6 @@ fn no_deed_is_repeated_once_everything_is_as_it_should_be() {
     let before = cluster.actions.len();
     cluster.seconds(60);
     let later = &cluster.actions[before..];
-    let is_quiet = |action: &Action| matches!(action.deed, Deed::ListMachines);
+    let is_quiet = |action: &Action| matches!(action.kind, ActionKind::ListInstances);
     assert!(later.iter().all(|(_, action)| is_quiet(action)), "{later:#?}");
 }

@@ -5,13 +5,13 @@
 mod cluster;
 
 use cluster::Cluster;
-use kerf_engine::action::Deed;
+use kerf_engine::action::ActionKind;
 use kerf_engine::event::{Failure, Key};
 
 const CREATED: &str = "karpenter_nodeclaims_created_total";
 
 fn creations(cluster: &Cluster) -> usize {
-    cluster.count(|deed| matches!(deed, Deed::CreateClaim(_)))
+    cluster.count(|kind| matches!(kind, ActionKind::CreateClaim(_)))
 }
 
 #[test]
@@ -28,9 +28,9 @@ fn a_claim_is_stored_once_and_counted_once() {
 #[test]
 fn a_claim_that_cannot_be_stored_now_is_tried_again_under_the_same_name() {
     let mut cluster = Cluster::with_pool(|_| {});
-    cluster.refuses = |deed| {
+    cluster.refuses = |kind| {
         let message = "the server is away".to_owned();
-        matches!(deed, Deed::CreateClaim(_)).then_some(Failure::Unavailable { message })
+        matches!(kind, ActionKind::CreateClaim(_)).then_some(Failure::Unavailable { message })
     };
     cluster.pend("a", "1");
     cluster.seconds(10);
@@ -46,9 +46,9 @@ fn a_claim_that_cannot_be_stored_now_is_tried_again_under_the_same_name() {
 #[test]
 fn a_claim_that_can_never_be_stored_sets_its_pods_free() {
     let mut cluster = Cluster::with_pool(|_| {});
-    cluster.refuses = |deed| {
+    cluster.refuses = |kind| {
         let message = "spec.requirements[0]: bad".to_owned();
-        matches!(deed, Deed::CreateClaim(_)).then_some(Failure::Invalid { message })
+        matches!(kind, ActionKind::CreateClaim(_)).then_some(Failure::Invalid { message })
     };
     cluster.pend("a", "1");
     cluster.seconds(3);
@@ -63,7 +63,7 @@ fn a_claim_that_can_never_be_stored_sets_its_pods_free() {
 #[test]
 fn a_claim_of_a_pool_that_is_gone_is_not_stored() {
     let mut cluster = Cluster::with_pool(|_| {});
-    cluster.ignores = |deed| matches!(deed, Deed::CreateClaim(_));
+    cluster.ignores = |kind| matches!(kind, ActionKind::CreateClaim(_));
     cluster.pend("a", "1");
     cluster.seconds(5);
     assert_eq!(creations(&cluster), 1);

@@ -5,7 +5,7 @@
 mod cluster;
 
 use cluster::{Cluster, claim, pool};
-use kerf_engine::action::Deed;
+use kerf_engine::action::ActionKind;
 use kerf_engine::condition::Status;
 use kerf_engine::condition::claim::LAUNCHED;
 use kerf_engine::event::{Failure, Object};
@@ -21,7 +21,7 @@ fn refusing(failure: Failure) -> Cluster {
 }
 
 fn launches(cluster: &Cluster) -> usize {
-    cluster.count(|deed| matches!(deed, Deed::Launch(_)))
+    cluster.count(|kind| matches!(kind, ActionKind::Launch(_)))
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn no_capacity_ends_the_claim_with_an_event() {
     assert!(cluster.has_said("InsufficientCapacityError"));
     assert_eq!(cluster.counted(DISRUPTED, "insufficient_capacity"), 1);
     assert_eq!(launches(&cluster), 1, "what the cloud does not have is not asked for again");
-    let ends = cluster.count(|deed| matches!(deed, Deed::Terminate { .. }));
+    let ends = cluster.count(|kind| matches!(kind, ActionKind::Terminate { .. }));
     assert_eq!(ends, 0, "the cloud said it launched nothing");
 }
 
@@ -94,7 +94,7 @@ fn a_machine_whose_node_never_joins_is_given_up_after_15_minutes() {
     assert!(!cluster.claim("one").meta.is_deleting());
     cluster.seconds(30);
     assert!(cluster.find_claim("one").is_none());
-    assert!(cluster.machines.is_empty(), "its machine is ended");
+    assert!(cluster.instances.is_empty(), "its machine is ended");
     assert_eq!(cluster.counted(DISRUPTED, "registration_timeout"), 1);
 }
 
@@ -103,7 +103,7 @@ fn a_launch_that_is_never_answered_does_not_hold_a_deleted_claim_for_ever() {
     let mut cluster = Cluster::new();
     cluster.store(Object::Pool(pool("pool")));
     cluster.store(Object::Claim(claim("one")));
-    cluster.ignores = |deed| matches!(deed, Deed::Launch(_));
+    cluster.ignores = |kind| matches!(kind, ActionKind::Launch(_));
     cluster.seconds(1);
     cluster.delete(&kerf_engine::event::Key::Claim("one".into()));
     cluster.seconds(60);

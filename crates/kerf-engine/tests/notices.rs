@@ -1,13 +1,13 @@
-//! What the cloud announces about machines: claims that go, people who are told, and one outcome
+//! What the cloud announces about instances: claims that go, people who are told, and one outcome
 //! for every notice.
 #![allow(clippy::unwrap_used)]
 
 mod cluster;
 
 use cluster::{Cluster, claim, pod_key, pool};
-use kerf_engine::action::Deed;
+use kerf_engine::action::ActionKind;
 use kerf_engine::event::{Event, Failure, Key, Object};
-use kerf_engine::notice::NoticeOutcome::{ClaimsDeleted, NoClaim, NotInTime, Told};
+use kerf_engine::notice::NoticeOutcome::{ClaimsDeleted, EventSpec, NoClaim, NotInTime};
 use kerf_engine::notice::{Notice, NoticeId, NoticeKind, NoticeOutcome};
 use kerf_model::labels::well_known::CAPACITY_TYPE;
 
@@ -23,7 +23,7 @@ const KINDS: [(NoticeKind, &str, bool); 6] = [
     (NoticeKind::CapacityReservationInterrupted, "CapacityReservationInstanceInterrupted", true),
 ];
 
-/// Claims `one` and `two` with nodes that are up, on machines `i-one` and `i-two`.
+/// Claims `one` and `two` with nodes that are up, on instances `i-one` and `i-two`.
 fn two_nodes() -> Cluster {
     let mut cluster = Cluster::new();
     cluster.store(Object::Pool(pool("pool")));
@@ -37,9 +37,9 @@ fn two_nodes() -> Cluster {
     cluster
 }
 
-fn notice(cluster: &mut Cluster, id: u64, kind: NoticeKind, machines: &[&str]) {
-    let machines = machines.iter().map(|machine| (*machine).into()).collect();
-    cluster.news.push_back(Event::Noticed(Notice { id: NoticeId(id), kind, machines }));
+fn notice(cluster: &mut Cluster, id: u64, kind: NoticeKind, instances: &[&str]) {
+    let instances = instances.iter().map(|instance| (*instance).into()).collect();
+    cluster.news.push_back(Event::Noticed(Notice { id: NoticeId(id), kind, instances }));
 }
 
 fn outcomes(cluster: &Cluster) -> Vec<(u64, NoticeOutcome)> {
@@ -48,12 +48,12 @@ fn outcomes(cluster: &Cluster) -> Vec<(u64, NoticeOutcome)> {
 
 /// Whom an announcement of that reason was shown at.
 fn told_at(cluster: &Cluster, reason: &str) -> Vec<Key> {
-    let news = cluster.announcements.iter().filter(|news| news.reason == reason);
+    let news = cluster.kubernetes_events.iter().filter(|news| news.reason == reason);
     news.map(|news| news.about.clone()).collect()
 }
 
 fn deletions(cluster: &Cluster) -> usize {
-    cluster.count(|deed| matches!(deed, Deed::DeleteClaim { .. }))
+    cluster.count(|kind| matches!(kind, ActionKind::DeleteClaim { .. }))
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn every_kind_but_a_recommendation_deletes_the_claim_of_its_machine_and_no_other
         let mut cluster = two_nodes();
         notice(&mut cluster, 7, kind, &["i-one"]);
         cluster.settle();
-        let outcome = if is_the_end { ClaimsDeleted } else { Told };
+        let outcome = if is_the_end { ClaimsDeleted } else { EventSpec };
         assert_eq!(outcomes(&cluster), [(7, outcome)], "{kind:?}");
         assert_eq!(deletions(&cluster), usize::from(is_the_end), "{kind:?}");
         let node_and_claim = [Key::Claim("one".into()), Key::Node("node-one".into())];
@@ -81,8 +81,8 @@ fn a_deletion_is_counted_with_pool_and_capacity_type() {
     let mut cluster = two_nodes();
     notice(&mut cluster, 1, NoticeKind::SpotInterrupted, &["i-one"]);
     cluster.settle();
-    let labels = cluster.measures.iter().find_map(|measure| match measure {
-        kerf_engine::measure::Measure::Count { metric, labels, by: 1 } if *metric == DISRUPTED => {
+    let labels = cluster.samples.iter().find_map(|sample| match sample {
+        kerf_engine::sample::Sample::Count { metric, labels, by: 1 } if *metric == DISRUPTED => {
             Some(labels.clone())
         }
         _ => None,
@@ -101,8 +101,8 @@ fn a_deletion_is_counted_with_pool_and_capacity_type() {
 #[test]
 fn a_notice_about_many_machines_waits_for_all_of_ours_and_passes_over_strangers() {
     let mut cluster = two_nodes();
-    cluster.refuses = |deed| match deed {
-        Deed::DeleteClaim { name, .. } if &**name == "two" => {
+    cluster.refuses = |kind| match kind {
+        ActionKind::DeleteClaim { name, .. } if &**name == "two" => {
             Some(Failure::Unavailable { message: "away".to_owned() })
         }
         _ => None,
@@ -121,17 +121,17 @@ fn a_notice_about_many_machines_waits_for_all_of_ours_and_passes_over_strangers(
 fn a_notice_about_nobody_does_nothing() {
     let mut cluster = two_nodes();
     let before = cluster.actions.len();
-    let said = cluster.announcements.len();
+    let said = cluster.kubernetes_events.len();
     // A part of an id is not the id.
-    for (id, machine) in [(1, "i-stranger"), (2, "one"), (3, "i-on"), (4, "")] {
-        notice(&mut cluster, id, NoticeKind::SpotInterrupted, &[machine]);
+    for (id, instance) in [(1, "i-stranger"), (2, "one"), (3, "i-on"), (4, "")] {
+        notice(&mut cluster, id, NoticeKind::SpotInterrupted, &[instance]);
     }
     notice(&mut cluster, 5, NoticeKind::ScheduledChange, &[]);
     cluster.settle();
     let expected: Vec<_> = (1..=5).map(|id| (id, NoClaim)).collect();
     assert_eq!(outcomes(&cluster), expected);
     assert_eq!(cluster.actions.len(), before);
-    assert_eq!(cluster.announcements.len(), said);
+    assert_eq!(cluster.kubernetes_events.len(), said);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn duplicates_and_followers_each_get_an_outcome_and_delete_once() {
     notice(&mut cluster, 1, NoticeKind::SpotInterrupted, &["i-one"]);
     notice(&mut cluster, 2, NoticeKind::SpotInterrupted, &["i-one"]);
     cluster.settle();
-    // What a dying machine is followed by.
+    // What a dying instance is followed by.
     notice(&mut cluster, 3, NoticeKind::InstanceTerminated, &["i-one"]);
     cluster.settle();
     assert_eq!(outcomes(&cluster), [(1, ClaimsDeleted), (2, ClaimsDeleted), (3, ClaimsDeleted)]);
@@ -156,9 +156,9 @@ fn duplicates_and_followers_each_get_an_outcome_and_delete_once() {
 #[test]
 fn a_deletion_that_cannot_be_stored_gives_the_notice_back_and_is_tried_on() {
     let mut cluster = two_nodes();
-    cluster.refuses = |deed| {
+    cluster.refuses = |kind| {
         let message = "away".to_owned();
-        matches!(deed, Deed::DeleteClaim { .. }).then_some(Failure::Unavailable { message })
+        matches!(kind, ActionKind::DeleteClaim { .. }).then_some(Failure::Unavailable { message })
     };
     notice(&mut cluster, 1, NoticeKind::SpotInterrupted, &["i-one"]);
     cluster.seconds(14);
@@ -193,9 +193,9 @@ fn a_machine_whose_launch_is_not_stored_yet_is_known_by_its_claim() {
     let mut cluster = Cluster::new();
     cluster.store(Object::Pool(pool("pool")));
     // Its status cannot be written for a while.
-    cluster.refuses = |deed| {
+    cluster.refuses = |kind| {
         let message = "away".to_owned();
-        matches!(deed, Deed::WriteClaimStatus { .. } | Deed::PatchClaim { .. })
+        matches!(kind, ActionKind::WriteClaimStatus { .. } | ActionKind::PatchClaim { .. })
             .then_some(Failure::Unavailable { message })
     };
     let mut young = claim("young");
@@ -212,7 +212,7 @@ fn a_machine_whose_launch_is_not_stored_yet_is_known_by_its_claim() {
 fn claims_of_another_provider_are_nobodys() {
     let mut cluster = two_nodes();
     cluster.edit(&Key::Claim("one".into()), |object| match object {
-        Object::Claim(claim) => claim.wish.spec.node_class.kind = "OtherNodeClass".to_owned(),
+        Object::Claim(claim) => claim.spec.node.node_class.kind = "OtherNodeClass".to_owned(),
         _ => unreachable!("a claim's key"),
     });
     notice(&mut cluster, 1, NoticeKind::SpotInterrupted, &["i-one"]);
@@ -223,10 +223,10 @@ fn claims_of_another_provider_are_nobodys() {
 #[test]
 fn a_pod_that_may_not_leave_an_interrupted_node_yet_gets_a_new_one_meanwhile() {
     let mut cluster = Cluster::with_nodes(1, |_| {});
-    let machine = cluster.claims()[0].status.provider_id.clone().unwrap();
-    let machine = machine.rsplit('/').next().unwrap().to_owned();
+    let instance = cluster.claims()[0].status.provider_id.clone().unwrap();
+    let instance = instance.rsplit('/').next().unwrap().to_owned();
     cluster.unevictable.insert("pod-0".to_owned());
-    notice(&mut cluster, 1, NoticeKind::SpotInterrupted, &[&machine]);
+    notice(&mut cluster, 1, NoticeKind::SpotInterrupted, &[&instance]);
     cluster.seconds(30);
     let staying = cluster.claims().iter().filter(|claim| !claim.meta.is_deleting()).count();
     assert_eq!(staying, 1, "a claim for its pod: {:?}", cluster.story());
@@ -236,9 +236,9 @@ fn a_pod_that_may_not_leave_an_interrupted_node_yet_gets_a_new_one_meanwhile() {
 #[test]
 fn more_notices_than_can_be_kept_open_are_given_back_at_once() {
     let mut cluster = two_nodes();
-    cluster.refuses = |deed| {
+    cluster.refuses = |kind| {
         let message = "away".to_owned();
-        matches!(deed, Deed::DeleteClaim { .. }).then_some(Failure::Unavailable { message })
+        matches!(kind, ActionKind::DeleteClaim { .. }).then_some(Failure::Unavailable { message })
     };
     for id in 0..1_001 {
         notice(&mut cluster, id, NoticeKind::SpotInterrupted, &["i-one"]);

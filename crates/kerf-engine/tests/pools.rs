@@ -7,7 +7,7 @@ mod cluster;
 use std::sync::Arc;
 
 use cluster::{CLASS_KIND, Cluster, claim, node_class, pool};
-use kerf_engine::action::Deed;
+use kerf_engine::action::ActionKind;
 use kerf_engine::condition::claim::DRIFTED;
 use kerf_engine::condition::pool::{
     NODE_CLASS_READY, NODE_REGISTRATION_HEALTHY, VALIDATION_SUCCEEDED,
@@ -94,7 +94,7 @@ fn what_a_pool_uses_is_written_down_at_most_every_five_seconds() {
     assert_eq!(status.resources.quantity("cpu"), Quantity::from_int(12));
     assert_eq!(status.resources.get("ephemeral-storage"), Some(Quantity::ZERO));
     let writes: Vec<_> = (cluster.actions.iter())
-        .filter(|(_, action)| matches!(action.deed, Deed::WritePoolStatus { .. }))
+        .filter(|(_, action)| matches!(action.kind, ActionKind::WritePoolStatus { .. }))
         .map(|(at, _)| *at)
         .collect();
     for pair in writes[1..].windows(2) {
@@ -112,7 +112,7 @@ fn the_hash_of_the_template_is_kept_on_the_pool() {
     assert_eq!(cluster.pool("pool").annotations[NODE_POOL_HASH_VERSION], "v3");
     cluster.edit(&Key::Pool("pool".into()), |object| {
         let Object::Pool(pool) = object else { unreachable!("a pool's key") };
-        Arc::make_mut(&mut pool.wish).hash = "4712".to_owned();
+        Arc::make_mut(&mut pool.spec).hash = "4712".to_owned();
     });
     cluster.settle();
     assert_eq!(cluster.pool("pool").annotations[NODE_POOL_HASH], "4712");
@@ -123,8 +123,8 @@ fn claims_of_an_older_hash_function_move_to_the_new_one_first() {
     let mut cluster = Cluster::new();
     for name in ["plain", "drifted"] {
         let mut claim = claim(name);
-        claim.wish.annotations.insert(NODE_POOL_HASH.to_owned(), "old".to_owned());
-        claim.wish.annotations.insert(NODE_POOL_HASH_VERSION.to_owned(), "v2".to_owned());
+        claim.spec.annotations.insert(NODE_POOL_HASH.to_owned(), "old".to_owned());
+        claim.spec.annotations.insert(NODE_POOL_HASH_VERSION.to_owned(), "v2".to_owned());
         if name == "drifted" {
             claim.status.conditions.0.push(Condition {
                 kind: DRIFTED.to_owned(),
@@ -149,13 +149,13 @@ fn claims_of_an_older_hash_function_move_to_the_new_one_first() {
     assert_eq!(hash("drifted"), ("old", "v3"), "what had drifted has drifted still");
     assert_eq!(cluster.pool("pool").annotations[NODE_POOL_HASH_VERSION], "v3");
     let claims = cluster.actions.iter().rposition(|(_, action)| {
-        matches!(&action.deed, Deed::PatchClaim { patch, .. }
+        matches!(&action.kind, ActionKind::PatchClaim { patch, .. }
             if patch.annotations.contains_key(NODE_POOL_HASH_VERSION))
     });
     let pools = cluster
         .actions
         .iter()
-        .position(|(_, action)| matches!(action.deed, Deed::PatchPool { .. }));
+        .position(|(_, action)| matches!(action.kind, ActionKind::PatchPool { .. }));
     assert!(claims.unwrap() < pools.unwrap(), "the pool says so last");
 }
 

@@ -5,7 +5,7 @@
 mod cluster;
 
 use cluster::{Cluster, allowed};
-use kerf_engine::action::Deed;
+use kerf_engine::action::ActionKind;
 use kerf_model::labels::annotation::{MIN_VALUES_RELAXED, NODE_POOL_HASH, NODE_POOL_HASH_VERSION};
 use kerf_model::labels::well_known::{CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL};
 
@@ -19,20 +19,20 @@ fn a_waiting_pod_gets_a_claim_with_everything_the_public_api_promises() {
     cluster.seconds(2);
     let claims = cluster.ordered_claims();
     assert_eq!(claims.len(), 1, "{:?}", cluster.story());
-    let wish = &claims[0].wish;
-    assert!(wish.name.starts_with("pool-") && wish.name.len() == 10, "{}", wish.name);
-    let label = |key: &str| wish.labels.get(key).map(String::as_str);
+    let spec = &claims[0].spec;
+    assert!(spec.name.starts_with("pool-") && spec.name.len() == 10, "{}", spec.name);
+    let label = |key: &str| spec.labels.get(key).map(String::as_str);
     assert_eq!(label(NODE_POOL), Some("pool"));
     assert_eq!(label("karpenter.kwok.sh/kwoknodeclass"), Some("default"));
     assert_eq!(label("team"), Some("search"));
-    let annotation = |key: &str| wish.annotations.get(key).map(String::as_str);
+    let annotation = |key: &str| spec.annotations.get(key).map(String::as_str);
     assert_eq!(annotation(NODE_POOL_HASH), Some("4711"));
     assert_eq!(annotation(NODE_POOL_HASH_VERSION), Some("v3"));
     assert_eq!(annotation(MIN_VALUES_RELAXED), Some("false"));
     assert_eq!(annotation("example.com/note"), Some("kept"));
     assert_eq!(allowed(claims[0], INSTANCE_TYPE), ["m-4x", "m-8x"]);
     assert_eq!(allowed(claims[0], CAPACITY_TYPE), ["on-demand"]);
-    assert_eq!(wish.requests.quantity("cpu").to_string(), "3");
+    assert_eq!(spec.requests.quantity("cpu").to_string(), "3");
     assert_eq!(claims[0].pool, ("pool".into(), "pool-uid".into()));
     assert_eq!(cluster.told("Nominated").len(), 1);
 }
@@ -48,5 +48,5 @@ fn a_waiting_pod_ends_up_on_a_node_and_nothing_more_is_asked_for() {
     assert_eq!(cluster.questions().len(), 1, "{:?}", cluster.story());
     assert!(cluster.engine.world().memory.nominations.is_empty());
     assert!(cluster.engine.world().memory.waits.is_empty());
-    assert_eq!(cluster.count(|deed| matches!(deed, Deed::DeleteClaim { .. })), 0);
+    assert_eq!(cluster.count(|kind| matches!(kind, ActionKind::DeleteClaim { .. })), 0);
 }

@@ -5,12 +5,12 @@
 mod cluster;
 
 use cluster::{Cluster, START, pod_key, waiting_pod};
-use kerf_engine::action::Deed;
+use kerf_engine::action::ActionKind;
 use kerf_engine::event::{Failure, Key, Object};
-use kerf_engine::observed::Standing;
+use kerf_engine::observed::PodPhase;
 use kerf_engine::time::Span;
 
-/// Larger than every machine.
+/// Larger than every instance.
 const TOO_LARGE: &str = "64";
 
 /// Milliseconds after the start, and how many pods, of every question.
@@ -34,18 +34,18 @@ fn pods_that_come_within_a_second_of_each_other_are_placed_together() {
 }
 
 /// A pod that asks for so much CPU and that the scheduler has not found unschedulable.
-fn make(cluster: &mut Cluster, name: &str, cpu: &str, standing: Standing) {
+fn make(cluster: &mut Cluster, name: &str, cpu: &str, phase: PodPhase) {
     let mut pod = waiting_pod(name, cpu, cluster.now);
-    pod.standing = standing;
+    pod.phase = phase;
     cluster.store(Object::Pod(pod));
 }
 
 #[test]
 fn pods_the_scheduler_has_not_come_to_are_placed_along_with_their_like() {
     let mut cluster = Cluster::with_pool(|_| {});
-    make(&mut cluster, "b", "1", Standing::Unjudged);
-    make(&mut cluster, "other", "2", Standing::Unjudged);
-    make(&mut cluster, "gated", "1", Standing::Waiting);
+    make(&mut cluster, "b", "1", PodPhase::Unjudged);
+    make(&mut cluster, "other", "2", PodPhase::Unjudged);
+    make(&mut cluster, "gated", "1", PodPhase::Waiting);
     cluster.pend("a", "1");
     cluster.seconds(5);
     assert_eq!(questions(&cluster), [(1_000, 2)]);
@@ -60,9 +60,9 @@ fn more_of_a_kind_that_waits_hold_the_window_open() {
     let mut cluster = Cluster::with_pool(|_| {});
     cluster.pend("a", "1");
     millis(&mut cluster, 700);
-    make(&mut cluster, "b", "1", Standing::Unjudged);
+    make(&mut cluster, "b", "1", PodPhase::Unjudged);
     millis(&mut cluster, 100);
-    make(&mut cluster, "other", "2", Standing::Unjudged);
+    make(&mut cluster, "other", "2", PodPhase::Unjudged);
     cluster.seconds(5);
     assert_eq!(questions(&cluster), [(1_700, 2)]);
 }
@@ -70,7 +70,7 @@ fn more_of_a_kind_that_waits_hold_the_window_open() {
 #[test]
 fn pods_nobody_has_judged_get_no_nodes_by_themselves() {
     let mut cluster = Cluster::with_pool(|_| {});
-    make(&mut cluster, "a", "1", Standing::Unjudged);
+    make(&mut cluster, "a", "1", PodPhase::Unjudged);
     cluster.seconds(90);
     assert_eq!(questions(&cluster), []);
     cluster.pend("b", "1");
@@ -126,7 +126,7 @@ fn those_without_a_place_are_asked_about_again_every_ten_seconds() {
 #[test]
 fn one_question_is_asked_at_a_time_and_the_next_right_after_its_answer() {
     let mut cluster = Cluster::with_pool(|_| {});
-    cluster.ignores = |deed| matches!(deed, Deed::Solve(_));
+    cluster.ignores = |kind| matches!(kind, ActionKind::Solve(_));
     cluster.pend("a", "1");
     cluster.seconds(5);
     cluster.pend("b", "1");
@@ -140,7 +140,7 @@ fn one_question_is_asked_at_a_time_and_the_next_right_after_its_answer() {
 #[test]
 fn an_answer_that_never_comes_is_given_up_after_five_minutes() {
     let mut cluster = Cluster::with_pool(|_| {});
-    cluster.ignores = |deed| matches!(deed, Deed::Solve(_));
+    cluster.ignores = |kind| matches!(kind, ActionKind::Solve(_));
     cluster.pend("a", "1");
     cluster.seconds(2);
     cluster.ignores = |_| false;
@@ -154,7 +154,7 @@ fn an_answer_that_never_comes_is_given_up_after_five_minutes() {
 #[test]
 fn a_question_that_fails_is_asked_again_after_a_second_and_then_less_and_less_often() {
     let mut cluster = Cluster::with_pool(|_| {});
-    cluster.refuses = |deed| matches!(deed, Deed::Solve(_)).then(stopped);
+    cluster.refuses = |kind| matches!(kind, ActionKind::Solve(_)).then(stopped);
     cluster.pend("a", "1");
     cluster.seconds(17);
     let asked = [(1_000, 1), (2_000, 1), (4_000, 1), (8_000, 1), (16_000, 1)];
@@ -168,8 +168,10 @@ fn a_question_that_fails_is_asked_again_after_a_second_and_then_less_and_less_of
 #[test]
 fn a_pod_nobody_can_think_about_does_not_keep_the_others_waiting() {
     let mut cluster = Cluster::with_pool(|_| {});
-    cluster.refuses = |deed| match deed {
-        Deed::Solve(problem) if problem.pods.iter().any(|pod| pod.name == "odd") => Some(stopped()),
+    cluster.refuses = |kind| match kind {
+        ActionKind::Solve(problem) if problem.pods.iter().any(|pod| pod.name == "odd") => {
+            Some(stopped())
+        }
         _ => None,
     };
     cluster.pend("odd", "1");

@@ -4,8 +4,8 @@
 
 mod cluster;
 
-use cluster::{Cluster, machines, pod_key};
-use kerf_engine::action::{Action, Deed};
+use cluster::{Cluster, instances, pod_key};
+use kerf_engine::action::{Action, ActionKind};
 use kerf_engine::event::{Event, Failure, Key, Outcome};
 use kerf_engine::observed::Claim;
 use kerf_engine::time::Span;
@@ -25,11 +25,11 @@ fn cpus(claim: &Claim) -> i64 {
     let most = match known.is_zero() {
         false => known,
         true => {
-            let entries = claim.wish.spec.requirements.iter();
+            let entries = claim.spec.node.requirements.iter();
             let named: Vec<&String> = entries.flat_map(|entry| &entry.values).collect();
-            let types = machines();
-            let options = types.iter().filter(|machine| named.contains(&&machine.name));
-            options.map(|machine| machine.capacity.quantity("cpu")).max().unwrap_or_default()
+            let types = instances();
+            let options = types.iter().filter(|instance| named.contains(&&instance.name));
+            options.map(|instance| instance.capacity.quantity("cpu")).max().unwrap_or_default()
         }
     };
     most.to_string().parse().expect("whole CPUs")
@@ -66,7 +66,7 @@ fn the_number_of_nodes_is_limited_too() {
 #[test]
 fn claims_that_are_not_stored_yet_count() {
     let mut cluster = Cluster::with_pool(limit("cpu", 10));
-    cluster.ignores = |deed| matches!(deed, Deed::CreateClaim(_));
+    cluster.ignores = |kind| matches!(kind, ActionKind::CreateClaim(_));
     cluster.pend("a", "7");
     cluster.seconds(5);
     cluster.pend("b", "7");
@@ -80,13 +80,13 @@ fn a_limit_lowered_while_the_answer_was_thought_about_holds() {
     let mut cluster = Cluster::with_pool(limit("cpu", 16));
     cluster.pend("a", "7");
     cluster.seconds(3);
-    cluster.ignores = |deed| matches!(deed, Deed::Solve(_));
+    cluster.ignores = |kind| matches!(kind, ActionKind::Solve(_));
     cluster.pend("b", "7");
     cluster.seconds(3);
     let mut pool = cluster.pool("pool").clone();
-    let mut wish = (*pool.wish).clone();
-    limit("cpu", 8)(&mut wish);
-    pool.wish = wish.into();
+    let mut spec = (*pool.spec).clone();
+    limit("cpu", 8)(&mut spec);
+    pool.spec = spec.into();
     cluster.store(kerf_engine::event::Object::Pool(pool));
     cluster.answer_last_question();
     cluster.ignores = |_| false;
@@ -176,7 +176,7 @@ proptest! {
         steps in prop::collection::vec(step(), 1..30),
         limit_cpus in 2i64..30,
     ) {
-        let orders = |cluster: &Cluster| format!("{:?} {:?}", cluster.actions, cluster.announcements);
+        let orders = |cluster: &Cluster| format!("{:?} {:?}", cluster.actions, cluster.kubernetes_events);
         let (first, again) = (play(&steps, limit_cpus)?, play(&steps, limit_cpus)?);
         prop_assert_eq!(orders(&first), orders(&again));
     }

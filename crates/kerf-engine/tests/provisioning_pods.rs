@@ -7,10 +7,10 @@ mod cluster;
 use std::collections::BTreeMap;
 
 use cluster::{Cluster, meta, pod_key, shape, waiting_pod};
-use kerf_engine::action::Deed;
+use kerf_engine::action::ActionKind;
 use kerf_engine::event::{Key, Object};
-use kerf_engine::measure::Measure;
-use kerf_engine::observed::{DisruptionGuard, DoNotDisrupt, Pod, PodOwner};
+use kerf_engine::observed::{DoNotDisrupt, Pod, PodDisruptionBudget, PodOwner};
+use kerf_engine::sample::Sample;
 use kerf_engine::time::Span;
 use kerf_model::labels::well_known::NODE_POOL;
 use kerf_model::requirement::{Operator, RequirementEntry};
@@ -66,9 +66,9 @@ fn how_long_the_first_decision_took_is_measured_once() {
     let mut cluster = Cluster::with_pool(|_| {});
     cluster.pend("large", "64");
     cluster.seconds(30);
-    let took: Vec<Span> = (cluster.measures.iter())
-        .filter_map(|measure| match measure {
-            Measure::Took { metric, span, .. }
+    let took: Vec<Span> = (cluster.samples.iter())
+        .filter_map(|sample| match sample {
+            Sample::Took { metric, span, .. }
                 if *metric == "karpenter_pods_scheduling_decision_duration_seconds" =>
             {
                 Some(*span)
@@ -96,7 +96,7 @@ fn leaving(change: impl FnOnce(&mut Cluster, &mut Pod)) -> Cluster {
 fn a_pod_on_a_node_that_goes_has_its_next_place_before_it_leaves_and_its_replacement_takes_it() {
     let mut cluster = leaving(|cluster, _| {
         cluster.unevictable.insert("pod-0".to_owned());
-        cluster.store(Object::DisruptionGuard(guard("one", false)));
+        cluster.store(Object::PodDisruptionBudget(pdb("one", false)));
     });
     cluster.seconds(20);
     assert_eq!(cluster.ordered_claims().len(), 2, "{:?}", cluster.story());
@@ -120,12 +120,12 @@ fn pods_that_will_not_leave_soon_are_given_no_other_place() {
         ("the node's own", |_, pod| pod.owner = PodOwner::Node),
         ("its budget never allows it", |cluster, _| {
             cluster.unevictable.insert("pod-0".to_owned());
-            cluster.store(Object::DisruptionGuard(guard("one", true)));
+            cluster.store(Object::PodDisruptionBudget(pdb("one", true)));
         }),
         ("two budgets cover it", |cluster, _| {
             cluster.unevictable.insert("pod-0".to_owned());
-            cluster.store(Object::DisruptionGuard(guard("one", false)));
-            cluster.store(Object::DisruptionGuard(guard("two", false)));
+            cluster.store(Object::PodDisruptionBudget(pdb("one", false)));
+            cluster.store(Object::PodDisruptionBudget(pdb("two", false)));
         }),
     ];
     for (why, keep) in stay {
@@ -149,16 +149,16 @@ fn a_stateful_pod_that_is_ending_keeps_its_next_place() {
 fn pods_on_nodes_that_go_do_not_make_a_new_node_each_round() {
     let mut cluster = leaving(|cluster, _| {
         cluster.unevictable.insert("pod-0".to_owned());
-        cluster.store(Object::DisruptionGuard(guard("one", false)));
+        cluster.store(Object::PodDisruptionBudget(pdb("one", false)));
     });
     cluster.seconds(600);
     assert_eq!(cluster.ordered_claims().len(), 2, "{:?}", cluster.story());
-    assert_eq!(cluster.count(|deed| matches!(deed, Deed::DeleteNode { .. })), 1);
+    assert_eq!(cluster.count(|kind| matches!(kind, ActionKind::DeleteNode { .. })), 1);
 }
 
 /// A budget for every pod of the namespace that allows none to leave now, or ever.
-fn guard(name: &str, is_absolute: bool) -> DisruptionGuard {
-    DisruptionGuard {
+fn pdb(name: &str, is_absolute: bool) -> PodDisruptionBudget {
+    PodDisruptionBudget {
         meta: meta(name),
         namespace: "default".into(),
         selector: LabelSelector { match_labels: BTreeMap::new(), match_expressions: Vec::new() },

@@ -18,22 +18,22 @@ use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_scheduler::MinValuesPolicy;
 
 fn change(pool: &mut Pool, change: impl FnOnce(&mut NodePool)) {
-    let mut wish = (*pool.wish).clone();
-    change(&mut wish);
-    pool.wish = Arc::new(wish);
+    let mut spec = (*pool.spec).clone();
+    change(&mut spec);
+    pool.spec = Arc::new(spec);
 }
 
 #[test]
 fn pools_that_cannot_get_nodes_get_none_and_the_pod_is_told() {
     type Spoil = fn(&mut Pool);
     let spoilt: [(&str, Spoil); 4] = [
-        ("its wish makes no sense", |pool| pool.faults.push("weight".to_owned())),
+        ("its spec makes no sense", |pool| pool.faults.push("weight".to_owned())),
         ("it is static", |pool| {
-            change(pool, |wish| wish.sizing = Sizing::Static { replicas: 3 });
+            change(pool, |spec| spec.sizing = Sizing::Static { replicas: 3 });
         }),
         ("it is being deleted", |pool| pool.meta.deleting_since = Some(cluster::START)),
         ("its node class is somebody else's", |pool| {
-            change(pool, |wish| wish.template.spec.node_class.kind = "Other".to_owned());
+            change(pool, |spec| spec.template.spec.node_class.kind = "Other".to_owned());
         }),
     ];
     for (why, spoil) in spoilt {
@@ -55,7 +55,7 @@ fn pools_that_cannot_get_nodes_get_none_and_the_pod_is_told() {
 fn a_pool_without_machines_is_passed_over() {
     let mut cluster = Cluster::with_pool(|pool| pool.weight = 10);
     cluster.add_pool(ready_pool("other", |_| {}));
-    cluster.offers.insert("pool".into(), Arc::new([]));
+    cluster.instance_types.insert("pool".into(), Arc::new([]));
     cluster.offer_all();
     cluster.pend("web", "1");
     cluster.seconds(2);
@@ -110,10 +110,10 @@ fn min_values_that_cannot_be_kept_are_lowered_where_that_is_allowed() {
     cluster.seconds(2);
     let claim = cluster.ordered_claims()[0];
     assert_eq!(allowed(claim, INSTANCE_TYPE), ["m-4x", "m-8x"]);
-    let entries = &claim.wish.spec.requirements;
+    let entries = &claim.spec.node.requirements;
     let entry = entries.iter().find(|entry| entry.key == INSTANCE_TYPE).unwrap();
     assert_eq!(entry.min_values, Some(2));
-    assert_eq!(claim.wish.annotations[MIN_VALUES_RELAXED], "true");
+    assert_eq!(claim.spec.annotations[MIN_VALUES_RELAXED], "true");
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn the_drain_limit_is_the_pools_or_else_the_clouds() {
         cluster.restart_with(Settings { termination_grace_default: of_cloud, ..settings() });
         cluster.pend("web", "1");
         cluster.seconds(2);
-        assert_eq!(cluster.ordered_claims()[0].wish.spec.termination_grace, then);
+        assert_eq!(cluster.ordered_claims()[0].spec.node.termination_grace, then);
     }
 }
 
@@ -139,7 +139,7 @@ fn a_pool_whose_machines_come_late_is_used_when_they_come() {
     assert!(cluster.ordered_claims().is_empty());
     cluster
         .news
-        .push_back(Event::Offered { pool: "pool".into(), instance_types: cluster::machines() });
+        .push_back(Event::Offered { pool: "pool".into(), instance_types: cluster::instances() });
     cluster.seconds(2);
     assert_eq!(cluster.ordered_claims().len(), 1);
 }

@@ -7,11 +7,11 @@ mod cluster;
 use std::collections::BTreeMap;
 
 use cluster::{
-    Cluster, allowed, amounts, daemon_set, machines, meta, pod_key, ready_pool, shape, waiting_pod,
+    Cluster, allowed, amounts, daemon_set, instances, meta, pod_key, ready_pool, shape, waiting_pod,
 };
-use kerf_engine::action::Deed;
+use kerf_engine::action::ActionKind;
 use kerf_engine::event::{Failure, Key, Object};
-use kerf_engine::observed::{Node, NodeProfile, Standing};
+use kerf_engine::observed::{Node, NodeProfile, PodPhase};
 use kerf_engine::time::Span;
 use kerf_model::instance_type::Reservation;
 use kerf_model::labels::well_known::{CAPACITY_TYPE, INSTANCE_TYPE, ON_DEMAND, RESERVED};
@@ -20,7 +20,7 @@ use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_model::taint::{Taint, TaintEffect};
 
 fn without_launches(cluster: &mut Cluster) {
-    cluster.ignores = |deed| matches!(deed, Deed::Launch(_));
+    cluster.ignores = |kind| matches!(kind, ActionKind::Launch(_));
 }
 
 #[test]
@@ -43,8 +43,8 @@ fn one_claim_that_is_never_launched_delays_no_other_pool() {
     let mut cluster = Cluster::new();
     cluster.add_pool(ready_pool("a", |pool| label(pool, "a")));
     cluster.add_pool(ready_pool("b", |pool| label(pool, "b")));
-    cluster.ignores = |deed| match deed {
-        Deed::Launch(claim) => claim.pool() == Some("a"),
+    cluster.ignores = |kind| match kind {
+        ActionKind::Launch(claim) => claim.pool() == Some("a"),
         _ => false,
     };
     for pool in ["a", "b"] {
@@ -66,7 +66,7 @@ fn label(pool: &mut kerf_model::pool::NodePool, kind: &str) {
 #[test]
 fn a_pod_that_went_while_the_answer_was_thought_about_gets_no_node() {
     let mut cluster = Cluster::with_pool(|_| {});
-    cluster.ignores = |deed| matches!(deed, Deed::Solve(_));
+    cluster.ignores = |kind| matches!(kind, ActionKind::Solve(_));
     cluster.pend("a", "3");
     cluster.seconds(2);
     cluster.remove(&Key::Pod(pod_key("a")));
@@ -79,7 +79,7 @@ fn a_pod_that_went_while_the_answer_was_thought_about_gets_no_node() {
 fn a_claim_asks_for_what_the_pods_that_stayed_need() {
     let mut cluster = Cluster::with_pool(|_| {});
     cluster.store(daemon_set("agent", "500m"));
-    cluster.ignores = |deed| matches!(deed, Deed::Solve(_));
+    cluster.ignores = |kind| matches!(kind, ActionKind::Solve(_));
     cluster.pend("a", "2");
     cluster.pend("b", "1");
     cluster.seconds(2);
@@ -88,13 +88,13 @@ fn a_claim_asks_for_what_the_pods_that_stayed_need() {
     cluster.settle();
     let claims = cluster.ordered_claims();
     assert_eq!(claims.len(), 1);
-    assert_eq!(claims[0].wish.requests.quantity("cpu").to_string(), "1500m");
+    assert_eq!(claims[0].spec.requests.quantity("cpu").to_string(), "1500m");
 }
 
 #[test]
 fn a_pool_that_changed_while_the_answer_was_thought_about_is_asked_about_again() {
     let mut cluster = Cluster::with_pool(|_| {});
-    cluster.ignores = |deed| matches!(deed, Deed::Solve(_));
+    cluster.ignores = |kind| matches!(kind, ActionKind::Solve(_));
     cluster.pend("a", "1");
     cluster.seconds(2);
     cluster.store(Object::Pool(ready_pool("pool", |pool| label(pool, "new"))));
@@ -105,14 +105,14 @@ fn a_pool_that_changed_while_the_answer_was_thought_about_is_asked_about_again()
     cluster.seconds(2);
     assert_eq!(cluster.questions().len(), 2);
     let claims = cluster.ordered_claims();
-    assert_eq!(claims[0].wish.labels.get("kind").map(String::as_str), Some("new"));
+    assert_eq!(claims[0].spec.labels.get("kind").map(String::as_str), Some("new"));
 }
 
 #[test]
 fn a_node_that_went_while_the_answer_was_thought_about_gets_no_pods() {
     let mut cluster = Cluster::with_pool(|_| {});
     cluster.store(Object::Node(plain_node("own")));
-    cluster.ignores = |deed| matches!(deed, Deed::Solve(_));
+    cluster.ignores = |kind| matches!(kind, ActionKind::Solve(_));
     cluster.pend("a", "1");
     cluster.seconds(2);
     assert_eq!(cluster.questions()[0].1.nodes.len(), 1);
@@ -174,9 +174,9 @@ fn a_pod_whose_place_was_taken_by_another_gets_one_within_seconds() {
     let first = cluster.target_of("a").expect("it has a place");
     assert_eq!(cluster.target_of("b"), Some(first.clone()));
     let node = cluster.node().meta.name.to_string();
-    let mut stranger = waiting_pod("stranger", "2", cluster.now);
-    stranger.standing = Standing::Bound { node: node.as_str().into() };
-    cluster.store(Object::Pod(stranger));
+    let mut orphan = waiting_pod("stranger", "2", cluster.now);
+    orphan.phase = PodPhase::Bound { node: node.as_str().into() };
+    cluster.store(Object::Pod(orphan));
     cluster.seconds(3);
     assert_eq!(cluster.ordered_claims().len(), 2, "three CPUs are no longer there");
     assert_ne!(cluster.target_of("a"), Some(first.clone()));
@@ -302,7 +302,7 @@ fn two_nodes_of_one_answer_have_different_names_and_the_same_answer_the_same() {
         }
         cluster.seconds(2);
         let claims = cluster.ordered_claims();
-        claims.iter().map(|claim| claim.wish.name.clone()).collect::<Vec<_>>()
+        claims.iter().map(|claim| claim.spec.name.clone()).collect::<Vec<_>>()
     };
     let (first, again) = (names(), names());
     assert_eq!(first, again);
@@ -315,7 +315,7 @@ fn two_nodes_of_one_answer_have_different_names_and_the_same_answer_the_same() {
 #[test]
 fn reserved_capacity_that_is_spoken_for_is_not_given_away_twice() {
     let mut cluster = Cluster::with_pool(|_| {});
-    let mut types = machines().to_vec();
+    let mut types = instances().to_vec();
     let large = types.last_mut().unwrap();
     large.requirements[2].values.push(RESERVED.to_owned());
     let mut reserved = large.offerings[0].clone();
@@ -327,7 +327,7 @@ fn reserved_capacity_that_is_spoken_for_is_not_given_away_twice() {
     reserved.reservation = Some(Reservation { id: "cr-1".to_owned(), remaining: 1 });
     reserved.price = Price::from_micros_per_hour(1);
     large.offerings.insert(0, reserved);
-    cluster.offers.insert("pool".into(), types.into());
+    cluster.instance_types.insert("pool".into(), types.into());
     cluster.offer_all();
     without_launches(&mut cluster);
     for pod in ["a", "b"] {

@@ -7,7 +7,7 @@ mod cluster;
 use std::sync::Arc;
 
 use cluster::{Cluster, attachment, claim, pod, pod_key, pool};
-use kerf_engine::action::Deed;
+use kerf_engine::action::ActionKind;
 use kerf_engine::condition::Status;
 use kerf_engine::condition::claim::{DRAINED, INSTANCE_TERMINATING, VOLUMES_DETACHED};
 use kerf_engine::event::{Key, Object};
@@ -50,7 +50,7 @@ fn node_key() -> Key {
 fn evictions(cluster: &Cluster, start: Time) -> Vec<(String, u64)> {
     let mut asked: Vec<(String, u64)> = Vec::new();
     for (at, action) in &cluster.actions {
-        if let Deed::EvictPod { pod, .. } = &action.deed
+        if let ActionKind::EvictPod { pod, .. } = &action.kind
             && !asked.iter().any(|(name, _)| **name == *pod.name)
         {
             asked.push((pod.name.to_string(), at.since(start).seconds()));
@@ -60,7 +60,9 @@ fn evictions(cluster: &Cluster, start: Time) -> Vec<(String, u64)> {
 }
 
 fn is_gone(cluster: &Cluster) -> bool {
-    cluster.find_claim("one").is_none() && cluster.nodes().is_empty() && cluster.machines.is_empty()
+    cluster.find_claim("one").is_none()
+        && cluster.nodes().is_empty()
+        && cluster.instances.is_empty()
 }
 
 #[test]
@@ -96,7 +98,7 @@ fn pods_leave_tier_by_tier() {
     let expected: Vec<_> = expected.map(|(name, at)| (name.to_owned(), at)).into();
     assert_eq!(evictions(&cluster, start), expected);
     assert!(is_gone(&cluster));
-    let evictions = cluster.count(|deed| matches!(deed, Deed::EvictPod { .. }));
+    let evictions = cluster.count(|kind| matches!(kind, ActionKind::EvictPod { .. }));
     assert_eq!(evictions, 5, "each pod is asked once");
     assert_eq!(cluster.counted("karpenter_pods_eviction_requests_total", "200"), 5);
     assert_eq!(cluster.counted("karpenter_pods_drained_total", "Forceful Termination"), 5);
@@ -113,7 +115,7 @@ fn a_node_is_closed_before_its_pods_are_asked_to_leave() {
     assert_eq!(node.labels[EXCLUDE_FROM_LOAD_BALANCERS], EXCLUDE_FROM_LOAD_BALANCERS_VALUE);
     assert!(cluster.claim("one").meta.is_deleting(), "the claim goes with its node");
     let story = cluster.story();
-    let at = |name| story.iter().rposition(|deed| *deed == name).unwrap();
+    let at = |name| story.iter().rposition(|kind| *kind == name).unwrap();
     assert!(at("patch node") < at("evict pod"), "{story:?}");
     assert!(cluster.has_said("FailedDraining"), "people can see what is waited for");
 }
@@ -125,13 +127,14 @@ fn an_empty_node_waits_five_seconds_before_its_machine_ends() {
     cluster.seconds(4);
     let drained = cluster.claim("one").status.conditions.get(DRAINED).unwrap();
     assert_eq!((drained.status, drained.reason.as_str()), (Status::Unknown, "Draining"));
-    assert_eq!(cluster.machines.len(), 1);
+    assert_eq!(cluster.instances.len(), 1);
     cluster.seconds(2);
     let conditions = &cluster.claim("one").status.conditions;
     assert!(conditions.is_true(DRAINED));
     assert!(conditions.is_true(VOLUMES_DETACHED));
     assert!(conditions.is_true(INSTANCE_TERMINATING));
-    let asked = |cluster: &Cluster| cluster.count(|deed| matches!(deed, Deed::Terminate { .. }));
+    let asked =
+        |cluster: &Cluster| cluster.count(|kind| matches!(kind, ActionKind::Terminate { .. }));
     assert_eq!(asked(&cluster), 1);
     cluster.seconds(3);
     assert_eq!(asked(&cluster), 1, "the cloud is asked every five seconds, not more often");
@@ -151,7 +154,7 @@ fn pods_that_stay_to_the_end_are_not_asked_and_not_waited_for() {
     cluster.delete(&claim_key());
     cluster.seconds(30);
     assert!(is_gone(&cluster));
-    assert_eq!(cluster.count(|deed| matches!(deed, Deed::EvictPod { .. })), 0);
+    assert_eq!(cluster.count(|kind| matches!(kind, ActionKind::EvictPod { .. })), 0);
 }
 
 #[test]
@@ -159,7 +162,7 @@ fn a_protected_pod_holds_its_node_as_long_as_it_is_there() {
     let mut cluster = ready([with("precious", |pod| pod.do_not_disrupt = DoNotDisrupt::Always)]);
     cluster.delete(&claim_key());
     cluster.seconds(86_400);
-    assert_eq!(cluster.count(|deed| matches!(deed, Deed::EvictPod { .. })), 0);
+    assert_eq!(cluster.count(|kind| matches!(kind, ActionKind::EvictPod { .. })), 0);
     assert_eq!(cluster.node().finalizers, [TERMINATION_FINALIZER]);
     cluster.delete(&Key::Pod(pod_key("precious")));
     cluster.seconds(60);
@@ -192,10 +195,11 @@ fn a_budget_that_says_no_is_asked_less_and_less_often() {
     cluster.delete(&claim_key());
     cluster.seconds(3_600);
     // 100 ms doubling to 10 s: 7 tries in the first 13 s, then six a minute.
-    let asked = cluster.count(|deed| matches!(deed, Deed::EvictPod { .. }));
+    let asked = cluster.count(|kind| matches!(kind, ActionKind::EvictPod { .. }));
     assert!((300..=400).contains(&asked), "{asked}");
     assert_eq!(cluster.counted("karpenter_pods_eviction_requests_total", "429"), asked as u64);
-    let said = cluster.announcements.iter().filter(|news| news.reason == "FailedDraining").count();
+    let said =
+        cluster.kubernetes_events.iter().filter(|news| news.reason == "FailedDraining").count();
     assert!(said <= 2 * 31, "said every two minutes, not with every try: {said}");
     cluster.unevictable.clear();
     cluster.seconds(60);
@@ -208,9 +212,9 @@ fn a_pod_that_never_ends_is_given_up_a_minute_after_its_time() {
     cluster.immortal.insert("zombie".to_owned());
     cluster.delete(&claim_key());
     cluster.seconds(90);
-    assert_eq!(cluster.machines.len(), 1, "30 s of grace and a minute");
+    assert_eq!(cluster.instances.len(), 1, "30 s of grace and a minute");
     cluster.seconds(15);
-    assert!(cluster.machines.is_empty());
+    assert!(cluster.instances.is_empty());
     assert!(cluster.find_claim("one").is_none());
 }
 
@@ -233,13 +237,14 @@ fn volumes_are_waited_for_but_not_those_that_stay() {
     cluster.store(Object::VolumeAttachment(foreign));
     cluster.delete(&claim_key());
     cluster.seconds(600);
-    assert_eq!(cluster.machines.len(), 1);
+    assert_eq!(cluster.instances.len(), 1);
     let waiting = cluster.claim("one").status.conditions.get(VOLUMES_DETACHED).unwrap();
     assert_eq!(
         (waiting.status, waiting.reason.as_str()),
         (Status::Unknown, "AwaitingVolumeDetachment")
     );
-    let said = cluster.announcements.iter().find(|news| news.reason == "AwaitingVolumeDetachment");
+    let said =
+        cluster.kubernetes_events.iter().find(|news| news.reason == "AwaitingVolumeDetachment");
     let said = said.unwrap();
     assert!(said.message.contains("va-1") && !said.message.contains("va-2"), "{}", said.message);
     cluster.remove(&Key::VolumeAttachment("va-1".into()));
@@ -251,7 +256,7 @@ fn volumes_are_waited_for_but_not_those_that_stay() {
 fn a_silent_node_whose_machine_is_gone_is_not_drained() {
     let mut cluster = ready([with("a", |_| ())]);
     cluster.unevictable.insert("a".to_owned());
-    cluster.machines.clear();
+    cluster.instances.clear();
     cluster.edit_node(|node| node.is_ready = false);
     cluster.delete(&node_key());
     cluster.seconds(30);
@@ -273,10 +278,10 @@ fn a_node_whose_claim_is_lost_is_drained_and_ended_all_the_same() {
     cluster.delete(&node_key());
     cluster.seconds(120);
     assert!(cluster.nodes().is_empty());
-    assert!(cluster.machines.is_empty(), "the machine of {} is ended", orphan.meta.name);
-    let evictions = cluster.count(|deed| matches!(deed, Deed::EvictPod { .. }));
+    assert!(cluster.instances.is_empty(), "the machine of {} is ended", orphan.meta.name);
+    let evictions = cluster.count(|kind| matches!(kind, ActionKind::EvictPod { .. }));
     assert_eq!(evictions, 1);
-    assert!(cluster.engine.world().memory.machine_gone.is_empty(), "nothing is remembered");
+    assert!(cluster.engine.world().memory.instance_gone.is_empty(), "nothing is remembered");
 }
 
 #[test]
@@ -288,7 +293,7 @@ fn nodes_of_others_are_never_touched() {
     cluster.store(Object::Pod(with("a", |_| ())));
     cluster.delete(&node_key());
     cluster.seconds(600);
-    let others = |deed: &Deed| !matches!(deed, Deed::ListMachines);
+    let others = |kind: &ActionKind| !matches!(kind, ActionKind::ListInstances);
     assert_eq!(cluster.count(others), 0, "{:?}", cluster.story());
 }
 
@@ -303,5 +308,5 @@ fn every_node_on_the_machine_is_drained() {
     cluster.delete(&claim_key());
     cluster.seconds(120);
     assert!(is_gone(&cluster), "{:?}", cluster.story());
-    assert_eq!(cluster.count(|deed| matches!(deed, Deed::EvictPod { .. })), 2);
+    assert_eq!(cluster.count(|kind| matches!(kind, ActionKind::EvictPod { .. })), 2);
 }

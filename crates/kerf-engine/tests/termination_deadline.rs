@@ -5,7 +5,7 @@
 mod cluster;
 
 use cluster::{Cluster, attachment, claim, grace, pod, pod_key, pool};
-use kerf_engine::action::Deed;
+use kerf_engine::action::ActionKind;
 use kerf_engine::condition::Status;
 use kerf_engine::condition::claim::VOLUMES_DETACHED;
 use kerf_engine::event::{Key, Object};
@@ -40,8 +40,8 @@ fn with(name: &str, grace_seconds: u64, change: impl FnOnce(&mut Pod)) -> Pod {
 
 /// Forced deletions: pod, seconds after the claim was deleted, seconds of grace.
 fn forced(cluster: &Cluster, since: kerf_engine::time::Time) -> Vec<(String, u64, u64)> {
-    let deletions = cluster.actions.iter().filter_map(|(at, action)| match &action.deed {
-        Deed::DeletePod { pod, grace_seconds, .. } => {
+    let deletions = cluster.actions.iter().filter_map(|(at, action)| match &action.kind {
+        ActionKind::DeletePod { pod, grace_seconds, .. } => {
             Some((pod.name.to_string(), at.since(since).seconds(), *grace_seconds))
         }
         _ => None,
@@ -71,13 +71,14 @@ fn the_ten_minute_timeline() {
     cluster.seconds(9 * MINUTE - 1);
     assert_eq!(forced(&cluster, start).len(), 1, "nobody else is touched");
     let asked = cluster
-        .count(|deed| matches!(deed, Deed::EvictPod { pod, .. } if &*pod.name == "precious"));
+        .count(|kind| matches!(kind, ActionKind::EvictPod { pod, .. } if &*pod.name == "precious"));
     assert_eq!(asked, 0);
     cluster.seconds(1);
     assert_eq!(forced(&cluster, start)[1], ("guarded".to_owned(), 9 * MINUTE, 60));
     cluster.seconds(30);
     assert_eq!(forced(&cluster, start)[2], ("precious".to_owned(), 9 * MINUTE + 30, 30));
-    let said: Vec<_> = cluster.announcements.iter().filter(|it| it.reason == "Disrupted").collect();
+    let said: Vec<_> =
+        cluster.kubernetes_events.iter().filter(|it| it.reason == "Disrupted").collect();
     assert_eq!(
         said[2].message,
         "Deleting the pod: its node must be gone by 2025-01-01T00:10:30Z; it is given 30 s to \
@@ -85,7 +86,7 @@ fn the_ten_minute_timeline() {
     );
 
     cluster.seconds(29);
-    assert_eq!(cluster.machines.len(), 1);
+    assert_eq!(cluster.instances.len(), 1);
     cluster.seconds(2);
     let volumes = cluster.claim("one").status.conditions.get(VOLUMES_DETACHED).unwrap();
     assert_eq!(
@@ -94,7 +95,7 @@ fn the_ten_minute_timeline() {
         "volumes stop holding the node when time is up"
     );
     cluster.seconds(10);
-    assert!(cluster.machines.is_empty());
+    assert!(cluster.instances.is_empty());
     assert!(cluster.nodes().is_empty());
 }
 
@@ -114,7 +115,7 @@ fn no_grace_at_all_means_now() {
     deletions.sort();
     assert_eq!(deletions, [("critical".to_owned(), 0, 1), ("precious".to_owned(), 0, 1)]);
     cluster.seconds(20);
-    assert!(cluster.machines.is_empty());
+    assert!(cluster.instances.is_empty());
 }
 
 #[test]
@@ -136,7 +137,7 @@ fn a_deadline_written_by_others_counts() {
     cluster.edit(&Key::Claim("one".into()), |object| {
         let Object::Claim(claim) = object else { unreachable!("a claim's key") };
         let soon = "2025-01-01T00:02:00Z".to_owned();
-        claim.wish.annotations.insert(TERMINATION_TIMESTAMP.to_owned(), soon);
+        claim.spec.annotations.insert(TERMINATION_TIMESTAMP.to_owned(), soon);
     });
     let start = cluster.now;
     cluster.delete(&Key::Claim("one".into()));
@@ -164,7 +165,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     /// A protected pod is never asked to leave, and never deleted before it must be; and with a
-    /// grace period the machine always goes.
+    /// grace period the instance always goes.
     #[test]
     fn protection_holds_until_the_deadline_and_not_longer(
         pods in [any_pod(0), any_pod(1), any_pod(2)],
@@ -176,12 +177,12 @@ proptest! {
         cluster.delete(&Key::Claim("one".into()));
         cluster.seconds(grace_seconds as u64 + 60);
         for (at, action) in &cluster.actions {
-            match &action.deed {
-                Deed::EvictPod { pod, .. } => {
+            match &action.kind {
+                ActionKind::EvictPod { pod, .. } => {
                     let pod = pods.iter().find(|own| own.key == *pod).unwrap();
                     prop_assert!(!pod.is_protected(*at), "{pod:?} asked at {at:?}");
                 }
-                Deed::DeletePod { pod, grace_seconds, .. } => {
+                ActionKind::DeletePod { pod, grace_seconds, .. } => {
                     let pod = pods.iter().find(|own| own.key == *pod).unwrap();
                     let due = deadline - pod.termination_grace.unwrap();
                     prop_assert!(*at >= due, "{pod:?} deleted at {at:?}, due at {due:?}");
@@ -191,7 +192,7 @@ proptest! {
                 _ => {}
             }
         }
-        prop_assert!(cluster.machines.is_empty());
+        prop_assert!(cluster.instances.is_empty());
         prop_assert!(cluster.find_claim("one").is_none());
     }
 }

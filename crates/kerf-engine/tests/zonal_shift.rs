@@ -1,14 +1,14 @@
 //! Zones the cluster is shifted away from: what stands there stays, what has to go waits for its
-//! machine's end, and pools that reach the zone are told.
+//! instance's end, and pools that reach the zone are told.
 #![allow(clippy::unwrap_used)]
 
 mod cluster;
 
 use cluster::{Cluster, quick, ready_pool};
-use kerf_engine::action::Deed;
+use kerf_engine::action::ActionKind;
 use kerf_engine::event::{Event, Key};
-use kerf_engine::measure::Measure;
 use kerf_engine::observed::ShiftedZone;
+use kerf_engine::sample::Sample;
 use kerf_engine::time::{Span, Time};
 use kerf_model::duration::NillableDuration;
 use kerf_model::labels::aws::ZONE_ID;
@@ -46,8 +46,8 @@ fn one_node(change: impl FnOnce(&mut NodePool)) -> Cluster {
     cluster
 }
 
-fn ends_machines(cluster: &Cluster) -> usize {
-    cluster.count(|deed| matches!(deed, Deed::Terminate { .. }))
+fn ends_instances(cluster: &Cluster) -> usize {
+    cluster.count(|kind| matches!(kind, ActionKind::Terminate { .. }))
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_node_chosen_before_the_shift_is_spared_after_it() {
     assert!(cluster.closed_nodes().is_empty());
 }
 
-/// Age limits are no choice of Kerf's: they are kept, up to the call about the machine.
+/// Age limits are no choice of Kerf's: they are kept, up to the call about the instance.
 #[test]
 fn a_node_at_its_age_limit_is_emptied_and_its_machine_ends_when_the_shift_does() {
     let mut cluster = one_node(|pool| {
@@ -97,11 +97,11 @@ fn a_node_at_its_age_limit_is_emptied_and_its_machine_ends_when_the_shift_does()
     cluster.seconds(600);
     let node = cluster.nodes().into_iter().find(|node| node.labels.contains_key(ZONE)).unwrap();
     assert!(node.meta.is_deleting(), "the claim was deleted: {:?}", cluster.story());
-    assert_eq!(ends_machines(&cluster), 0, "no call is made about it");
+    assert_eq!(ends_instances(&cluster), 0, "no call is made about it");
     assert!(cluster.has_said("AwaitingZonalShift"));
     shift(&mut cluster, &[]);
     cluster.seconds(60);
-    assert!(ends_machines(&cluster) > 0);
+    assert!(ends_instances(&cluster) > 0);
     assert!(cluster.nodes().iter().all(|node| !node.meta.is_deleting()), "{:?}", cluster.story());
 }
 
@@ -112,12 +112,12 @@ fn a_machine_that_is_not_listed_while_its_zone_is_shifted_is_not_taken_for_gone(
         let claim = cluster.claims()[0].meta.name.clone();
         cluster.edit(&Key::Claim(claim.clone()), |object| match object {
             kerf_engine::event::Object::Claim(claim) => {
-                claim.wish.labels.insert(ZONE.to_owned(), "zone-a".to_owned());
+                claim.spec.labels.insert(ZONE.to_owned(), "zone-a".to_owned());
             }
             _ => unreachable!("a claim's key names a claim"),
         });
         shift(&mut cluster, &letters);
-        cluster.machines.clear();
+        cluster.instances.clear();
         cluster.edit_node(|node| node.is_ready = false);
         cluster.seconds(300);
         let is_there = cluster.find_claim(&claim).is_some_and(|claim| !claim.meta.is_deleting());
@@ -148,7 +148,7 @@ fn pools_that_reach_the_zone_by_name_and_id_are_told_once_and_again_when_it_is_o
     shift(&mut cluster, &["a"]);
     cluster.seconds(600);
     let told = |cluster: &Cluster, reason: &str| -> Vec<String> {
-        let news = cluster.announcements.iter().filter(|news| news.reason == reason);
+        let news = cluster.kubernetes_events.iter().filter(|news| news.reason == reason);
         let names = news.map(|news| match &news.about {
             Key::Pool(name) => name.to_string(),
             other => panic!("{other:?}"),
@@ -190,10 +190,10 @@ fn how_long_a_shift_lasted_is_counted_when_it_is_over() {
     shift(&mut cluster, &["b"]);
     cluster.seconds(1);
     let took: Vec<_> = cluster
-        .measures
+        .samples
         .iter()
-        .filter_map(|measure| match measure {
-            Measure::Took { metric, labels, span } if *metric == DURATION => Some((labels, *span)),
+        .filter_map(|sample| match sample {
+            Sample::Took { metric, labels, span } if *metric == DURATION => Some((labels, *span)),
             _ => None,
         })
         .collect();

@@ -3,8 +3,8 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use kerf_aws::{CallError, HandedOn, Message, Queues};
-use kerf_engine::measure::Measure;
 use kerf_engine::notice::NoticeOutcome;
+use kerf_engine::sample::Sample;
 use kerf_engine::time::{Span, Time};
 use kerf_kube::{Metrics, NoticeDelivery};
 use kerf_notices::zonal_shift::UnixSeconds;
@@ -163,9 +163,9 @@ impl Consumer {
             self.count("karpenter_interruption_received_messages_total", label, None);
         }
         let fate = match meaning {
-            Meaning::Notice(kind, machines) => {
-                debug!(kind = label, ?machines, "a notice came");
-                let (delivery, outcome) = NoticeDelivery::new(kind, machines);
+            Meaning::Notice(kind, instances) => {
+                debug!(kind = label, ?instances, "a notice came");
+                let (delivery, outcome) = NoticeDelivery::new(kind, instances);
                 // Where nobody is left to hear it, nobody will tell an outcome either.
                 let _ = self.notices.send(delivery).await;
                 Fate::Awaits(outcome)
@@ -215,7 +215,7 @@ impl Consumer {
         let waited = happened_at.map(|at| now().since(Time::from_seconds(at.seconds())));
         if let Some(span) = waited {
             let metric = "karpenter_interruption_message_queue_duration_seconds";
-            self.metrics.count(vec![Measure::Took { metric, labels: Vec::new(), span }]);
+            self.metrics.count(vec![Sample::Took { metric, labels: Vec::new(), span }]);
         }
         let milliseconds = waited.map(Span::millis);
         debug!(kind = label, outcome, milliseconds, "a message is done with");
@@ -258,14 +258,14 @@ impl Consumer {
     fn count(&self, metric: &'static str, message_type: &str, outcome: Option<&str>) {
         let mut labels = vec![("message_type", message_type.to_owned())];
         labels.extend(outcome.map(|outcome| ("outcome", outcome.to_owned())));
-        self.metrics.count(vec![Measure::one(metric, labels)]);
+        self.metrics.count(vec![Sample::one(metric, labels)]);
     }
 }
 
-fn deleted(count: usize) -> Measure {
+fn deleted(count: usize) -> Sample {
     let by = u64::try_from(count).unwrap_or(u64::MAX);
     let metric = "karpenter_interruption_deleted_messages_total";
-    Measure::Count { metric, labels: Vec::new(), by }
+    Sample::Count { metric, labels: Vec::new(), by }
 }
 
 fn now() -> Time {

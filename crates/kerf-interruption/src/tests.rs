@@ -20,8 +20,8 @@ fn event(source: &str, detail_type: &str, detail: &str) -> String {
     )
 }
 
-fn notice(kind: NoticeKind, machines: &[&str]) -> Meaning {
-    Meaning::Notice(kind, machines.iter().map(|machine| (*machine).into()).collect())
+fn notice(kind: NoticeKind, instances: &[&str]) -> Meaning {
+    Meaning::Notice(kind, instances.iter().map(|instance| (*instance).into()).collect())
 }
 
 #[test]

@@ -19,7 +19,6 @@
 //! An object that cannot be understood is reported with the field and set aside; it never stops
 //! the others and never panics.
 
-#[cfg(feature = "client")]
 mod client;
 mod cluster;
 mod default_spread;
@@ -32,7 +31,6 @@ mod selector;
 mod storage;
 mod workload;
 
-#[cfg(feature = "client")]
 pub use client::*;
 pub use cluster::{
     Assembly, Cluster, FORESEEN_PODS_MAX, Intake, SetAside, Sourced, SourcedProblem, read,

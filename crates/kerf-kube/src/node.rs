@@ -62,13 +62,13 @@ pub fn node_from_api(
     let mut labels = own_labels;
     if let Some(claim) = claim.as_ref().filter(|_| !registered) {
         labels = claim.labels();
-        taints = claim.model.spec.taints.clone();
+        taints = claim.model.node.taints.clone();
     }
     if spec.unschedulable == Some(true) && !taints.iter().any(|t| t.key == UNSCHEDULABLE_KEY) {
         taints.push(Taint::new(UNSCHEDULABLE_KEY, "", TaintEffect::NoSchedule));
     }
     if managed && !initialized {
-        let startup = claim.as_ref().map_or(&[][..], |claim| &claim.model.spec.startup_taints);
+        let startup = claim.as_ref().map_or(&[][..], |claim| &claim.model.node.startup_taints);
         taints.retain(|taint| !is_known_ephemeral(taint) && !startup.contains(taint));
     }
     if let Some(claim) = claim.as_ref().filter(|_| !initialized) {
@@ -104,7 +104,7 @@ pub fn node_from_claim(claim: &NodeClaim) -> Result<Option<Node>, Vec<Problem>> 
         name: claim.model.name.clone(),
         pool: labels.get(NODE_POOL).cloned(),
         labels,
-        taints: claim.model.spec.taints.clone(),
+        taints: claim.model.node.taints.clone(),
         initialized: false,
         capacity: one_node(claim.capacity),
         allocatable: claim.allocatable,
@@ -113,7 +113,7 @@ pub fn node_from_claim(claim: &NodeClaim) -> Result<Option<Node>, Vec<Problem>> 
     }))
 }
 
-/// Whether a node can be counted on: a managed one needs the machine's id, and its kind until it
+/// Whether a node can be counted on: a managed one needs the instance's id, and its kind until it
 /// has come up.
 #[must_use]
 pub fn is_tracked(node: &core::Node, claim: Option<&NodeClaim>) -> bool {
@@ -127,7 +127,7 @@ pub fn is_tracked(node: &core::Node, claim: Option<&NodeClaim>) -> bool {
                 || label(INSTANCE_TYPE).or(claim_type).is_some())
 }
 
-/// A claim and what was observed of its machine.
+/// A claim and what was observed of its instance.
 struct Claim {
     model: ModelClaim,
     capacity: ResourceList,
@@ -157,7 +157,7 @@ impl Claim {
     /// The labels its node will carry: its own and what its requirements leave no choice about.
     fn labels(&self) -> BTreeMap<String, String> {
         let mut labels = self.model.labels.clone();
-        for entry in &self.model.spec.requirements {
+        for entry in &self.model.node.requirements {
             if let (Operator::In, [value]) = (entry.operator, entry.values.as_slice()) {
                 labels.entry(entry.key.clone()).or_insert_with(|| value.clone());
             }

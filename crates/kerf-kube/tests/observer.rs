@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use kerf_engine::event::Event;
-use kerf_engine::observed::{DoNotDisrupt, PodKey, Standing};
+use kerf_engine::observed::{DoNotDisrupt, PodKey, PodPhase};
 use kerf_engine::time::{Span, Time};
 use kerf_engine::{Engine, Settings, World};
-use kerf_kube::{Change, News, Observer, SchedulerConfig};
+use kerf_kube::{Change, Observer, SchedulerConfig, WatchUpdate};
 use kerf_model::labels::LabelRules;
 use kerf_model::quantity::Quantity;
 use serde::de::DeserializeOwned;
@@ -26,7 +26,7 @@ impl Edge {
     }
 
     /// Passes news on; how many events came of it.
-    fn learn(&mut self, news: News) -> usize {
+    fn learn(&mut self, news: WatchUpdate) -> usize {
         let events = self.observer.observe(news, self.engine.world());
         let count = events.len();
         for event in events {
@@ -46,9 +46,9 @@ impl Edge {
 
     /// All storage has been told, and there is none.
     fn no_storage(&mut self) {
-        self.learn(News::VolumeClaim(Change::Listed));
-        self.learn(News::Volume(Change::Listed));
-        self.learn(News::StorageClass(Change::Listed));
+        self.learn(WatchUpdate::VolumeClaim(Change::Listed));
+        self.learn(WatchUpdate::Volume(Change::Listed));
+        self.learn(WatchUpdate::StorageClass(Change::Listed));
     }
 }
 
@@ -95,15 +95,15 @@ fn node(name: &str, revision: u64) -> Value {
 #[test]
 fn replicas_share_one_shape_and_others_do_not() {
     let mut edge = Edge::new();
-    edge.learn(News::Pod(is(pod("a", 1))));
-    edge.learn(News::Pod(is(pod("b", 2))));
+    edge.learn(WatchUpdate::Pod(is(pod("a", 1))));
+    edge.learn(WatchUpdate::Pod(is(pod("b", 2))));
     let mut larger = pod("c", 3);
     larger["spec"]["containers"][0]["resources"]["requests"]["cpu"] = json!("1");
-    edge.learn(News::Pod(is(larger)));
+    edge.learn(WatchUpdate::Pod(is(larger)));
     assert!(Arc::ptr_eq(&edge.pod("a").shape, &edge.pod("b").shape));
     assert_ne!(edge.pod("a").shape, edge.pod("c").shape);
     let since = Time::from_seconds(1_767_225_607);
-    assert_eq!(edge.pod("a").standing, Standing::Unschedulable { since });
+    assert_eq!(edge.pod("a").phase, PodPhase::Unschedulable { since });
 }
 
 #[test]
@@ -113,22 +113,22 @@ fn a_pod_waits_for_its_volume_claim_and_is_read_again_when_it_comes() {
     let mut keeper = pod("keeper", 1);
     keeper["spec"]["volumes"] =
         json!([{ "name": "data", "persistentVolumeClaim": { "claimName": "data" } }]);
-    edge.learn(News::Pod(is(keeper)));
+    edge.learn(WatchUpdate::Pod(is(keeper)));
     let problem = edge.pod("keeper").unusable.clone().unwrap();
     assert!(problem.contains("PersistentVolumeClaim default/data does not exist"), "{problem}");
 
-    edge.learn(News::StorageClass(is(json!({
+    edge.learn(WatchUpdate::StorageClass(is(json!({
         "metadata": { "name": "lazy" }, "provisioner": "example.com/disk",
         "volumeBindingMode": "WaitForFirstConsumer",
     }))));
-    edge.learn(News::VolumeClaim(is(json!({
+    edge.learn(WatchUpdate::VolumeClaim(is(json!({
         "metadata": { "name": "data", "namespace": "default" },
         "spec": { "storageClassName": "lazy" },
     }))));
     assert_eq!(edge.pod("keeper").unusable, None);
     assert_eq!(edge.pod("keeper").shape.volumes[0].driver.as_deref(), Some("example.com/disk"));
 
-    edge.learn(News::VolumeClaim(was(json!({
+    edge.learn(WatchUpdate::VolumeClaim(was(json!({
         "metadata": { "name": "data", "namespace": "default" }, "spec": {},
     }))));
     assert!(edge.pod("keeper").unusable.is_some());
@@ -137,18 +137,18 @@ fn a_pod_waits_for_its_volume_claim_and_is_read_again_when_it_comes() {
 #[test]
 fn what_a_new_list_does_not_name_is_gone_unless_it_was_written_since() {
     let mut edge = Edge::new();
-    edge.learn(News::Node(Change::Relisting));
-    edge.learn(News::Node(is(node("stays", 5))));
-    edge.learn(News::Node(is(node("goes", 6))));
-    edge.learn(News::Node(Change::Listed));
+    edge.learn(WatchUpdate::Node(Change::Relisting));
+    edge.learn(WatchUpdate::Node(is(node("stays", 5))));
+    edge.learn(WatchUpdate::Node(is(node("goes", 6))));
+    edge.learn(WatchUpdate::Node(Change::Listed));
 
-    edge.learn(News::Node(Change::Relisting));
+    edge.learn(WatchUpdate::Node(Change::Relisting));
     // Stored by ourselves while the list is on its way: newer than anything told so far.
     let mut own: Vec<Event> =
-        Edge::new().observer.observe(News::Node(is(node("written", 9))), edge.world());
+        Edge::new().observer.observe(WatchUpdate::Node(is(node("written", 9))), edge.world());
     edge.engine.handle(own.remove(0), Time::from_seconds(1_001));
-    edge.learn(News::Node(is(node("stays", 5))));
-    edge.learn(News::Node(Change::Listed));
+    edge.learn(WatchUpdate::Node(is(node("stays", 5))));
+    edge.learn(WatchUpdate::Node(Change::Listed));
     let names: Vec<&str> = edge.world().nodes.keys().map(|name| &**name).collect();
     assert_eq!(names, ["stays", "written"]);
 }
@@ -156,11 +156,11 @@ fn what_a_new_list_does_not_name_is_gone_unless_it_was_written_since() {
 #[test]
 fn late_news_of_an_object_that_went_does_not_bring_it_back() {
     let mut edge = Edge::new();
-    edge.learn(News::Node(is(node("n", 5))));
-    edge.learn(News::Node(was(node("n", 7))));
-    edge.learn(News::Node(is(node("n", 6))));
+    edge.learn(WatchUpdate::Node(is(node("n", 5))));
+    edge.learn(WatchUpdate::Node(was(node("n", 7))));
+    edge.learn(WatchUpdate::Node(is(node("n", 6))));
     assert!(edge.world().nodes.is_empty());
-    edge.learn(News::Node(is(node("n", 8))));
+    edge.learn(WatchUpdate::Node(is(node("n", 8))));
     assert_eq!(edge.world().nodes.len(), 1);
 }
 
@@ -175,23 +175,23 @@ fn what_volume_drivers_report_joins_its_node_in_either_order() {
         })
     };
     let mut early = Edge::new();
-    early.learn(News::CsiNode(is(csi())));
-    early.learn(News::Node(is(node("n", 1))));
+    early.learn(WatchUpdate::CsiNode(is(csi())));
+    early.learn(WatchUpdate::Node(is(node("n", 1))));
     let mut late = Edge::new();
-    late.learn(News::Node(is(node("n", 1))));
-    assert_eq!(late.learn(News::CsiNode(is(csi()))), 1);
-    assert_eq!(late.learn(News::CsiNode(is(csi()))), 0, "nothing new, nothing told");
+    late.learn(WatchUpdate::Node(is(node("n", 1))));
+    assert_eq!(late.learn(WatchUpdate::CsiNode(is(csi()))), 1);
+    assert_eq!(late.learn(WatchUpdate::CsiNode(is(csi()))), 0, "nothing new, nothing told");
     for edge in [&early, &late] {
         assert_eq!(edge.world().nodes["n"].volume_limits["example.com/disk"], 3);
     }
-    late.learn(News::CsiNode(was(csi())));
+    late.learn(WatchUpdate::CsiNode(was(csi())));
     assert!(late.world().nodes["n"].volume_limits.is_empty());
 }
 
 #[test]
 fn a_closed_node_has_the_taint_that_says_so() {
     let mut edge = Edge::new();
-    edge.learn(News::Node(is(node("n", 1))));
+    edge.learn(WatchUpdate::Node(is(node("n", 1))));
     let node = &edge.world().nodes["n"];
     assert_eq!(node.taints.len(), 1);
     assert_eq!(node.taints[0].key, "node.kubernetes.io/unschedulable");
@@ -208,7 +208,7 @@ fn the_next_pod_of_a_daemon_set_is_what_admission_made_of_its_newest() {
             "template": { "spec": { "containers": [{ "name": "main" }] } },
         },
     });
-    edge.learn(News::DaemonSet(is(set)));
+    edge.learn(WatchUpdate::DaemonSet(is(set)));
     let cpu = |edge: &Edge| {
         let key = (Arc::from("default"), Arc::from("agent"));
         edge.world().daemon_sets[&key].shape.requests.quantity("cpu")
@@ -219,13 +219,13 @@ fn the_next_pod_of_a_daemon_set_is_what_admission_made_of_its_newest() {
         "apiVersion": "apps/v1", "kind": "DaemonSet", "name": "agent", "uid": "uid-agent",
         "controller": true,
     });
-    edge.learn(News::Pod(is(agent.clone())));
+    edge.learn(WatchUpdate::Pod(is(agent.clone())));
     assert_eq!(cpu(&edge), Quantity::from_milli(250));
 
     agent["metadata"]["name"] = json!("agent-0");
     agent["metadata"]["creationTimestamp"] = json!("2025-01-01T00:00:00Z");
     agent["spec"]["containers"][0]["resources"]["requests"]["cpu"] = json!("9");
-    edge.learn(News::Pod(is(agent)));
+    edge.learn(WatchUpdate::Pod(is(agent)));
     assert_eq!(cpu(&edge), Quantity::from_milli(250), "an older pod says nothing");
 }
 
@@ -234,7 +234,7 @@ fn a_pod_that_cannot_be_read_is_there_with_the_field_and_the_reason() {
     let mut edge = Edge::new();
     let mut broken = pod("broken", 1);
     broken["spec"]["containers"][0]["resources"]["requests"]["cpu"] = json!("many");
-    edge.learn(News::Pod(is(broken)));
+    edge.learn(WatchUpdate::Pod(is(broken)));
     let problem = edge.pod("broken").unusable.clone().unwrap();
     assert!(problem.contains("spec.containers[0].resources.requests.cpu"), "{problem}");
 }
@@ -252,7 +252,7 @@ fn the_do_not_disrupt_annotation_is_read_as_documented() {
         let mut edge = Edge::new();
         let mut guarded = pod("guarded", 1);
         guarded["metadata"]["annotations"] = json!({ "karpenter.sh/do-not-disrupt": text });
-        edge.learn(News::Pod(is(guarded)));
+        edge.learn(WatchUpdate::Pod(is(guarded)));
         assert_eq!(edge.pod("guarded").do_not_disrupt, expected, "{text}");
     }
 }
@@ -266,8 +266,8 @@ fn a_pod_that_asks_for_a_node_outside_any_pool_is_left_to_others() {
             { "matchExpressions": [{ "key": "karpenter.sh/nodepool", "operator": "DoesNotExist" }] },
         ]},
     }});
-    edge.learn(News::Pod(is(elsewhere)));
-    assert_eq!(edge.pod("elsewhere").standing, Standing::Waiting);
+    edge.learn(WatchUpdate::Pod(is(elsewhere)));
+    assert_eq!(edge.pod("elsewhere").phase, PodPhase::Waiting);
 }
 
 #[test]
@@ -282,11 +282,11 @@ fn budgets_that_can_never_let_a_pod_go_are_told_from_those_that_might() {
     ];
     for (spec, expected) in cases {
         let mut edge = Edge::new();
-        edge.learn(News::DisruptionGuard(is(json!({
+        edge.learn(WatchUpdate::PodDisruptionBudget(is(json!({
             "metadata": { "name": "guard", "namespace": "default" }, "spec": spec.clone(),
         }))));
         let key = (Arc::from("default"), Arc::from("guard"));
-        assert_eq!(edge.world().guards[&key].is_absolute, expected, "{spec}");
+        assert_eq!(edge.world().pdbs[&key].is_absolute, expected, "{spec}");
     }
 }
 
@@ -294,10 +294,11 @@ fn budgets_that_can_never_let_a_pod_go_are_told_from_those_that_might() {
 fn pods_are_listed_only_once_their_storage_is() {
     let mut edge = Edge::new();
     // No kind of node class is watched, so the first word also says that there are none.
-    assert_eq!(edge.learn(News::Pod(Change::Listed)), 1);
-    assert_eq!(edge.learn(News::VolumeClaim(Change::Listed)), 0);
-    assert_eq!(edge.learn(News::Volume(Change::Listed)), 0);
-    let events = edge.observer.observe(News::StorageClass(Change::Listed), edge.engine.world());
+    assert_eq!(edge.learn(WatchUpdate::Pod(Change::Listed)), 1);
+    assert_eq!(edge.learn(WatchUpdate::VolumeClaim(Change::Listed)), 0);
+    assert_eq!(edge.learn(WatchUpdate::Volume(Change::Listed)), 0);
+    let events =
+        edge.observer.observe(WatchUpdate::StorageClass(Change::Listed), edge.engine.world());
     assert!(matches!(events[..], [Event::Listed(kerf_engine::event::Kind::Pod)]), "{events:?}");
 }
 
@@ -312,23 +313,23 @@ fn pods_that_say_nothing_are_spread_by_default_together_with_their_like() {
     edge.observer =
         Observer::new(LabelRules::core(), &[]).with_default_spreads(config.default_spreads);
     edge.no_storage();
-    edge.learn(News::ReplicationController(Change::Listed));
-    edge.learn(News::StatefulSet(Change::Listed));
-    edge.learn(News::Service(Change::Listed));
-    edge.learn(News::Pod(is(pod("early", 2))));
+    edge.learn(WatchUpdate::ReplicationController(Change::Listed));
+    edge.learn(WatchUpdate::StatefulSet(Change::Listed));
+    edge.learn(WatchUpdate::Service(Change::Listed));
+    edge.learn(WatchUpdate::Pod(is(pod("early", 2))));
     assert!(edge.pod("early").shape.spreads.is_empty(), "nobody selects it yet");
     let set = json!({
         "metadata": { "name": "web", "namespace": "default" },
         "spec": { "selector": { "matchLabels": { "app": "web" } } },
     });
-    edge.learn(News::ReplicaSet(is(set.clone())));
-    assert_eq!(edge.learn(News::ReplicaSet(Change::Listed)), 1);
+    edge.learn(WatchUpdate::ReplicaSet(is(set.clone())));
+    assert_eq!(edge.learn(WatchUpdate::ReplicaSet(Change::Listed)), 1);
     let spreads = &edge.pod("early").shape.spreads;
     assert_eq!(spreads.len(), 1);
     let selector = spreads[0].selector.as_ref().unwrap();
     assert_eq!(selector.match_labels.get("app").map(String::as_str), Some("web"));
-    assert_eq!(edge.learn(News::ReplicaSet(is(set.clone()))), 0, "it selects as before");
-    assert_eq!(edge.learn(News::ReplicaSet(was(set))), 1);
+    assert_eq!(edge.learn(WatchUpdate::ReplicaSet(is(set.clone()))), 0, "it selects as before");
+    assert_eq!(edge.learn(WatchUpdate::ReplicaSet(was(set))), 1);
     assert!(edge.pod("early").shape.spreads.is_empty(), "nobody selects it any more");
 }
 
@@ -344,9 +345,9 @@ fn pods_the_scheduler_has_not_come_to_are_told_from_those_that_wait_for_somethin
     preempting["metadata"]["name"] = json!("preempting");
     preempting["status"] = json!({ "nominatedNodeName": "node" });
     for each in [new, gated, preempting] {
-        edge.learn(News::Pod(is(each)));
+        edge.learn(WatchUpdate::Pod(is(each)));
     }
-    assert_eq!(edge.pod("new").standing, Standing::Unjudged);
-    assert_eq!(edge.pod("gated").standing, Standing::Waiting);
-    assert_eq!(edge.pod("preempting").standing, Standing::Waiting);
+    assert_eq!(edge.pod("new").phase, PodPhase::Unjudged);
+    assert_eq!(edge.pod("gated").phase, PodPhase::Waiting);
+    assert_eq!(edge.pod("preempting").phase, PodPhase::Waiting);
 }

@@ -1,4 +1,4 @@
-//! Which of the machines a claim allows it gets: the cheapest.
+//! Which of the instances a claim allows it gets: the cheapest.
 
 use kerf_engine::event::Failure;
 use kerf_engine::observed::Claim;
@@ -11,13 +11,13 @@ use kerf_model::vocabulary::Vocabulary;
 
 use crate::node::hash;
 
-/// A machine that can be had.
+/// An instance that can be had.
 pub(crate) struct Choice<'a> {
     pub(crate) instance_type: &'a InstanceType,
     pub(crate) offering: &'a Offering,
 }
 
-/// The cheapest machine the claim allows. Equals are told apart by the claim's uid, so the same
+/// The cheapest instance the claim allows. Equals are told apart by the claim's uid, so the same
 /// claim always gets the same.
 pub(crate) fn choose<'a>(
     claim: &Claim,
@@ -30,7 +30,7 @@ pub(crate) fn choose<'a>(
         Requirements::from_entries(entries, rules.normalization(), &mut vocabulary)
             .map_err(|error| Failure::Invalid { message: error.to_string() })
     };
-    let wanted = read(&claim.wish.spec.requirements)?;
+    let wanted = read(&claim.spec.node.requirements)?;
     let mut fitting = Vec::new();
     for instance_type in types.iter().filter(|it| names.contains(&it.name)) {
         let own = read(&instance_type.requirements)?;
@@ -41,7 +41,7 @@ pub(crate) fn choose<'a>(
     fitting.retain(|(own, sold, instance_type, offering)| {
         own.intersects(&wanted, &vocabulary)
             && sold.intersects(&wanted, &vocabulary)
-            && claim.wish.requests.fits(&instance_type.allocatable_of(offering))
+            && claim.spec.requests.fits(&instance_type.allocatable_of(offering))
     });
     let cheapest = fitting.iter().map(|(.., offering)| offering.price).min();
     fitting.retain(|(.., offering)| Some(offering.price) == cheapest);
@@ -57,7 +57,7 @@ pub(crate) fn choose<'a>(
 
 /// The types the claim names. Without any it would be guesswork.
 fn named_types(claim: &Claim) -> Result<&[String], Failure> {
-    let entries = &claim.wish.spec.requirements;
+    let entries = &claim.spec.node.requirements;
     let entry = entries.iter().find(|it| it.key == INSTANCE_TYPE && it.operator == Operator::In);
     entry.map(|entry| entry.values.as_slice()).ok_or_else(|| Failure::LaunchRefused {
         reason: "InstanceTypeMissing".to_owned(),

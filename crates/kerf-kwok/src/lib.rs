@@ -1,12 +1,12 @@
-//! A cloud whose machines are Node objects: nothing boots, kwok answers for the kubelets.
+//! A cloud whose instances are Node objects: nothing boots, kwok answers for the kubelets.
 //!
 //! **Knows**: the simulated instance types, how a claim becomes a Node, what ends one.
 //!
 //! **Must never know**: AWS, what is decided and why.
 //!
 //! Names, labels and annotations are the public ones of the kwok provider, so manifests and tools
-//! made for it run unchanged. A machine is named after its claim's uid: asking twice for the same
-//! claim gives the same machine, even if the process died in between.
+//! made for it run unchanged. An instance is named after its claim's uid: asking twice for the same
+//! claim gives the same instance, even if the process died in between.
 
 mod choice;
 mod failure;
@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Node;
 use kerf_api::kwok_node_class::KWOKNodeClass;
-use kerf_engine::event::{Failure, Machine};
+use kerf_engine::event::{Failure, Instance};
 use kerf_engine::observed::{Claim, Name, Pool};
 use kerf_kube::{Cloud, Ending};
 use kerf_model::instance_type::InstanceType;
@@ -39,7 +39,7 @@ pub struct Kwok {
     client: Client,
     instance_types: Arc<[InstanceType]>,
     rules: LabelRules,
-    /// Machines that will show up later, by claim.
+    /// Instances that will show up later, by claim.
     booting: Arc<Mutex<HashMap<Name, AbortHandle>>>,
 }
 
@@ -77,15 +77,15 @@ impl Kwok {
 
     /// The node a claim is to get, and how long it takes to show up.
     async fn design(&self, claim: &Claim) -> Result<(Node, Duration), Failure> {
-        let delay = node_class::delay(&self.client, &claim.wish.spec.node_class.name).await?;
+        let delay = node_class::delay(&self.client, &claim.spec.node.node_class.name).await?;
         let choice = choice::choose(claim, &self.instance_types, &self.rules)?;
         Ok((node::make(claim, &choice), delay))
     }
 
-    /// The machine that was launched for a claim before.
-    async fn known(&self, claim: &Claim) -> Result<Option<Machine>, Failure> {
+    /// The instance that was launched for a claim before.
+    async fn known(&self, claim: &Claim) -> Result<Option<Instance>, Failure> {
         let node = self.nodes().get_opt(&node::name(claim)).await.map_err(unavailable)?;
-        Ok(node.as_ref().map(node::machine))
+        Ok(node.as_ref().map(node::instance))
     }
 
     /// Lets the node show up after the delay its class asks for.
@@ -121,10 +121,10 @@ impl Cloud for Kwok {
         Ok(self.instance_types.clone())
     }
 
-    async fn launch(&self, claim: &Claim) -> Result<Machine, Failure> {
+    async fn launch(&self, claim: &Claim) -> Result<Instance, Failure> {
         match self.design(claim).await {
             Ok((node, Duration::ZERO)) => match create(&self.nodes(), &node).await {
-                Ok(Created::Now) => Ok(node::machine(&node)),
+                Ok(Created::Now) => Ok(node::instance(&node)),
                 Ok(Created::Before) => self.known(claim).await?.ok_or_else(gone_meanwhile),
                 Err(error) => Err(unavailable(error)),
             },
@@ -132,9 +132,9 @@ impl Cloud for Kwok {
                 if let Some(known) = self.known(claim).await? {
                     return Ok(known);
                 }
-                let machine = node::machine(&node);
+                let instance = node::instance(&node);
                 self.boot_later(claim.meta.name.clone(), node, delay);
-                Ok(machine)
+                Ok(instance)
             }
             // What was launched before stays, whatever became of its class.
             Err(failure) => self.known(claim).await?.ok_or(failure),
@@ -165,17 +165,17 @@ impl Cloud for Kwok {
         Ok(Ending::Gone)
     }
 
-    async fn machines(&self) -> Result<Vec<Machine>, Failure> {
-        let mut machines = Vec::new();
+    async fn instances(&self) -> Result<Vec<Instance>, Failure> {
+        let mut instances = Vec::new();
         let fake = format!("{}={}", kwok::FAKE_NODE, kwok::FAKE_NODE_VALUE);
         let mut page = ListParams::default().labels(&fake).limit(PAGE_SIZE);
         loop {
             let nodes = self.nodes().list(&page).await.map_err(unavailable)?;
-            machines
-                .extend(nodes.items.iter().filter(|node| node::is_ours(node)).map(node::machine));
+            instances
+                .extend(nodes.items.iter().filter(|node| node::is_ours(node)).map(node::instance));
             match nodes.metadata.continue_.filter(|token| !token.is_empty()) {
                 Some(token) => page = page.continue_token(&token),
-                None => return Ok(machines),
+                None => return Ok(instances),
             }
         }
     }

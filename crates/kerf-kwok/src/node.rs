@@ -1,11 +1,11 @@
-//! Machines as Node objects, and back.
+//! Instances as Node objects, and back.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::{Node, NodeSpec, NodeStatus, Taint};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity as ApiQuantity;
-use kerf_engine::event::Machine;
+use kerf_engine::event::Instance;
 use kerf_engine::observed::Claim;
 use kerf_model::labels::kwok;
 use kerf_model::labels::well_known::HOSTNAME;
@@ -19,7 +19,7 @@ use kube::api::ObjectMeta;
 
 use crate::choice::Choice;
 
-/// How provider ids of simulated machines begin; the name of the node follows.
+/// How provider ids of simulated instances begin; the name of the node follows.
 pub(crate) const PROVIDER_PREFIX: &str = "kwok://";
 /// The part of the fleet all nodes belong to.
 const PARTITION_VALUE: &str = "a";
@@ -39,7 +39,7 @@ pub(crate) fn name(claim: &Claim) -> String {
     format!("kwok-{}-{random}-{}", claim.meta.name, rest % 10_000)
 }
 
-/// A number for a uid, the same on every machine.
+/// A number for a uid, the same on every instance.
 pub(crate) fn hash(uid: &str) -> u64 {
     const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;
@@ -49,12 +49,12 @@ pub(crate) fn hash(uid: &str) -> u64 {
 /// The node of a claim.
 pub(crate) fn make(claim: &Claim, choice: &Choice<'_>) -> Node {
     let name = name(claim);
-    let requests = &claim.wish.requests;
+    let requests = &claim.spec.requests;
     let mut allocatable = requests.clone();
     for (resource, quantity) in choice.instance_type.allocatable_of(choice.offering).iter() {
         allocatable.insert(resource, quantity);
     }
-    let mut annotations = claim.wish.annotations.clone();
+    let mut annotations = claim.spec.annotations.clone();
     annotations.insert(kwok::FAKE_NODE.to_owned(), kwok::FAKE_NODE_VALUE.to_owned());
     Node {
         metadata: ObjectMeta {
@@ -82,10 +82,10 @@ pub(crate) fn make(claim: &Claim, choice: &Choice<'_>) -> Node {
 }
 
 fn labels(claim: &Claim, choice: &Choice<'_>) -> BTreeMap<String, String> {
-    let mut labels = claim.wish.labels.clone();
+    let mut labels = claim.spec.labels.clone();
     let settled =
         |entry: &&RequirementEntry| entry.operator == Operator::In && entry.values.len() == 1;
-    let own = claim.wish.spec.requirements.iter();
+    let own = claim.spec.node.requirements.iter();
     let sold = choice.instance_type.requirements.iter().chain(&*choice.offering.requirements);
     for entry in own.chain(sold).filter(settled) {
         labels.insert(entry.key.clone(), entry.values[0].clone());
@@ -100,17 +100,17 @@ fn labels(claim: &Claim, choice: &Choice<'_>) -> BTreeMap<String, String> {
     labels
 }
 
-/// Whether a node is a machine of this cloud.
+/// Whether a node is an instance of this cloud.
 pub(crate) fn is_ours(node: &Node) -> bool {
     provider_id(node).is_some_and(|id| id.starts_with(PROVIDER_PREFIX))
 }
 
-/// The machine a node stands for.
-pub(crate) fn machine(node: &Node) -> Machine {
+/// The instance a node stands for.
+pub(crate) fn instance(node: &Node) -> Instance {
     let metadata = node.meta();
     let labels = metadata.labels.clone().unwrap_or_default();
     let status = node.status.as_ref();
-    Machine {
+    Instance {
         provider_id: Arc::from(provider_id(node).unwrap_or_default()),
         claim: labels.get(HOSTNAME).map(|claim| Arc::from(claim.as_str())),
         image_id: None,

@@ -1,4 +1,4 @@
-//! What a node class asks of its machines.
+//! What a node class asks of its instances.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use kube::api::Api;
 
 use crate::failure::unavailable;
 
-/// How long machines of the class take to show up.
+/// How long instances of the class take to show up.
 pub(crate) async fn delay(client: &Client, name: &str) -> Result<Duration, Failure> {
     let api = Api::<KWOKNodeClass>::all(client.clone());
     let Some(class) = api.get_opt(name).await.map_err(unavailable)? else {

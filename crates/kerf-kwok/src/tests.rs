@@ -1,4 +1,4 @@
-//! Choosing machines and making nodes of them.
+//! Choosing instances and making nodes of them.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
@@ -28,11 +28,11 @@ fn claim(uid: &str, requirements: Vec<RequirementEntry>) -> Claim {
             created_at: Time::default(),
             deleting_since: None,
         },
-        wish: NodeClaim {
+        spec: NodeClaim {
             name: "default-x7k2p".to_owned(),
             labels,
             annotations: BTreeMap::new(),
-            spec: NodeSpec {
+            node: NodeSpec {
                 requirements,
                 taints: Vec::new(),
                 startup_taints: Vec::new(),
@@ -131,8 +131,8 @@ fn a_node_carries_the_labels_tools_look_for() {
     let status = made.status.as_ref().unwrap();
     assert_eq!(status.capacity.as_ref().unwrap()["cpu"].0, "3", "what the pods ask for");
     assert_eq!(status.allocatable.as_ref().unwrap()["cpu"].0, "3900m", "what the type has");
-    let machine = node::machine(&made);
-    assert!(machine.provider_id.starts_with("kwok://kwok-default-x7k2p-"));
-    assert_eq!(machine.claim.as_deref(), Some("default-x7k2p"));
+    let instance = node::instance(&made);
+    assert!(instance.provider_id.starts_with("kwok://kwok-default-x7k2p-"));
+    assert_eq!(instance.claim.as_deref(), Some("default-x7k2p"));
     assert!(node::is_ours(&made));
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::node_spec::NodeSpec;
 use crate::resources::ResourceList;
 
-/// The wish for one node, as it was stored.
+/// The spec of one node, as it was stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeClaim {
     /// The name, unique in the cluster.
@@ -15,7 +15,7 @@ pub struct NodeClaim {
     /// Annotations the node shall carry.
     pub annotations: BTreeMap<String, String>,
     /// What the node shall be made of.
-    pub spec: NodeSpec,
+    pub node: NodeSpec,
     /// What the node must at least offer.
     pub requests: ResourceList,
 }

@@ -31,21 +31,21 @@ pub(crate) enum Happening {
     PodSwept(PodKey, Arc<str>),
     /// A volume is detached.
     VolumeDetached(Name),
-    /// A machine's kubelet registers its node.
+    /// An instance's kubelet registers its node.
     NodeJoins(Arc<str>),
     /// A node becomes ready.
     NodeReady(Name),
     /// A node's startup taints are taken away.
     NodeStarted(Name),
-    /// A node whose machine died has not been heard of for a while.
+    /// A node whose instance died has not been heard of for a while.
     NodeSilent(Name),
     /// The pods of a silent node are given up.
     NodeGivenUp(Name),
-    /// A machine is gone.
-    MachineGone(Arc<str>),
-    /// The cloud takes a machine, as it has announced.
-    MachineTaken(Arc<str>),
-    /// What is announced about a machine is delivered.
+    /// An instance is gone.
+    InstanceGone(Arc<str>),
+    /// The cloud takes an instance, as it has announced.
+    InstanceReclaimed(Arc<str>),
+    /// What is announced about an instance is delivered.
     Notice(Arc<str>),
     /// Something that was sold out may be back.
     Restocked,

@@ -25,12 +25,12 @@ mod story;
 mod view;
 mod words;
 
-pub use cloud::{Cloud, CloudMachine};
+pub use cloud::{Cloud, CloudInstance};
 pub use invariants::{Checker, Rule, Violation};
 pub use random::Delay;
 pub use report::Report;
 pub use scenario::{
-    CallFaults, Catalogue, CloudPlan, Count, Expectation, Fault, FaultPlan, GuardRule, Scenario,
+    CallFaults, Catalogue, CloudPlan, Count, Expectation, Fault, FaultPlan, PdbRule, Scenario,
     ScenarioError, Share, Step, Stock, Victim, Workload, WorkloadKind,
 };
 pub use simulation::Simulation;

@@ -20,7 +20,7 @@ pub(crate) struct Replica {
     /// When it is woken next.
     pub(crate) wake_at: Option<Time>,
     /// Whether it has heard something it was not asked about yet.
-    pub(crate) has_news: bool,
+    pub(crate) has_update: bool,
     /// Until when its watches tell nothing.
     pub(crate) deaf_until: Time,
     watches: [Watch; KINDS.len()],
@@ -39,7 +39,7 @@ impl Replica {
             id,
             engine: Engine::new(settings),
             wake_at: None,
-            has_news: false,
+            has_update: false,
             deaf_until: Time::default(),
             watches: Default::default(),
         }
@@ -73,7 +73,7 @@ impl Replica {
                 self.engine.handle(Event::Listed(kind), now);
             }
         }
-        self.has_news = true;
+        self.has_update = true;
     }
 
     /// Lists everything again: what changed while nobody watched is only seen by its result.
@@ -88,21 +88,22 @@ impl Replica {
             }
             self.engine.handle(Event::Listed(kind), now);
         }
-        self.has_news = true;
+        self.has_update = true;
     }
 
     /// Tells what every pool's nodes can be made of.
     pub(crate) fn offer(
         &mut self,
         store: &Store,
-        offers: &Arc<[kerf_model::instance_type::InstanceType]>,
+        instance_types: &Arc<[kerf_model::instance_type::InstanceType]>,
         now: Time,
     ) {
         for pool in store.pools.keys() {
-            let event = Event::Offered { pool: pool.clone(), instance_types: offers.clone() };
+            let event =
+                Event::Offered { pool: pool.clone(), instance_types: instance_types.clone() };
             self.engine.handle(event, now);
         }
-        self.has_news = true;
+        self.has_update = true;
     }
 
     /// The oldest change of a kind it has yet to see.

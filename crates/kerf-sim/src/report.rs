@@ -14,9 +14,9 @@ pub struct Report {
     pub lasted: Span,
     /// How many things happened.
     pub steps: u64,
-    /// How many machines were launched.
+    /// How many instances were launched.
     pub launches: u64,
-    /// What all machines cost, in micro-dollars.
+    /// What all instances cost, in micro-dollars.
     pub spent_micros: u128,
     /// Nodes at the end.
     pub nodes: usize,
@@ -24,10 +24,10 @@ pub struct Report {
     pub pending: usize,
     /// Pods that were ready at the end.
     pub running: usize,
-    /// How often each kind of deed was ordered.
-    pub deeds: BTreeMap<&'static str, u64>,
+    /// How often each kind of action was ordered.
+    pub actions: BTreeMap<&'static str, u64>,
     /// How often each Event was published, by its reason.
-    pub announcements: BTreeMap<&'static str, u64>,
+    pub kubernetes_events: BTreeMap<&'static str, u64>,
     /// How often calls failed.
     pub failures: BTreeMap<&'static str, u64>,
     /// How often something went wrong.
@@ -51,8 +51,8 @@ impl Report {
             nodes: simulation.store.nodes.len(),
             pending: simulation.pending_count(),
             running: simulation.store.pods.values().filter(|pod| pod.is_ready).count(),
-            deeds: story.deeds.clone(),
-            announcements: story.announcements.clone(),
+            actions: story.actions.clone(),
+            kubernetes_events: story.kubernetes_events.clone(),
             failures: story.failures.clone(),
             faults: story.faults.clone(),
             violations: simulation.checker().violations.clone(),

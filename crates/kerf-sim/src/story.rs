@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use kerf_engine::action::{Action, Deed};
-use kerf_engine::announcement::{Announcement, Tone};
+use kerf_engine::action::{Action, ActionKind};
 use kerf_engine::event::{Failure, Key, Outcome};
+use kerf_engine::kubernetes_event::{KubernetesEvent, Tone};
 use kerf_engine::time::Time;
 use kerf_model::labels::well_known::CAPACITY_TYPE;
 
-use crate::cloud::CloudMachine;
+use crate::cloud::CloudInstance;
 use crate::scenario::Fault;
 
 /// What was decided and what happened.
@@ -17,10 +17,10 @@ use crate::scenario::Fault;
 pub struct Story {
     /// The last things that are worth telling, oldest first.
     pub records: VecDeque<Record>,
-    /// How often each kind of deed was ordered, by its name.
-    pub deeds: BTreeMap<&'static str, u64>,
+    /// How often each kind of action was ordered, by its name.
+    pub actions: BTreeMap<&'static str, u64>,
     /// How often each Event was published, by its reason.
-    pub announcements: BTreeMap<&'static str, u64>,
+    pub kubernetes_events: BTreeMap<&'static str, u64>,
     /// How often calls failed, by the kind of failure.
     pub failures: BTreeMap<&'static str, u64>,
     /// How often something went wrong, by its word.
@@ -49,10 +49,10 @@ pub struct Record {
 pub enum Sort {
     /// A step of the scenario.
     Step,
-    /// A decision of the engine, by the name of its deed.
+    /// A decision of the engine, by the name of its action.
     Decision(&'static str),
-    /// A machine the cloud launched.
-    Machine,
+    /// An instance the cloud launched.
+    Instance,
     /// An Event it published, by its reason.
     Event(&'static str),
     /// An Event that is bad news, by its reason.
@@ -69,11 +69,11 @@ impl Story {
         self.tell(Record { at, sort: Sort::Step, about: Arc::from(""), text });
     }
 
-    pub(crate) fn machine(&mut self, at: Time, machine: &CloudMachine) {
-        let capacity_type = machine.machine.labels.get(CAPACITY_TYPE).map_or("", String::as_str);
-        let (kind, price) = (&machine.instance_type, machine.price);
+    pub(crate) fn instance(&mut self, at: Time, instance: &CloudInstance) {
+        let capacity_type = instance.instance.labels.get(CAPACITY_TYPE).map_or("", String::as_str);
+        let (kind, price) = (&instance.instance_type, instance.price);
         let text = format!("{kind}, {capacity_type}, {price} $/hour");
-        self.tell(Record { at, sort: Sort::Machine, about: machine.claim.clone(), text });
+        self.tell(Record { at, sort: Sort::Instance, about: instance.claim.clone(), text });
     }
 
     pub(crate) fn fault(&mut self, at: Time, fault: Fault) {
@@ -82,24 +82,24 @@ impl Story {
         self.tell(Record { at, sort: Sort::Fault, about: Arc::from(""), text });
     }
 
-    pub(crate) fn announce(&mut self, at: Time, announcement: &Announcement) {
-        *self.announcements.entry(announcement.reason).or_default() += 1;
-        let sort = match announcement.tone {
-            Tone::Normal => Sort::Event(announcement.reason),
-            Tone::Warning => Sort::Warning(announcement.reason),
+    pub(crate) fn record(&mut self, at: Time, kubernetes_event: &KubernetesEvent) {
+        *self.kubernetes_events.entry(kubernetes_event.reason).or_default() += 1;
+        let sort = match kubernetes_event.tone {
+            Tone::Normal => Sort::Event(kubernetes_event.reason),
+            Tone::Warning => Sort::Warning(kubernetes_event.reason),
         };
-        let about = Arc::from(name_of(&announcement.about));
-        self.tell(Record { at, sort, about, text: announcement.message.clone() });
+        let about = Arc::from(name_of(&kubernetes_event.about));
+        self.tell(Record { at, sort, about, text: kubernetes_event.message.clone() });
     }
 
     pub(crate) fn order(&mut self, at: Time, action: &Action) {
-        let (name, about) = deed(&action.deed);
-        *self.deeds.entry(name).or_default() += 1;
+        let (name, about) = kind(&action.kind);
+        *self.actions.entry(name).or_default() += 1;
         self.mix(at.millis().unsigned_abs());
         self.mix_text(name);
         self.mix_text(&about);
         self.mix_text(&action.reason);
-        if is_worth_telling(&action.deed) {
+        if is_worth_telling(&action.kind) {
             let sort = Sort::Decision(name);
             self.tell(Record { at, sort, about: Arc::from(about), text: action.reason.clone() });
         }
@@ -131,35 +131,35 @@ impl Story {
     }
 }
 
-fn deed(deed: &Deed) -> (&'static str, String) {
-    match deed {
-        Deed::CreateClaim(new) => ("create claim", new.wish.name.clone()),
-        Deed::PatchClaim { name, .. } => ("patch claim", name.to_string()),
-        Deed::WriteClaimStatus { name, .. } => ("write claim status", name.to_string()),
-        Deed::DeleteClaim { name, .. } => ("delete claim", name.to_string()),
-        Deed::PatchNode { name, .. } => ("patch node", name.to_string()),
-        Deed::DeleteNode { name, .. } => ("delete node", name.to_string()),
-        Deed::EvictPod { pod, .. } => ("evict pod", pod.to_string()),
-        Deed::DeletePod { pod, .. } => ("delete pod", pod.to_string()),
-        Deed::PatchPool { name, .. } => ("patch pool", name.to_string()),
-        Deed::WritePoolStatus { name, .. } => ("write pool status", name.to_string()),
-        Deed::Launch(claim) => ("launch", claim.meta.name.to_string()),
-        Deed::Terminate { claim, .. } => ("terminate", claim.to_string()),
-        Deed::ListMachines => ("list machines", String::new()),
-        Deed::Solve(problem) => ("solve", format!("{} pods", problem.pods.len())),
+fn kind(kind: &ActionKind) -> (&'static str, String) {
+    match kind {
+        ActionKind::CreateClaim(new) => ("create claim", new.spec.name.clone()),
+        ActionKind::PatchClaim { name, .. } => ("patch claim", name.to_string()),
+        ActionKind::WriteClaimStatus { name, .. } => ("write claim status", name.to_string()),
+        ActionKind::DeleteClaim { name, .. } => ("delete claim", name.to_string()),
+        ActionKind::PatchNode { name, .. } => ("patch node", name.to_string()),
+        ActionKind::DeleteNode { name, .. } => ("delete node", name.to_string()),
+        ActionKind::EvictPod { pod, .. } => ("evict pod", pod.to_string()),
+        ActionKind::DeletePod { pod, .. } => ("delete pod", pod.to_string()),
+        ActionKind::PatchPool { name, .. } => ("patch pool", name.to_string()),
+        ActionKind::WritePoolStatus { name, .. } => ("write pool status", name.to_string()),
+        ActionKind::Launch(claim) => ("launch", claim.meta.name.to_string()),
+        ActionKind::Terminate { claim, .. } => ("terminate", claim.to_string()),
+        ActionKind::ListInstances => ("list machines", String::new()),
+        ActionKind::Solve(problem) => ("solve", format!("{} pods", problem.pods.len())),
     }
 }
 
-fn is_worth_telling(deed: &Deed) -> bool {
+fn is_worth_telling(kind: &ActionKind) -> bool {
     matches!(
-        deed,
-        Deed::CreateClaim(_)
-            | Deed::DeleteClaim { .. }
-            | Deed::DeleteNode { .. }
-            | Deed::EvictPod { .. }
-            | Deed::DeletePod { .. }
-            | Deed::Launch(_)
-            | Deed::Terminate { .. }
+        kind,
+        ActionKind::CreateClaim(_)
+            | ActionKind::DeleteClaim { .. }
+            | ActionKind::DeleteNode { .. }
+            | ActionKind::EvictPod { .. }
+            | ActionKind::DeletePod { .. }
+            | ActionKind::Launch(_)
+            | ActionKind::Terminate { .. }
     )
 }
 
@@ -183,7 +183,7 @@ fn name_of(key: &Key) -> String {
         | Key::Pool(name)
         | Key::Namespace(name)
         | Key::VolumeAttachment(name)
-        | Key::DisruptionGuard(_, name)
+        | Key::PodDisruptionBudget(_, name)
         | Key::DaemonSet(_, name) => name.to_string(),
         Key::NodeClass(class) => class.name.clone(),
     }

@@ -20,20 +20,20 @@ pub struct View {
     pub nodes: Vec<NodeView>,
     /// The workloads, in the order of the scenario.
     pub workloads: Vec<WorkloadView>,
-    /// What the machines cost together now.
+    /// What the instances cost together now.
     pub price: Price,
     /// What was spent so far, in micro-dollars.
     pub spent_micros: u128,
 }
 
-/// A claim with its machine and node.
+/// A claim with its instance and node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeView {
     /// The claim.
     pub name: Arc<str>,
     /// Its pool.
     pub pool: String,
-    /// The kind of machine, once there is one.
+    /// The kind of instance, once there is one.
     pub instance_type: Option<String>,
     /// Where it stands.
     pub zone: Option<String>,
@@ -54,9 +54,9 @@ pub struct NodeView {
 /// How far a claim has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// No machine yet.
+    /// No instance yet.
     Wanted,
-    /// A machine, but no node that can be used.
+    /// An instance, but no node that can be used.
     Booting,
     /// A node in use.
     Ready,
@@ -100,7 +100,8 @@ impl Simulation {
 
     fn node_view(&self, claim: &Claim) -> NodeView {
         let node = self.store.node_of(claim);
-        let machine = claim.status.provider_id.as_ref().and_then(|id| self.cloud.machines.get(id));
+        let instance =
+            claim.status.provider_id.as_ref().and_then(|id| self.cloud.instances.get(id));
         let room = node.and_then(|node| self.binder.room_of(&node.meta.name));
         let (cpu_permille, memory_permille) =
             room.map_or((0, 0), |(left, whole)| left.used_of(whole));
@@ -123,10 +124,10 @@ impl Simulation {
         NodeView {
             name: claim.meta.name.clone(),
             pool: claim.pool().unwrap_or_default().to_owned(),
-            instance_type: machine.map(|machine| machine.instance_type.clone()),
+            instance_type: instance.map(|instance| instance.instance_type.clone()),
             zone: claim.label(ZONE).map(str::to_owned),
             capacity_type: claim.label(CAPACITY_TYPE).map(str::to_owned),
-            price: machine.map(|machine| machine.price),
+            price: instance.map(|instance| instance.price),
             phase,
             pods,
             cpu_permille,

@@ -31,13 +31,17 @@ fn whatever_goes_wrong_beside_interruptions_every_notice_has_its_outcome() {
     for seed in 1..=10 {
         let report = play("interruptions", seed);
         assert_eq!(report.violations, [], "seed {seed}: {report:#?}");
-        let told = |reason: &str| report.announcements.get(reason).copied().unwrap_or_default();
-        assert!(told("SpotInterrupted") > 20, "seed {seed}: {:?}", report.announcements);
-        assert!(told("TerminatingOnInterruption") > 20, "seed {seed}: {:?}", report.announcements);
+        let told = |reason: &str| report.kubernetes_events.get(reason).copied().unwrap_or_default();
+        assert!(told("SpotInterrupted") > 20, "seed {seed}: {:?}", report.kubernetes_events);
+        assert!(
+            told("TerminatingOnInterruption") > 20,
+            "seed {seed}: {:?}",
+            report.kubernetes_events
+        );
     }
 }
 
-/// The machine is taken at 7m; by then its pods run elsewhere, and it never dies under a node.
+/// The instance is taken at 7m; by then its pods run elsewhere, and it never dies under a node.
 const ANNOUNCED: &str = r#"
 name: announced
 ends: 10m
@@ -63,6 +67,10 @@ fn pods_of_an_announced_machine_run_elsewhere_before_it_is_taken() {
         simulation.run();
         let report = Report::of(&simulation);
         assert_eq!(report.violations, [], "seed {seed}: {report:#?}");
-        assert_eq!(report.announcements.get("TerminatingOnInterruption"), Some(&2), "seed {seed}");
+        assert_eq!(
+            report.kubernetes_events.get("TerminatingOnInterruption"),
+            Some(&2),
+            "seed {seed}"
+        );
     }
 }

@@ -108,7 +108,6 @@ pub enum Error {
         source: io::Error,
     },
     /// The asynchronous client could not be made from a kubeconfig.
-    #[cfg(feature = "client")]
     #[error("cannot make a client from the kubeconfig: {0}")]
     Client(#[source] Box<dyn std::error::Error + Send + Sync>),
 }

@@ -61,7 +61,6 @@ impl Kinds {
     }
 
     /// Whether the cluster runs in EKS Auto Mode.
-    #[cfg(feature = "daemon")]
     pub(crate) fn is_auto_mode(&self) -> bool {
         self.node_classes.iter().any(|kind| kind.group == AUTO_MODE_GROUP)
     }

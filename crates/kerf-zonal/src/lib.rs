@@ -19,19 +19,15 @@
 mod api_call;
 mod clock;
 mod console;
-#[cfg(feature = "daemon")]
 mod daemon;
 mod kinds;
-#[cfg(feature = "daemon")]
 mod offering;
 mod state_store;
 
 pub use api_call::ApiFailure;
 pub use clock::{Clock, system_clock};
 pub use console::{Console, ConsoleError};
-#[cfg(feature = "daemon")]
 pub use daemon::{Account, Autoshift, Daemon, DaemonError, Inbox, Settings};
-#[cfg(feature = "daemon")]
 pub use offering::{AvoidingZones, OfferingError, ShiftReader, ShiftedZones};
 pub use state_store::{StateStore, StoreError};
 

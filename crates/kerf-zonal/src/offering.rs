@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kerf_aws::{CallError, Session};
-use kerf_engine::event::{Failure, Machine};
+use kerf_engine::event::{Failure, Instance};
 use kerf_engine::observed::{Claim, Name, Pool, ShiftedZone};
 use kerf_engine::time::Time;
 use kerf_kube::{Cloud, Ending};
@@ -174,12 +174,12 @@ impl<C: Cloud> Cloud for AvoidingZones<C> {
         self.cloud.termination_grace_default()
     }
 
-    fn offers_changed(&self) -> impl Future<Output = ()> + Send {
+    fn instance_types_changed(&self) -> impl Future<Output = ()> + Send {
         let mut shifted = self.shifted.clone();
         // What changes from here on counts, also before this is waited for.
         shifted.mark_unchanged();
         async move {
-            let others = self.cloud.offers_changed();
+            let others = self.cloud.instance_types_changed();
             tokio::select! {
                 Ok(()) = shifted.changed() => {}
                 () = others => {}
@@ -196,7 +196,7 @@ impl<C: Cloud> Cloud for AvoidingZones<C> {
         Ok(offered(types, &names(&self.shifted.borrow())))
     }
 
-    async fn launch(&self, claim: &Claim) -> Result<Machine, Failure> {
+    async fn launch(&self, claim: &Claim) -> Result<Instance, Failure> {
         let claim = narrowed(claim, &names(&self.shifted.borrow()));
         self.cloud.launch(&claim).await
     }
@@ -205,8 +205,8 @@ impl<C: Cloud> Cloud for AvoidingZones<C> {
         self.cloud.terminate(claim, provider_id).await
     }
 
-    async fn machines(&self) -> Result<Vec<Machine>, Failure> {
-        self.cloud.machines().await
+    async fn instances(&self) -> Result<Vec<Instance>, Failure> {
+        self.cloud.instances().await
     }
 }
 
@@ -235,7 +235,7 @@ fn narrowed(claim: &Claim, shifted: &BTreeSet<String>) -> Claim {
     if !shifted.is_empty() {
         let zones = shifted.iter().map(String::as_str);
         let entry = RequirementEntry::new(ZONE, Operator::NotIn, zones);
-        claim.wish.spec.requirements.push(entry);
+        claim.spec.node.requirements.push(entry);
     }
     claim
 }

@@ -137,14 +137,12 @@ impl StateStore {
     }
 
     /// Whether exactly this is stored, as far as is known.
-    #[cfg(feature = "daemon")]
     pub(crate) fn holds(&self, state: &ShiftState, zones: &ZoneTable) -> bool {
         let is_whole = self.version.is_some() && self.damaged.is_none();
         is_whole && *state == self.state && *zones == self.zones
     }
 
     /// Whether this version of the ConfigMap is the one known.
-    #[cfg(feature = "daemon")]
     pub(crate) fn is_at(&self, version: Option<&str>) -> bool {
         self.version.as_deref() == version
     }

@@ -38,7 +38,7 @@ pub fn node_claim_to_model(claim: &NodeClaim) -> Result<model::NodeClaim, Vec<Pr
         name: metadata.name.unwrap_or_default(),
         labels: metadata.labels.unwrap_or_default(),
         annotations: metadata.annotations.unwrap_or_default(),
-        spec,
+        node: spec,
         requests,
     });
     reader.finish(value)
@@ -47,7 +47,7 @@ pub fn node_claim_to_model(claim: &NodeClaim) -> Result<model::NodeClaim, Vec<Pr
 /// Writes a claim.
 #[must_use]
 pub fn node_claim_from_model(claim: &model::NodeClaim) -> NodeClaim {
-    let model::NodeClaim { name, labels, annotations, spec, requests } = claim;
+    let model::NodeClaim { name, labels, annotations, node: spec, requests } = claim;
     let requests = node_spec::resources(requests);
     let mut written = NodeClaim::new(
         name,

@@ -47,7 +47,7 @@ pub const READY: &str = "Ready";
 
 /// Conditions of claims.
 pub mod claim {
-    /// The machine was launched.
+    /// The instance was launched.
     pub const LAUNCHED: &str = "Launched";
     /// Its node joined and carries what the claim asks for.
     pub const REGISTERED: &str = "Registered";
@@ -61,7 +61,7 @@ pub mod claim {
     pub const DRAINED: &str = "Drained";
     /// Its volumes are detached.
     pub const VOLUMES_DETACHED: &str = "VolumesDetached";
-    /// The cloud accepted the end of the machine.
+    /// The cloud accepted the end of the instance.
     pub const INSTANCE_TERMINATING: &str = "InstanceTerminating";
     /// The node offers what was paid for.
     pub const CONSISTENT_STATE_FOUND: &str = "ConsistentStateFound";
@@ -73,11 +73,11 @@ pub mod claim {
 
 /// Conditions of pools.
 pub mod pool {
-    /// The wish makes sense.
+    /// The spec makes sense.
     pub const VALIDATION_SUCCEEDED: &str = "ValidationSucceeded";
     /// The node class is there and ready.
     pub const NODE_CLASS_READY: &str = "NodeClassReady";
-    /// Machines launched lately became nodes.
+    /// Instances launched lately became nodes.
     pub const NODE_REGISTRATION_HEALTHY: &str = "NodeRegistrationHealthy";
     /// Those that make a pool ready together.
     pub const DEPENDENTS: [&str; 2] = [VALIDATION_SUCCEEDED, NODE_CLASS_READY];

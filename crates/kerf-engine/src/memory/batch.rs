@@ -33,12 +33,12 @@ pub struct Batch {
     /// Whether it saw pods expected on nodes that are up, of which some may find their place taken.
     pub is_settling: bool,
     /// What follows from questions that nobody could answer, until one is answered again.
-    pub trouble: Option<Trouble>,
+    pub failure: Option<PassFailure>,
 }
 
 /// Questions about places that failed, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Trouble {
+pub struct PassFailure {
     /// How many in a row that could not be made smaller.
     pub failures: u32,
     /// When the last one did.
@@ -70,10 +70,10 @@ const PARTS: usize = 4;
 
 impl Batch {
     pub(super) fn fail(&mut self, at: Time, pods: usize) {
-        let before = self.trouble.map_or(0, |trouble| trouble.failures);
+        let before = self.failure.map_or(0, |failure| failure.failures);
         let failures = before.saturating_add(u32::from(pods <= 1));
         self.is_solving = false;
-        self.trouble = Some(Trouble { failures, at, pods_max: (pods / PARTS).max(1) });
+        self.failure = Some(PassFailure { failures, at, pods_max: (pods / PARTS).max(1) });
     }
 
     /// Whether a pod of this shape has called.

@@ -16,26 +16,26 @@ use crate::time::Time;
 pub struct Claim {
     /// What all objects have.
     pub meta: Meta,
-    /// The wish, labels and annotations included.
-    pub wish: NodeClaim,
+    /// The spec, labels and annotations included.
+    pub spec: NodeClaim,
     /// The finalizers it waits for.
     pub finalizers: Vec<String>,
     /// The identity of the pool that owns it.
     pub owner_pool: Option<Arc<str>>,
-    /// What is known of its machine and node.
+    /// What is known of its instance and node.
     pub status: ClaimStatus,
 }
 
-/// What is known of a claim's machine and node.
+/// What is known of a claim's instance and node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClaimStatus {
     /// Its node.
     pub node_name: Option<Name>,
-    /// Its machine.
+    /// Its instance.
     pub provider_id: Option<Arc<str>>,
-    /// The image the machine was started from.
+    /// The image the instance was started from.
     pub image_id: Option<String>,
-    /// What the machine has in all.
+    /// What the instance has in all.
     pub capacity: ResourceList,
     /// What pods can use of it.
     pub allocatable: ResourceList,
@@ -49,19 +49,19 @@ impl Claim {
     /// Its pool's name.
     #[must_use]
     pub fn pool(&self) -> Option<&str> {
-        self.wish.labels.get(NODE_POOL).map(String::as_str)
+        self.spec.labels.get(NODE_POOL).map(String::as_str)
     }
 
     /// A label it carries.
     #[must_use]
     pub fn label(&self, key: &str) -> Option<&str> {
-        self.wish.labels.get(key).map(String::as_str)
+        self.spec.labels.get(key).map(String::as_str)
     }
 
     /// All annotations.
     #[must_use]
     pub fn annotations(&self) -> &BTreeMap<String, String> {
-        &self.wish.annotations
+        &self.spec.annotations
     }
 
     /// Whether nothing of it can be forgotten: Kerf's finalizer is stored.

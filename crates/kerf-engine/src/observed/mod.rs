@@ -7,22 +7,22 @@
 mod attachment;
 mod claim;
 mod daemon_set;
-mod disruption_guard;
 mod namespace;
 mod node;
 mod node_class;
 mod pod;
+mod pod_disruption_budget;
 mod pool;
 mod shifted_zone;
 
 pub use attachment::VolumeAttachment;
 pub use claim::{Claim, ClaimStatus};
 pub use daemon_set::DaemonSet;
-pub use disruption_guard::DisruptionGuard;
 pub use namespace::Namespace;
 pub use node::{Node, NodeProfile};
 pub use node_class::{NodeClass, Readiness};
-pub use pod::{DoNotDisrupt, Pod, PodKey, PodOwner, PodProfile, Standing};
+pub use pod::{DoNotDisrupt, Pod, PodKey, PodOwner, PodPhase, PodProfile};
+pub use pod_disruption_budget::PodDisruptionBudget;
 pub use pool::{Pool, PoolStatus};
 pub use shifted_zone::ShiftedZone;
 
@@ -46,7 +46,7 @@ pub struct Meta {
     pub uid: Arc<str>,
     /// The version of this state.
     pub revision: Revision,
-    /// How often the wish was changed.
+    /// How often the spec was changed.
     pub generation: i64,
     /// When it was created.
     pub created_at: Time,

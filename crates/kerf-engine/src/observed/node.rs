@@ -22,7 +22,7 @@ pub struct Node {
     pub finalizers: Vec<String>,
     /// The identity of the claim it belongs to, from its owner references.
     pub owner_claim: Option<Arc<str>>,
-    /// The machine it runs on.
+    /// The instance it runs on.
     pub provider_id: Option<Arc<str>>,
     /// Its taints, all of them, and that of a node closed by `kubectl cordon`.
     pub taints: Vec<Taint>,

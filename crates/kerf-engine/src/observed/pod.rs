@@ -29,7 +29,7 @@ pub struct Pod {
     /// Everything that decides where it may stand. Replicas share one.
     pub shape: Arc<PodShape>,
     /// Where it stands.
-    pub standing: Standing,
+    pub phase: PodPhase,
     /// What keeps it, as far as it matters.
     pub owner: PodOwner,
     /// Whether it is ready.
@@ -63,7 +63,7 @@ pub struct PodProfile {
 
 /// Where a pod stands in its life.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum PodPhase {
     /// The scheduler has not come to it yet.
     Unjudged,
     /// It waits for something that is not a node, or has one in sight.
@@ -115,8 +115,8 @@ impl Pod {
     /// The node it is bound to and takes room on.
     #[must_use]
     pub fn node(&self) -> Option<&Name> {
-        match &self.standing {
-            Standing::Bound { node } => Some(node),
+        match &self.phase {
+            PodPhase::Bound { node } => Some(node),
             _ => None,
         }
     }
@@ -124,7 +124,7 @@ impl Pod {
     /// Whether it has run to its end.
     #[must_use]
     pub fn has_ended(&self) -> bool {
-        matches!(self.standing, Standing::Ended { .. })
+        matches!(self.phase, PodPhase::Ended { .. })
     }
 
     /// Whether do-not-disrupt protects it now.

@@ -14,11 +14,11 @@ use crate::condition::Conditions;
 pub struct Pool {
     /// What all objects have.
     pub meta: Meta,
-    /// The wish. Its hash is the one the template has now.
-    pub wish: Arc<NodePool>,
+    /// The spec. Its hash is the one the template has now.
+    pub spec: Arc<NodePool>,
     /// Its annotations, those in the `karpenter.sh` domains only.
     pub annotations: BTreeMap<String, String>,
-    /// What is wrong with the wish, in words; empty when nothing is (§1.6 of the rules).
+    /// What is wrong with the spec, in words; empty when nothing is (§1.6 of the rules).
     pub faults: Vec<String>,
     /// What was last written about it.
     pub status: PoolStatus,

@@ -1,12 +1,12 @@
 //! The planners: plain functions from the world and the time to decisions.
 //!
-//! Each subject has one planner ([`plan`]). [`notice`] and [`notice_gone`] say what to remember
+//! Each subject has one planner ([`plan`]). [`on_change`] and [`on_delete`] say what to remember
 //! when an object changes, while the former state is still known; [`conclude`] what to make of a
 //! finished action. None of them can fail, wait, or change the world.
 
 mod claims;
 pub(crate) mod disruption;
-mod machines;
+mod instances;
 mod notices;
 mod pools;
 mod provisioning;
@@ -29,35 +29,35 @@ pub(crate) fn plan(world: &World, subject: &Subject, now: Time) -> Decision {
         Subject::Pool(name) => pools::plan(world, name, now),
         Subject::Provisioning => provisioning::plan(world, now),
         Subject::Disruption => disruption::plan(world, now),
-        Subject::Machines => machines::plan(world, now),
+        Subject::Instances => instances::plan(world, now),
         Subject::ZonalShift => zonal_shift::plan(world, now),
         Subject::Notices => notices::plan(world, now),
     }
 }
 
 /// What to remember when an object is about to become this.
-pub(crate) fn notice(world: &World, object: &Object, now: Time) -> Decision {
-    let mut decision = claims::notice(world, object, now);
-    decision.and(provisioning::notice(world, object, now));
+pub(crate) fn on_change(world: &World, object: &Object, now: Time) -> Decision {
+    let mut decision = claims::on_change(world, object, now);
+    decision.and(provisioning::on_change(world, object, now));
     decision
 }
 
 /// What to remember when an object is about to be gone.
-pub(crate) fn notice_gone(world: &World, key: &Key, now: Time) -> Decision {
+pub(crate) fn on_delete(world: &World, key: &Key, now: Time) -> Decision {
     // Who counted on a claim is asked before it is forgotten.
-    let mut decision = provisioning::notice_gone(world, key, now);
-    decision.and(claims::notice_gone(world, key, now));
+    let mut decision = provisioning::on_delete(world, key, now);
+    decision.and(claims::on_delete(world, key, now));
     decision
 }
 
-/// What to remember when a pool's machines are about to become known.
-pub(crate) fn notice_offered(world: &World, pool: &Name, now: Time) -> Decision {
-    provisioning::notice_offered(world, pool, now)
+/// What to remember when a pool's instances are about to become known.
+pub(crate) fn on_instance_types(world: &World, pool: &Name, now: Time) -> Decision {
+    provisioning::on_instance_types(world, pool, now)
 }
 
 /// What to make of a finished action.
 pub(crate) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: Time) -> Decision {
-    match action.deed.subject() {
+    match action.kind.subject() {
         Subject::Claim(name) => {
             let mut decision = claims::conclude(world, &name, action, outcome, now);
             decision.and(disruption::conclude(world, action, outcome));
@@ -65,7 +65,7 @@ pub(crate) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: T
         }
         Subject::Pod(key) => termination::conclude(world, &key, action, outcome),
         Subject::Provisioning => provisioning::conclude(world, action, outcome, now),
-        Subject::Machines => machines::conclude(world, action, outcome),
+        Subject::Instances => instances::conclude(world, action, outcome),
         Subject::Node(_)
         | Subject::Pool(_)
         | Subject::Disruption

@@ -8,12 +8,12 @@ use kerf_model::labels::aws::ZONE_ID;
 use kerf_model::labels::well_known::ZONE;
 use kerf_model::requirement::{Operator, RequirementEntry};
 
-use crate::announcement::Announcement;
 use crate::decision::Decision;
 use crate::event::Key;
-use crate::measure::Measure;
-use crate::memory::{Memo, ToldShift};
+use crate::kubernetes_event::KubernetesEvent;
+use crate::memory::{RecordedShift, Update};
 use crate::observed::{Pool, ShiftedZone};
+use crate::sample::Sample;
 use crate::time::Time;
 use crate::world::World;
 
@@ -23,7 +23,7 @@ const DURATION: &str = "karpenter_cloudprovider_zonal_shift_duration";
 /// Tells of what has begun and what is over.
 pub(super) fn plan(world: &World, now: Time) -> Decision {
     let mut decision = Decision::default();
-    let told = &world.memory.told_shifts;
+    let told = &world.memory.recorded_shifts;
     for (name, told) in told {
         // One that ended and began anew between two looks is another.
         if world.shifted.get(name).is_none_or(|zone| zone.since != told.zone.since) {
@@ -37,7 +37,7 @@ pub(super) fn plan(world: &World, now: Time) -> Decision {
     decision
 }
 
-fn end(world: &World, told: &ToldShift, now: Time, decision: &mut Decision) {
+fn end(world: &World, told: &RecordedShift, now: Time, decision: &mut Decision) {
     let zone = &told.zone;
     let message = format!(
         "Zonal shift cleared: offerings in zone {} ({}) are restored for this NodePool",
@@ -45,16 +45,21 @@ fn end(world: &World, told: &ToldShift, now: Time, decision: &mut Decision) {
     );
     for pool in told.pools.iter().filter(|pool| world.pools.contains_key(*pool)) {
         let about = Key::Pool(pool.clone());
-        decision.announce(Announcement::normal(about, "ZonalShiftCleared", &message));
+        decision.record(KubernetesEvent::normal(about, "ZonalShiftCleared", &message));
     }
     let labels = vec![("zone", zone.name.to_string()), ("type", zone.origin.to_string())];
-    decision.measures.push(Measure::Took { metric: DURATION, labels, span: now.since(zone.since) });
-    decision.remember(Memo::ShiftOver(zone.name.clone()));
+    decision.samples.push(Sample::Took { metric: DURATION, labels, span: now.since(zone.since) });
+    decision.remember(Update::ShiftOver(zone.name.clone()));
 }
 
 /// A pool made, or given the zone, while the shift lasts is told when it is seen.
-fn begin(world: &World, zone: &ShiftedZone, known: Option<&ToldShift>, decision: &mut Decision) {
-    let mut told = known.cloned().unwrap_or_else(|| ToldShift::new(zone.clone()));
+fn begin(
+    world: &World,
+    zone: &ShiftedZone,
+    known: Option<&RecordedShift>,
+    decision: &mut Decision,
+) {
+    let mut told = known.cloned().unwrap_or_else(|| RecordedShift::new(zone.clone()));
     let message = format!(
         "Zonal shift detected: offerings in zone {} ({}) are unavailable for this NodePool",
         zone.name, zone.id
@@ -62,17 +67,17 @@ fn begin(world: &World, zone: &ShiftedZone, known: Option<&ToldShift>, decision:
     for (name, _) in world.pools.iter().filter(|(_, pool)| reaches(world, pool, zone)) {
         if told.pools.insert(name.clone()) {
             let about = Key::Pool(name.clone());
-            decision.announce(Announcement::warning(about, "ZonalShiftActive", &message));
+            decision.record(KubernetesEvent::warning(about, "ZonalShiftActive", &message));
         }
     }
     if known != Some(&told) {
-        decision.remember(Memo::ShiftTold(Box::new(told)));
+        decision.remember(Update::ShiftRecorded(Box::new(told)));
     }
 }
 
 /// Whether a pool may have nodes in a zone, by its name and id, and its cloud offers some there.
 fn reaches(world: &World, pool: &Pool, zone: &ShiftedZone) -> bool {
-    let template = &pool.wish.template;
+    let template = &pool.spec.template;
     if pool.meta.is_deleting() || !world.is_supported(&template.spec.node_class) {
         return false;
     }
@@ -85,8 +90,10 @@ fn reaches(world: &World, pool: &Pool, zone: &ShiftedZone) -> bool {
     if is_label_elsewhere || wanted.any(|own| there.iter().any(|entry| own.rules_out(entry))) {
         return false;
     }
-    let offers = world.offers.get(&pool.meta.name);
-    let mut offerings =
-        offers.into_iter().flat_map(|offers| offers.iter()).flat_map(|it| &it.offerings);
+    let instance_types = world.instance_types.get(&pool.meta.name);
+    let mut offerings = instance_types
+        .into_iter()
+        .flat_map(|instance_types| instance_types.iter())
+        .flat_map(|it| &it.offerings);
     offerings.any(|offering| !offering.requirements.iter().any(|own| own.rules_out(&there[0])))
 }

@@ -19,13 +19,13 @@ use super::node_view::{labels_to_come, one_node};
 use crate::action::NewClaim;
 use crate::observed::{Claim, Name};
 
-/// What is foreseen of nodes on their way; reads what each pool's machines have once.
+/// What is foreseen of nodes on their way; reads what each pool's instances have once.
 pub(crate) struct Arrivals<'a> {
     world: &'a World,
     pools: FxHashMap<String, FxHashMap<&'a str, Amounts>>,
 }
 
-/// What a machine has, and what pods can surely use of it.
+/// What an instance has, and what pods can surely use of it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Amounts {
     pub(crate) capacity: ResourceList,
@@ -41,7 +41,7 @@ impl<'a> Arrivals<'a> {
     pub(crate) fn stored(world: &'a World) -> impl Iterator<Item = &'a Claim> {
         let has_node = |claim: &Claim| {
             let id = claim.status.provider_id.as_deref();
-            id.is_some_and(|id| world.nodes_on_machine(id).next().is_some())
+            id.is_some_and(|id| world.nodes_on_instance(id).next().is_some())
         };
         let claims = world.claims.values().map(Arc::as_ref);
         claims.filter(move |claim| !world.is_leaving(claim) && !has_node(claim))
@@ -55,61 +55,63 @@ impl<'a> Arrivals<'a> {
     /// A stored claim without a node, with the pods meant for it.
     pub(crate) fn of_claim(&mut self, claim: &Claim, pods: Vec<BoundPod>) -> NodeView {
         let amounts = self.amounts_of_claim(claim);
-        view(&claim.wish, amounts, pods)
+        view(&claim.spec, amounts, pods)
     }
 
     /// A claim that is not stored yet, with the pods meant for it.
     pub(crate) fn of_decision(&mut self, claim: &NewClaim, pods: Vec<BoundPod>) -> NodeView {
-        let amounts = self.amounts_of_wish(&claim.wish);
-        view(&claim.wish, amounts, pods)
+        let amounts = self.amounts_of_spec(&claim.spec);
+        view(&claim.spec, amounts, pods)
     }
 
-    /// What a stored claim's machine has, as far as it is known.
+    /// What a stored claim's instance has, as far as it is known.
     pub(crate) fn amounts_of_claim(&mut self, claim: &Claim) -> Amounts {
         let status = &claim.status;
         if !status.capacity.is_empty() {
             let (capacity, allocatable) = (status.capacity.clone(), status.allocatable.clone());
             return Amounts { capacity: one_node(capacity), allocatable };
         }
-        if let Some(machine) = self.world.memory.launched.get(&claim.meta.uid) {
-            let capacity = one_node(machine.capacity.clone());
-            return Amounts { capacity, allocatable: machine.allocatable.clone() };
+        if let Some(instance) = self.world.memory.launched.get(&claim.meta.uid) {
+            let capacity = one_node(instance.capacity.clone());
+            return Amounts { capacity, allocatable: instance.allocatable.clone() };
         }
-        self.amounts_of_wish(&claim.wish)
+        self.amounts_of_spec(&claim.spec)
     }
 
-    /// What a claim's machine will have: the most that counts against limits, the least that pods
-    /// can count on. Where nobody knows its machines, it has what it must at least offer.
-    pub(crate) fn amounts_of_wish(&mut self, wish: &NodeClaim) -> Amounts {
+    /// What a claim's instance will have: the most that counts against limits, the least that pods
+    /// can count on. Where nobody knows its instances, it has what it must at least offer.
+    pub(crate) fn amounts_of_spec(&mut self, spec: &NodeClaim) -> Amounts {
         let is_type = |key: &str, operator| key == INSTANCE_TYPE && operator == Operator::In;
-        let entries = &wish.spec.requirements;
+        let entries = &spec.node.requirements;
         let named = entries.iter().find(|entry| is_type(&entry.key, entry.operator));
-        let pool = wish.labels.get(NODE_POOL).map_or("", String::as_str);
-        let machines = self.machines(pool);
+        let pool = spec.labels.get(NODE_POOL).map_or("", String::as_str);
+        let instances = self.instances(pool);
         let options = named.into_iter().flat_map(|entry| &entry.values);
-        let amounts = merge(options.filter_map(|name| machines.get(name.as_str())));
+        let amounts = merge(options.filter_map(|name| instances.get(name.as_str())));
         let mut amounts = amounts.unwrap_or_else(|| Amounts {
-            capacity: wish.requests.clone(),
-            allocatable: wish.requests.clone(),
+            capacity: spec.requests.clone(),
+            allocatable: spec.requests.clone(),
         });
         amounts.capacity = one_node(amounts.capacity);
         amounts
     }
 
-    fn machines(&mut self, pool: &str) -> &FxHashMap<&'a str, Amounts> {
-        let offers = self.world.offers.get(pool).map_or(&[][..], |offers| offers);
-        let read = || offers.iter().map(|machine| (machine.name.as_str(), amounts(machine)));
+    fn instances(&mut self, pool: &str) -> &FxHashMap<&'a str, Amounts> {
+        let instance_types =
+            self.world.instance_types.get(pool).map_or(&[][..], |instance_types| instance_types);
+        let read =
+            || instance_types.iter().map(|instance| (instance.name.as_str(), amounts(instance)));
         self.pools.entry(pool.to_owned()).or_insert_with(|| read().collect())
     }
 }
 
-fn view(wish: &NodeClaim, amounts: Amounts, pods: Vec<BoundPod>) -> NodeView {
-    let labels = labels_to_come(&wish.labels, &wish.spec.requirements);
+fn view(spec: &NodeClaim, amounts: Amounts, pods: Vec<BoundPod>) -> NodeView {
+    let labels = labels_to_come(&spec.labels, &spec.node.requirements);
     NodeView {
-        name: wish.name.clone(),
+        name: spec.name.clone(),
         pool: labels.get(NODE_POOL).cloned(),
         labels,
-        taints: wish.spec.taints.clone(),
+        taints: spec.node.taints.clone(),
         initialized: false,
         capacity: amounts.capacity,
         allocatable: amounts.allocatable,
@@ -118,16 +120,16 @@ fn view(wish: &NodeClaim, amounts: Amounts, pods: Vec<BoundPod>) -> NodeView {
     }
 }
 
-/// What a machine has, whichever of its offerings is bought.
-fn amounts(machine: &InstanceType) -> Amounts {
-    let mut least = machine.allocatable();
-    let mut most = machine.capacity.clone();
-    for offering in machine.offerings.iter().filter(|offering| offering.available) {
+/// What an instance has, whichever of its offerings is bought.
+fn amounts(instance: &InstanceType) -> Amounts {
+    let mut least = instance.allocatable();
+    let mut most = instance.capacity.clone();
+    for offering in instance.offerings.iter().filter(|offering| offering.available) {
         if offering.capacity_override.is_empty() && offering.overhead_override.is_none() {
             continue;
         }
         most.raise_to(&offering.capacity_override);
-        lower_to(&mut least, &machine.allocatable_of(offering));
+        lower_to(&mut least, &instance.allocatable_of(offering));
     }
     Amounts { capacity: most, allocatable: least }
 }

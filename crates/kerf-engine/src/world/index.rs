@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::World;
-use crate::observed::{Claim, Name, Node, Pod, PodKey, Standing, VolumeAttachment};
+use crate::observed::{Claim, Name, Node, Pod, PodKey, PodPhase, VolumeAttachment};
 
 /// Objects by what planners ask for, in the order of their names. They are shared with the world,
 /// so that an answer is the object itself and not a name to look up.
@@ -15,8 +15,8 @@ pub(super) struct Index {
     pods_on: Groups<PodKey, Pod>,
     unschedulable: BTreeMap<PodKey, Arc<Pod>>,
     unjudged: BTreeMap<PodKey, Arc<Pod>>,
-    nodes_on_machine: Groups<Name, Node>,
-    claim_on_machine: FxHashMap<Arc<str>, Arc<Claim>>,
+    nodes_on_instance: Groups<Name, Node>,
+    claim_of_instance: FxHashMap<Arc<str>, Arc<Claim>>,
     claims_of_pool: Groups<Name, Claim>,
     attachments_on: Groups<Name, VolumeAttachment>,
 }
@@ -40,27 +40,27 @@ impl World {
         self.index.unjudged.values().map(Arc::as_ref)
     }
 
-    /// The nodes that say they run on a machine; more than one is a fault.
-    pub fn nodes_on_machine(&self, provider_id: &str) -> impl Iterator<Item = &Node> {
-        members(&self.index.nodes_on_machine, provider_id)
+    /// The nodes that say they run on an instance; more than one is a fault.
+    pub fn nodes_on_instance(&self, provider_id: &str) -> impl Iterator<Item = &Node> {
+        members(&self.index.nodes_on_instance, provider_id)
     }
 
-    /// The claim a node belongs to: the one with the same machine.
+    /// The claim a node belongs to: the one with the same instance.
     #[must_use]
     pub fn claim_of(&self, node: &Node) -> Option<&Claim> {
-        self.claim_on_machine(node.provider_id.as_deref()?)
+        self.claim_of_instance(node.provider_id.as_deref()?)
     }
 
-    /// The claim whose machine this is.
+    /// The claim whose instance this is.
     #[must_use]
-    pub fn claim_on_machine(&self, provider_id: &str) -> Option<&Claim> {
-        self.index.claim_on_machine.get(provider_id).map(Arc::as_ref)
+    pub fn claim_of_instance(&self, provider_id: &str) -> Option<&Claim> {
+        self.index.claim_of_instance.get(provider_id).map(Arc::as_ref)
     }
 
-    /// The node of a claim, if exactly one says it runs on its machine.
+    /// The node of a claim, if exactly one says it runs on its instance.
     #[must_use]
     pub fn node_of(&self, claim: &Claim) -> Option<&Node> {
-        let mut nodes = self.nodes_on_machine(claim.status.provider_id.as_deref()?);
+        let mut nodes = self.nodes_on_instance(claim.status.provider_id.as_deref()?);
         let node = nodes.next()?;
         nodes.next().is_none().then_some(node)
     }
@@ -78,40 +78,40 @@ impl World {
 
 impl Index {
     pub(super) fn add_pod(&mut self, pod: &Arc<Pod>) {
-        match &pod.standing {
-            Standing::Bound { node } => enter(&mut self.pods_on, node, &pod.key, pod),
-            Standing::Unschedulable { .. } => {
+        match &pod.phase {
+            PodPhase::Bound { node } => enter(&mut self.pods_on, node, &pod.key, pod),
+            PodPhase::Unschedulable { .. } => {
                 self.unschedulable.insert(pod.key.clone(), pod.clone());
             }
-            Standing::Unjudged => drop(self.unjudged.insert(pod.key.clone(), pod.clone())),
-            Standing::Waiting | Standing::Ended { .. } => {}
+            PodPhase::Unjudged => drop(self.unjudged.insert(pod.key.clone(), pod.clone())),
+            PodPhase::Waiting | PodPhase::Ended { .. } => {}
         }
     }
 
     pub(super) fn remove_pod(&mut self, pod: &Pod) {
-        match &pod.standing {
-            Standing::Bound { node } => leave(&mut self.pods_on, node, &pod.key),
-            Standing::Unschedulable { .. } => drop(self.unschedulable.remove(&pod.key)),
-            Standing::Unjudged => drop(self.unjudged.remove(&pod.key)),
-            Standing::Waiting | Standing::Ended { .. } => {}
+        match &pod.phase {
+            PodPhase::Bound { node } => leave(&mut self.pods_on, node, &pod.key),
+            PodPhase::Unschedulable { .. } => drop(self.unschedulable.remove(&pod.key)),
+            PodPhase::Unjudged => drop(self.unjudged.remove(&pod.key)),
+            PodPhase::Waiting | PodPhase::Ended { .. } => {}
         }
     }
 
     pub(super) fn add_node(&mut self, node: &Arc<Node>) {
         if let Some(id) = &node.provider_id {
-            enter(&mut self.nodes_on_machine, id, &node.meta.name, node);
+            enter(&mut self.nodes_on_instance, id, &node.meta.name, node);
         }
     }
 
     pub(super) fn remove_node(&mut self, node: &Node) {
         if let Some(id) = &node.provider_id {
-            leave(&mut self.nodes_on_machine, id, &node.meta.name);
+            leave(&mut self.nodes_on_instance, id, &node.meta.name);
         }
     }
 
     pub(super) fn add_claim(&mut self, claim: &Arc<Claim>) {
         if let Some(id) = &claim.status.provider_id {
-            self.claim_on_machine.insert(id.clone(), claim.clone());
+            self.claim_of_instance.insert(id.clone(), claim.clone());
         }
         if let Some(pool) = claim.pool() {
             enter(&mut self.claims_of_pool, &Arc::from(pool), &claim.meta.name, claim);
@@ -120,7 +120,7 @@ impl Index {
 
     pub(super) fn remove_claim(&mut self, claim: &Claim) {
         if let Some(id) = &claim.status.provider_id {
-            self.claim_on_machine.remove(id);
+            self.claim_of_instance.remove(id);
         }
         if let Some(pool) = claim.pool() {
             leave(&mut self.claims_of_pool, pool, &claim.meta.name);

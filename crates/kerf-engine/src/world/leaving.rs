@@ -5,7 +5,7 @@ use crate::condition::claim::INSTANCE_TERMINATING;
 use crate::observed::{Claim, Node};
 
 impl World {
-    /// Whether a claim is on its way out: chosen for removal, deleted, or its machine ending or
+    /// Whether a claim is on its way out: chosen for removal, deleted, or its instance ending or
     /// announced to.
     #[must_use]
     pub fn is_leaving(&self, claim: &Claim) -> bool {

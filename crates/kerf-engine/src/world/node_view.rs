@@ -31,7 +31,7 @@ impl Node {
 
 impl World {
     /// A node with these pods on it, or `None` while it cannot be counted on: a managed one needs
-    /// the machine's id, and its kind until it has come up.
+    /// the instance's id, and its kind until it has come up.
     ///
     /// Until a managed node is registered its claim's labels and taints count, and until it is
     /// initialized its claim fills in the resources it does not report yet; taints that pass by
@@ -45,7 +45,7 @@ impl World {
         }
         let labels = match claim {
             Some(claim) if !node.is_registered() => {
-                labels_to_come(&claim.wish.labels, &claim.wish.spec.requirements)
+                labels_to_come(&claim.spec.labels, &claim.spec.node.requirements)
             }
             _ => node.labels.clone(),
         };
@@ -99,12 +99,12 @@ fn taints(node: &Node, claim: Option<&Claim>, managed: bool) -> Vec<Taint> {
     let mut taints = match claim {
         Some(claim) if !node.is_registered() => {
             let closed = node.taints.iter().filter(|taint| taint.key == UNSCHEDULABLE_KEY);
-            claim.wish.spec.taints.iter().chain(closed).cloned().collect()
+            claim.spec.node.taints.iter().chain(closed).cloned().collect()
         }
         _ => node.taints.clone(),
     };
     if managed && !node.is_initialized() {
-        let startup = claim.map_or(&[][..], |claim| &claim.wish.spec.startup_taints);
+        let startup = claim.map_or(&[][..], |claim| &claim.spec.node.startup_taints);
         taints.retain(|taint| !is_known_ephemeral(taint) && !startup.contains(taint));
     }
     taints

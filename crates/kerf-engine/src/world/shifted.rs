@@ -18,27 +18,27 @@ impl World {
         self.shifted.get(labels.get(ZONE)?.as_str())
     }
 
-    /// The zone a claim's machine is in, if the cluster is shifted away from it.
+    /// The zone a claim's instance is in, if the cluster is shifted away from it.
     #[must_use]
     pub fn shifted_zone_of(&self, claim: &Claim) -> Option<&ShiftedZone> {
-        self.shifted_zone(&claim.wish.labels).or_else(|| {
+        self.shifted_zone(&claim.spec.labels).or_else(|| {
             let launched = self.memory.launched.get(&claim.meta.uid);
-            launched.and_then(|machine| self.shifted_zone(&machine.labels))
+            launched.and_then(|instance| self.shifted_zone(&instance.labels))
         })
     }
 
-    /// The zone of a machine, by its claim, node or the cloud's list, if the cluster is shifted
+    /// The zone of an instance, by its claim, node or the cloud's list, if the cluster is shifted
     /// away from it.
     #[must_use]
-    pub fn shifted_zone_of_machine(
+    pub fn shifted_zone_of_instance(
         &self,
         claim: &Name,
         provider_id: Option<&str>,
     ) -> Option<&ShiftedZone> {
         let claim = self.claims.get(claim);
-        let listed = || self.memory.machines.as_ref()?.machines.get(provider_id?);
+        let listed = || self.memory.instances.as_ref()?.instances.get(provider_id?);
         let of_node = || {
-            let mut nodes = self.nodes_on_machine(provider_id?);
+            let mut nodes = self.nodes_on_instance(provider_id?);
             nodes.find_map(|node| self.shifted_zone(&node.labels))
         };
         claim

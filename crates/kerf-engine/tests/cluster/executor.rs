@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use kerf_engine::action::{Action, Deed, MetadataPatch, NewClaim, NodePatch};
-use kerf_engine::event::{Event, Failure, Key, Machine, Object, Outcome};
+use kerf_engine::action::{Action, ActionKind, MetadataPatch, NewClaim, NodePatch};
+use kerf_engine::event::{Event, Failure, Instance, Key, Object, Outcome};
 use kerf_engine::observed::{Claim, ClaimStatus, Name, PodKey, Revision};
 use kerf_engine::time::{Span, Time};
 use kerf_model::labels::well_known::{CAPACITY_TYPE, INSTANCE_TYPE, TERMINATION_FINALIZER, ZONE};
@@ -11,76 +11,80 @@ use kerf_model::labels::well_known::{CAPACITY_TYPE, INSTANCE_TYPE, TERMINATION_F
 use super::Cluster;
 use super::objects::{booting_node, meta, resources};
 
-/// How long a machine takes until its node shows up, and again until it is ready.
+/// How long an instance takes until its node shows up, and again until it is ready.
 const BOOT: Span = Span::from_seconds(10);
 
 impl Cluster {
     /// Carries an action out and lets the engine know what came of it.
     pub(crate) fn carry_out(&mut self, action: Action) {
-        if let Some(outcome) = self.effect(&action.deed) {
+        if let Some(outcome) = self.effect(&action.kind) {
             self.news.push_back(Event::Finished { action: action.id, outcome });
         }
     }
 
-    /// What a deed does, without telling what came of it.
-    pub(crate) fn effect(&mut self, deed: &Deed) -> Option<Outcome> {
-        if (self.ignores)(deed) {
+    /// What an action does, without telling what came of it.
+    pub(crate) fn effect(&mut self, kind: &ActionKind) -> Option<Outcome> {
+        if (self.ignores)(kind) {
             return None;
         }
-        if let Some(failure) = (self.refuses)(deed) {
+        if let Some(failure) = (self.refuses)(kind) {
             return Some(Outcome::Failed(failure));
         }
-        Some(match deed {
-            Deed::CreateClaim(wish) => self.create(wish),
-            Deed::PatchClaim { name, revision, patch } => self.patch_claim(name, *revision, patch),
-            Deed::WriteClaimStatus { name, revision, status } => {
+        Some(match kind {
+            ActionKind::CreateClaim(spec) => self.create(spec),
+            ActionKind::PatchClaim { name, revision, patch } => {
+                self.patch_claim(name, *revision, patch)
+            }
+            ActionKind::WriteClaimStatus { name, revision, status } => {
                 self.write_status(name, *revision, status)
             }
-            Deed::DeleteClaim { name, .. } => self.ask_deletion(&Key::Claim(name.clone())),
-            Deed::PatchNode { name, patch, .. } => self.patch_node(name, patch),
-            Deed::DeleteNode { name, .. } => self.ask_deletion(&Key::Node(name.clone())),
-            Deed::EvictPod { pod, .. } => self.evict(pod),
-            Deed::DeletePod { pod, grace_seconds, .. } => {
+            ActionKind::DeleteClaim { name, .. } => self.ask_deletion(&Key::Claim(name.clone())),
+            ActionKind::PatchNode { name, patch, .. } => self.patch_node(name, patch),
+            ActionKind::DeleteNode { name, .. } => self.ask_deletion(&Key::Node(name.clone())),
+            ActionKind::EvictPod { pod, .. } => self.evict(pod),
+            ActionKind::DeletePod { pod, grace_seconds, .. } => {
                 self.end_pod(pod, Span::from_seconds(*grace_seconds))
             }
-            Deed::PatchPool { name, annotations, .. } => {
+            ActionKind::PatchPool { name, annotations, .. } => {
                 self.stored(&Key::Pool(name.clone()), |object| {
                     if let Object::Pool(pool) = object {
                         pool.annotations.extend(annotations.clone());
                     }
                 })
             }
-            Deed::WritePoolStatus { name, status, .. } => {
+            ActionKind::WritePoolStatus { name, status, .. } => {
                 self.stored(&Key::Pool(name.clone()), |object| {
                     if let Object::Pool(pool) = object {
                         pool.status = (**status).clone();
                     }
                 })
             }
-            Deed::Launch(claim) => self.launch(claim),
-            Deed::Terminate { claim, provider_id } => self.terminate(claim, provider_id.as_ref()),
-            Deed::ListMachines => {
-                let ended = self.machines.iter().filter(|(_, machine)| machine.is_ending);
+            ActionKind::Launch(claim) => self.launch(claim),
+            ActionKind::Terminate { claim, provider_id } => {
+                self.terminate(claim, provider_id.as_ref())
+            }
+            ActionKind::ListInstances => {
+                let ended = self.instances.iter().filter(|(_, instance)| instance.is_ending);
                 let ended: Vec<String> = ended.map(|(uid, _)| uid.clone()).collect();
                 ended.iter().for_each(|uid| self.vanish(uid));
-                Outcome::Machines(self.machines.values().cloned().map(Arc::new).collect())
+                Outcome::Instances(self.instances.values().cloned().map(Arc::new).collect())
             }
-            Deed::Solve(problem) => Outcome::Solved(Box::new(kerf_scheduler::solve(problem))),
+            ActionKind::Solve(problem) => Outcome::Solved(Box::new(kerf_scheduler::solve(problem))),
         })
     }
 
-    fn create(&mut self, wish: &NewClaim) -> Outcome {
-        let key = Key::Claim(wish.wish.name.as_str().into());
+    fn create(&mut self, spec: &NewClaim) -> Outcome {
+        let key = Key::Claim(spec.spec.name.as_str().into());
         if let Some(object) = self.objects.get(&key) {
             return Outcome::Stored(Box::new(object.clone()));
         }
-        let mut meta = meta(&wish.wish.name);
+        let mut meta = meta(&spec.spec.name);
         meta.created_at = Time::from_seconds(self.now.seconds());
         let claim = Claim {
             meta,
-            wish: wish.wish.clone(),
+            spec: spec.spec.clone(),
             finalizers: vec![TERMINATION_FINALIZER.to_owned()],
-            owner_pool: Some(wish.pool.1.clone()),
+            owner_pool: Some(spec.pool.1.clone()),
             status: ClaimStatus::default(),
         };
         Outcome::Stored(Box::new(self.store(Object::Claim(claim))))
@@ -89,8 +93,8 @@ impl Cluster {
     fn patch_claim(&mut self, name: &Name, at: Revision, patch: &MetadataPatch) -> Outcome {
         self.changed(&Key::Claim(name.clone()), at, |object| {
             let Object::Claim(claim) = object else { unreachable!("a claim's key") };
-            claim.wish.labels.extend(patch.labels.clone());
-            claim.wish.annotations.extend(patch.annotations.clone());
+            claim.spec.labels.extend(patch.labels.clone());
+            claim.spec.annotations.extend(patch.annotations.clone());
             if let Some(finalizers) = &patch.finalizers {
                 claim.finalizers.clone_from(finalizers);
             }
@@ -178,8 +182,8 @@ impl Cluster {
                 && stored.finalizers.iter().any(|own| own == TERMINATION_FINALIZER)
         });
         let uid = claim.meta.uid.to_string();
-        if let Some(machine) = self.machines.get(&uid) {
-            return Outcome::Launched(Arc::new(machine.clone()));
+        if let Some(instance) = self.instances.get(&uid) {
+            return Outcome::Launched(Arc::new(instance.clone()));
         }
         assert!(
             is_safe || self.made.contains_key(&uid),
@@ -188,38 +192,38 @@ impl Cluster {
         if let Some(failure) = &self.launch_fails {
             return Outcome::Failed(failure.clone());
         }
-        let machine = self.machine_of_offer(claim).unwrap_or_else(|| machine_for(claim));
+        let instance = self.instance_of_type(claim).unwrap_or_else(|| instance_for(claim));
         *self.made.entry(uid.clone()).or_default() += 1;
-        self.machines.insert(uid.clone(), machine.clone());
+        self.instances.insert(uid.clone(), instance.clone());
         self.booting.insert(uid, self.now + BOOT);
-        Outcome::Launched(Arc::new(machine))
+        Outcome::Launched(Arc::new(instance))
     }
 
     /// The first request starts the end, the next finds nothing.
     fn terminate(&mut self, claim: &Name, provider_id: Option<&Arc<str>>) -> Outcome {
-        let fits = |machine: &Machine| match provider_id {
-            Some(id) => machine.provider_id == *id,
-            None => machine.claim.as_ref() == Some(claim),
+        let fits = |instance: &Instance| match provider_id {
+            Some(id) => instance.provider_id == *id,
+            None => instance.claim.as_ref() == Some(claim),
         };
-        let Some((uid, machine)) = self.machines.iter_mut().find(|(_, machine)| fits(machine))
+        let Some((uid, instance)) = self.instances.iter_mut().find(|(_, instance)| fits(instance))
         else {
             return Outcome::NotFound;
         };
         let uid = uid.clone();
         self.booting.remove(&uid);
-        if machine.is_ending {
+        if instance.is_ending {
             self.vanish(&uid);
             return Outcome::NotFound;
         }
-        machine.is_ending = true;
+        instance.is_ending = true;
         Outcome::Done
     }
 
-    /// A machine is gone; the cloud's controller asks for the deletion of its node.
+    /// An instance is gone; the cloud's controller asks for the deletion of its node.
     fn vanish(&mut self, uid: &str) {
-        let Some(machine) = self.machines.remove(uid) else { return };
+        let Some(instance) = self.instances.remove(uid) else { return };
         let nodes = self.nodes().into_iter();
-        let nodes = nodes.filter(|node| node.provider_id.as_ref() == Some(&machine.provider_id));
+        let nodes = nodes.filter(|node| node.provider_id.as_ref() == Some(&instance.provider_id));
         let keys: Vec<Key> = nodes.map(|node| Key::Node(node.meta.name.clone())).collect();
         keys.iter().for_each(|key| delete(self, key));
     }
@@ -246,7 +250,7 @@ impl Cluster {
     }
 
     fn boot(&mut self, uid: &str) {
-        let Some(machine) = self.machines.get(uid).cloned() else { return };
+        let Some(instance) = self.instances.get(uid).cloned() else { return };
         let claims = self.objects.values().filter_map(|object| match object {
             Object::Claim(claim) => Some(claim),
             _ => None,
@@ -256,9 +260,9 @@ impl Cluster {
             self.booting.remove(uid);
             return;
         };
-        let mut node = booting_node(&claim, &machine.provider_id, self.now);
-        node.capacity.clone_from(&machine.capacity);
-        node.allocatable.clone_from(&machine.allocatable);
+        let mut node = booting_node(&claim, &instance.provider_id, self.now);
+        node.capacity.clone_from(&instance.capacity);
+        node.allocatable.clone_from(&instance.allocatable);
         let key = Key::Node(node.meta.name.clone());
         if self.objects.contains_key(&key) {
             self.booting.remove(uid);
@@ -273,10 +277,10 @@ impl Cluster {
     }
 }
 
-/// The machine the cloud makes for a claim.
-pub(crate) fn machine_for(claim: &Claim) -> Machine {
+/// The instance the cloud makes for a claim.
+pub(crate) fn instance_for(claim: &Claim) -> Instance {
     let label = |key: &str, value: &str| (key.to_owned(), value.to_owned());
-    Machine {
+    Instance {
         provider_id: format!("kwok://{}", claim.meta.uid).into(),
         claim: Some(claim.meta.name.clone()),
         image_id: Some("image".to_owned()),

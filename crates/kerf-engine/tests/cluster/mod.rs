@@ -19,12 +19,12 @@ pub(crate) mod workload;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use kerf_engine::action::{Action, Deed};
-use kerf_engine::announcement::Announcement;
-use kerf_engine::event::{Event, Failure, Key, Kind, Machine, Object};
-use kerf_engine::measure::Measure;
+use kerf_engine::action::{Action, ActionKind};
+use kerf_engine::event::{Event, Failure, Instance, Key, Kind, Object};
+use kerf_engine::kubernetes_event::KubernetesEvent;
 use kerf_engine::notice::Settled;
 use kerf_engine::observed::{Claim, Name, Node, Pod, Pool, Revision};
+use kerf_engine::sample::Sample;
 use kerf_engine::time::{Span, Time};
 use kerf_engine::{Engine, Settings};
 use kerf_model::instance_type::InstanceType;
@@ -43,29 +43,29 @@ pub(crate) struct Cluster {
     pub(crate) objects: BTreeMap<Key, Object>,
     /// Every action ever ordered.
     pub(crate) actions: Vec<(Time, Action)>,
-    pub(crate) announcements: Vec<Announcement>,
-    pub(crate) measures: Vec<Measure>,
+    pub(crate) kubernetes_events: Vec<KubernetesEvent>,
+    pub(crate) samples: Vec<Sample>,
     pub(crate) settled: Vec<Settled>,
-    /// The cloud's machines by the claim uid they were launched for.
-    pub(crate) machines: BTreeMap<String, Machine>,
-    /// How often a machine was really made, by claim uid.
+    /// The cloud's instances by the claim uid they were launched for.
+    pub(crate) instances: BTreeMap<String, Instance>,
+    /// How often an instance was really made, by claim uid.
     pub(crate) made: BTreeMap<String, u32>,
     /// What the cloud answers to every launch, if it refuses.
     pub(crate) launch_fails: Option<Failure>,
-    /// Whether launched machines become nodes by themselves.
+    /// Whether launched instances become nodes by themselves.
     pub(crate) boots: bool,
     /// Pods a budget never lets go.
     pub(crate) unevictable: BTreeSet<String>,
     /// Pods that never end.
     pub(crate) immortal: BTreeSet<String>,
-    /// Which deeds answer nothing at all: neither effect nor outcome.
-    pub(crate) ignores: fn(&Deed) -> bool,
-    /// Which deeds fail without any effect.
-    pub(crate) refuses: fn(&Deed) -> Option<Failure>,
+    /// Which actions answer nothing at all: neither effect nor outcome.
+    pub(crate) ignores: fn(&ActionKind) -> bool,
+    /// Which actions fail without any effect.
+    pub(crate) refuses: fn(&ActionKind) -> Option<Failure>,
     /// Whether watches are silent: only outcomes are heard.
     pub(crate) is_deaf: bool,
     /// What each pool's nodes can be made of.
-    pub(crate) offers: BTreeMap<Name, Arc<[InstanceType]>>,
+    pub(crate) instance_types: BTreeMap<Name, Arc<[InstanceType]>>,
     pub(crate) news: VecDeque<Event>,
     pub(crate) booting: BTreeMap<String, Time>,
     pub(crate) revision: u64,
@@ -82,10 +82,10 @@ impl Cluster {
             now: START,
             objects: BTreeMap::new(),
             actions: Vec::new(),
-            announcements: Vec::new(),
-            measures: Vec::new(),
+            kubernetes_events: Vec::new(),
+            samples: Vec::new(),
             settled: Vec::new(),
-            machines: BTreeMap::new(),
+            instances: BTreeMap::new(),
             made: BTreeMap::new(),
             launch_fails: None,
             boots: true,
@@ -94,7 +94,7 @@ impl Cluster {
             ignores: |_| false,
             refuses: |_| None,
             is_deaf: false,
-            offers: BTreeMap::new(),
+            instance_types: BTreeMap::new(),
             news: VecDeque::new(),
             booting: BTreeMap::new(),
             revision: 0,
@@ -173,8 +173,8 @@ impl Cluster {
     /// Asks for orders and notes them.
     pub(crate) fn decide(&mut self) -> Vec<Action> {
         let orders = self.engine.decide(self.now);
-        self.announcements.extend(orders.announcements);
-        self.measures.extend(orders.measures);
+        self.kubernetes_events.extend(orders.kubernetes_events);
+        self.samples.extend(orders.samples);
         self.settled.extend(orders.settled);
         self.actions.extend(orders.actions.iter().map(|action| (self.now, action.clone())));
         orders.actions
@@ -258,27 +258,27 @@ impl Cluster {
         executor::delete(self, key);
     }
 
-    /// The names of all deeds so far, without repeats in a row.
+    /// The names of all actions so far, without repeats in a row.
     pub(crate) fn story(&self) -> Vec<&'static str> {
         let mut names: Vec<&'static str> =
-            self.actions.iter().map(|(_, action)| objects::name_of(&action.deed)).collect();
+            self.actions.iter().map(|(_, action)| objects::name_of(&action.kind)).collect();
         names.dedup();
         names
     }
 
-    /// How many deeds there were so far that fit.
-    pub(crate) fn count(&self, fits: impl Fn(&Deed) -> bool) -> usize {
-        self.actions.iter().filter(|(_, action)| fits(&action.deed)).count()
+    /// How many actions there were so far that fit.
+    pub(crate) fn count(&self, fits: impl Fn(&ActionKind) -> bool) -> usize {
+        self.actions.iter().filter(|(_, action)| fits(&action.kind)).count()
     }
 
     pub(crate) fn has_said(&self, reason: &str) -> bool {
-        self.announcements.iter().any(|news| news.reason == reason)
+        self.kubernetes_events.iter().any(|news| news.reason == reason)
     }
 
     /// How often a counter was raised with a label of that value, or at all.
     pub(crate) fn counted(&self, wanted: &str, value: &str) -> u64 {
-        let counts = self.measures.iter().filter_map(|measure| match measure {
-            Measure::Count { metric, labels, by } if *metric == wanted => {
+        let counts = self.samples.iter().filter_map(|sample| match sample {
+            Sample::Count { metric, labels, by } if *metric == wanted => {
                 let fits = value.is_empty() || labels.iter().any(|(_, label)| label == value);
                 fits.then_some(*by)
             }

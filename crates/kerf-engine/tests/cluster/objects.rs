@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kerf_engine::action::Deed;
+use kerf_engine::action::ActionKind;
 use kerf_engine::event::Object;
 use kerf_engine::observed::{
     Claim, ClaimStatus, DoNotDisrupt, Meta, Node, NodeClass, NodeProfile, Pod, PodKey, PodOwner,
-    Pool, PoolStatus, Readiness, Revision, Standing, VolumeAttachment,
+    PodPhase, Pool, PoolStatus, Readiness, Revision, VolumeAttachment,
 };
 use kerf_engine::time::{Span, Time};
 use kerf_model::budget::BudgetList;
@@ -63,7 +63,7 @@ pub(crate) fn node_spec() -> NodeSpec {
 pub(crate) fn pool(name: &str) -> Pool {
     let template =
         NodeTemplate { labels: BTreeMap::new(), annotations: BTreeMap::new(), spec: node_spec() };
-    let wish = NodePool {
+    let spec = NodePool {
         name: name.to_owned(),
         weight: 0,
         sizing: Sizing::Dynamic,
@@ -78,7 +78,7 @@ pub(crate) fn pool(name: &str) -> Pool {
     };
     Pool {
         meta: meta(name),
-        wish: Arc::new(wish),
+        spec: Arc::new(spec),
         annotations: BTreeMap::new(),
         faults: Vec::new(),
         status: PoolStatus::default(),
@@ -91,16 +91,16 @@ pub(crate) fn claim(name: &str) -> Claim {
         (NODE_POOL.to_owned(), "pool".to_owned()),
         (format!("{CLASS_GROUP}/kwoknodeclass"), "default".to_owned()),
     ]);
-    let wish = NodeClaim {
+    let spec = NodeClaim {
         name: name.to_owned(),
         labels,
         annotations: BTreeMap::new(),
-        spec: node_spec(),
+        node: node_spec(),
         requests: resources("1", "1Gi"),
     };
     Claim {
         meta: meta(name),
-        wish,
+        spec,
         finalizers: vec![TERMINATION_FINALIZER.to_owned()],
         owner_pool: Some("pool-uid".into()),
         status: ClaimStatus::default(),
@@ -108,7 +108,7 @@ pub(crate) fn claim(name: &str) -> Claim {
 }
 
 pub(crate) fn grace(claim: &mut Claim, seconds: i64) {
-    claim.wish.spec.termination_grace = GoDuration::from_seconds(seconds);
+    claim.spec.node.termination_grace = GoDuration::from_seconds(seconds);
 }
 
 pub(crate) fn pod_key(name: &str) -> PodKey {
@@ -121,7 +121,7 @@ pub(crate) fn pod(name: &str, node: &str) -> Pod {
         key: pod_key(name),
         meta: meta(name),
         shape: Arc::new(PodShape::default()),
-        standing: Standing::Bound { node: node.into() },
+        phase: PodPhase::Bound { node: node.into() },
         owner: PodOwner::Other,
         is_ready: true,
         started_at: Some(START),
@@ -168,21 +168,21 @@ pub(crate) fn resources(cpu: &str, memory: &str) -> ResourceList {
         .collect()
 }
 
-pub(crate) fn name_of(deed: &Deed) -> &'static str {
-    match deed {
-        Deed::CreateClaim(_) => "create claim",
-        Deed::PatchClaim { .. } => "patch claim",
-        Deed::WriteClaimStatus { .. } => "write claim status",
-        Deed::DeleteClaim { .. } => "delete claim",
-        Deed::PatchNode { .. } => "patch node",
-        Deed::DeleteNode { .. } => "delete node",
-        Deed::EvictPod { .. } => "evict pod",
-        Deed::DeletePod { .. } => "delete pod",
-        Deed::PatchPool { .. } => "patch pool",
-        Deed::WritePoolStatus { .. } => "write pool status",
-        Deed::Launch(_) => "launch",
-        Deed::Terminate { .. } => "terminate",
-        Deed::ListMachines => "list machines",
-        Deed::Solve(_) => "solve",
+pub(crate) fn name_of(kind: &ActionKind) -> &'static str {
+    match kind {
+        ActionKind::CreateClaim(_) => "create claim",
+        ActionKind::PatchClaim { .. } => "patch claim",
+        ActionKind::WriteClaimStatus { .. } => "write claim status",
+        ActionKind::DeleteClaim { .. } => "delete claim",
+        ActionKind::PatchNode { .. } => "patch node",
+        ActionKind::DeleteNode { .. } => "delete node",
+        ActionKind::EvictPod { .. } => "evict pod",
+        ActionKind::DeletePod { .. } => "delete pod",
+        ActionKind::PatchPool { .. } => "patch pool",
+        ActionKind::WritePoolStatus { .. } => "write pool status",
+        ActionKind::Launch(_) => "launch",
+        ActionKind::Terminate { .. } => "terminate",
+        ActionKind::ListInstances => "list machines",
+        ActionKind::Solve(_) => "solve",
     }
 }

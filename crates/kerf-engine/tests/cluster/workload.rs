@@ -1,12 +1,12 @@
-//! Pods that wait, pools that can serve them, and the machines to do it with.
+//! Pods that wait, pools that can serve them, and the instances to do it with.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kerf_engine::action::{Action, Deed, NewClaim};
+use kerf_engine::action::{Action, ActionKind, NewClaim};
 use kerf_engine::condition::{Condition, READY, Status};
-use kerf_engine::event::{Event, Machine, Object, Outcome};
-use kerf_engine::observed::{Claim, Name, Pod, PodKey, Pool, Standing};
+use kerf_engine::event::{Event, Instance, Object, Outcome};
+use kerf_engine::observed::{Claim, Name, Pod, PodKey, PodPhase, Pool};
 use kerf_engine::time::Time;
 use kerf_model::instance_type::{InstanceType, Offering, Overhead};
 use kerf_model::labels::well_known::{CAPACITY_TYPE, INSTANCE_TYPE, ON_DEMAND, ZONE};
@@ -20,7 +20,7 @@ use kerf_scheduler::Problem;
 
 use super::{Cluster, START, meta, pod, pod_key, pool};
 
-/// Name, CPUs and price in micro-dollars of the machines there are.
+/// Name, CPUs and price in micro-dollars of the instances there are.
 const MACHINES: [(&str, i64, u64); 3] =
     [("m-2x", 2, 100_000), ("m-4x", 4, 200_000), ("m-8x", 8, 400_000)];
 const ZONES: [&str; 2] = ["zone-a", "zone-b"];
@@ -28,9 +28,9 @@ const ZONES: [&str; 2] = ["zone-a", "zone-b"];
 /// A pool that is ready to get nodes.
 pub(crate) fn ready_pool(name: &str, change: impl FnOnce(&mut NodePool)) -> Pool {
     let mut pool = pool(name);
-    let mut wish = (*pool.wish).clone();
-    change(&mut wish);
-    pool.wish = Arc::new(wish);
+    let mut spec = (*pool.spec).clone();
+    change(&mut spec);
+    pool.spec = Arc::new(spec);
     pool.status.conditions.0.push(Condition {
         kind: READY.to_owned(),
         status: Status::True,
@@ -42,10 +42,10 @@ pub(crate) fn ready_pool(name: &str, change: impl FnOnce(&mut NodePool)) -> Pool
     pool
 }
 
-/// The machines every pool can be made of.
-pub(crate) fn machines() -> Arc<[InstanceType]> {
+/// The instances every pool can be made of.
+pub(crate) fn instances() -> Arc<[InstanceType]> {
     let entry = |key: &str, value: &str| RequirementEntry::new(key, Operator::In, [value]);
-    let machine = |(name, cpu, micros): (&str, i64, u64)| InstanceType {
+    let instance = |(name, cpu, micros): (&str, i64, u64)| InstanceType {
         name: name.to_owned(),
         requirements: vec![
             entry(INSTANCE_TYPE, name),
@@ -65,7 +65,7 @@ pub(crate) fn machines() -> Arc<[InstanceType]> {
             })
             .into(),
     };
-    MACHINES.into_iter().map(machine).collect()
+    MACHINES.into_iter().map(instance).collect()
 }
 
 /// So many CPUs, four times as many gibibytes, and room for 110 pods.
@@ -90,7 +90,7 @@ pub(crate) fn waiting_pod(name: &str, cpu: &str, now: Time) -> Pod {
     let mut pod = pod(name, "");
     pod.meta.created_at = now;
     pod.shape = Arc::new(shape(cpu));
-    pod.standing = Standing::Unschedulable { since: now };
+    pod.phase = PodPhase::Unschedulable { since: now };
     (pod.is_ready, pod.started_at) = (false, None);
     pod
 }
@@ -103,16 +103,16 @@ impl Cluster {
         cluster
     }
 
-    /// A pool and the machines for it.
+    /// A pool and the instances for it.
     pub(crate) fn add_pool(&mut self, pool: Pool) {
-        self.offers.insert(pool.meta.name.clone(), machines());
+        self.instance_types.insert(pool.meta.name.clone(), instances());
         self.store(Object::Pool(pool));
         self.offer_all();
     }
 
     /// Tells what each pool's nodes can be made of.
     pub(crate) fn offer_all(&mut self) {
-        for (pool, instance_types) in self.offers.clone() {
+        for (pool, instance_types) in self.instance_types.clone() {
             self.news.push_back(Event::Offered { pool, instance_types });
         }
     }
@@ -146,7 +146,7 @@ impl Cluster {
         let now = self.now;
         self.edit(&key, |object| {
             let Object::Pod(pod) = object else { unreachable!("a pod's key") };
-            pod.standing = Standing::Bound { node: node.into() };
+            pod.phase = PodPhase::Bound { node: node.into() };
             (pod.is_ready, pod.started_at) = (true, Some(now));
         });
     }
@@ -176,8 +176,8 @@ impl Cluster {
 
     /// The claims that were ordered so far, in order.
     pub(crate) fn ordered_claims(&self) -> Vec<&NewClaim> {
-        let claims = self.actions.iter().filter_map(|(_, action)| match &action.deed {
-            Deed::CreateClaim(claim) => Some(&**claim),
+        let claims = self.actions.iter().filter_map(|(_, action)| match &action.kind {
+            ActionKind::CreateClaim(claim) => Some(&**claim),
             _ => None,
         });
         claims.collect()
@@ -185,8 +185,8 @@ impl Cluster {
 
     /// The questions that were asked so far, with their times.
     pub(crate) fn questions(&self) -> Vec<(Time, &Problem)> {
-        let asked = self.actions.iter().filter_map(|(at, action)| match &action.deed {
-            Deed::Solve(problem) => Some((*at, &**problem)),
+        let asked = self.actions.iter().filter_map(|(at, action)| match &action.kind {
+            ActionKind::Solve(problem) => Some((*at, &**problem)),
             _ => None,
         });
         asked.collect()
@@ -194,40 +194,40 @@ impl Cluster {
 
     /// Answers the last question that was held back.
     pub(crate) fn answer_last_question(&mut self) {
-        let is_question = |action: &&Action| matches!(action.deed, Deed::Solve(_));
+        let is_question = |action: &&Action| matches!(action.kind, ActionKind::Solve(_));
         let last = self.actions.iter().rev().map(|(_, action)| action).find(is_question);
         let action = last.expect("a question was asked").clone();
-        let Deed::Solve(problem) = &action.deed else { unreachable!("it is a question") };
+        let ActionKind::Solve(problem) = &action.kind else { unreachable!("it is a question") };
         let outcome = Outcome::Solved(Box::new(kerf_scheduler::solve(problem)));
         self.news.push_back(Event::Finished { action: action.id, outcome });
     }
 
     /// What people were told about a pod, node, claim or pool under this word.
     pub(crate) fn told(&self, reason: &str) -> Vec<&str> {
-        let news = self.announcements.iter().filter(|news| news.reason == reason);
+        let news = self.kubernetes_events.iter().filter(|news| news.reason == reason);
         news.map(|news| news.message.as_str()).collect()
     }
 
-    /// The cheapest machine on offer that a claim allows.
-    pub(crate) fn machine_of_offer(&self, claim: &Claim) -> Option<Machine> {
-        let offers = self.offers.get(claim.pool()?)?;
-        let entries = &claim.wish.spec.requirements;
+    /// The cheapest instance on offer that a claim allows.
+    pub(crate) fn instance_of_type(&self, claim: &Claim) -> Option<Instance> {
+        let instance_types = self.instance_types.get(claim.pool()?)?;
+        let entries = &claim.spec.node.requirements;
         let values = |key: &str| {
             let entry = entries.iter().find(|entry| entry.key == key)?;
             (entry.operator == Operator::In).then_some(&entry.values)
         };
         let named = values(INSTANCE_TYPE)?;
-        let machine = offers.iter().find(|machine| named.contains(&machine.name))?;
+        let instance = instance_types.iter().find(|instance| named.contains(&instance.name))?;
         let zone = values(ZONE).and_then(|zones| zones.first()).map_or(ZONES[0], |zone| zone);
-        let labels = [(ZONE, zone), (INSTANCE_TYPE, &machine.name), (CAPACITY_TYPE, ON_DEMAND)];
-        Some(Machine {
+        let labels = [(ZONE, zone), (INSTANCE_TYPE, &instance.name), (CAPACITY_TYPE, ON_DEMAND)];
+        Some(Instance {
             provider_id: format!("kwok://{}", claim.meta.uid).into(),
             claim: Some(claim.meta.name.clone()),
             image_id: None,
             labels: labels.map(|(key, value)| (key.to_owned(), value.to_owned())).into(),
             annotations: BTreeMap::new(),
-            capacity: machine.capacity.clone(),
-            allocatable: machine.allocatable(),
+            capacity: instance.capacity.clone(),
+            allocatable: instance.allocatable(),
             is_ending: false,
         })
     }
@@ -235,7 +235,7 @@ impl Cluster {
 
 /// The values a claim allows for a label.
 pub(crate) fn allowed<'a>(claim: &'a NewClaim, key: &str) -> Vec<&'a str> {
-    let entry = claim.wish.spec.requirements.iter().find(|entry| entry.key == key);
+    let entry = claim.spec.node.requirements.iter().find(|entry| entry.key == key);
     entry.map(|entry| entry.values.iter().map(String::as_str).collect()).unwrap_or_default()
 }
 

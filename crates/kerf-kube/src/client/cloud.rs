@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use kerf_engine::event::{Failure, Machine};
+use kerf_engine::event::{Failure, Instance};
 use kerf_engine::observed::{Claim, Name, Pool, ShiftedZone};
 use kerf_model::duration::GoDuration;
 use kerf_model::instance_type::InstanceType;
@@ -35,7 +35,7 @@ pub trait Cloud: Send + Sync + 'static {
 
     /// Comes when what pools are offered has changed since this was called, so that they are asked
     /// about anew at once.
-    fn offers_changed(&self) -> impl Future<Output = ()> + Send {
+    fn instance_types_changed(&self) -> impl Future<Output = ()> + Send {
         std::future::pending()
     }
 
@@ -44,22 +44,22 @@ pub trait Cloud: Send + Sync + 'static {
         None
     }
 
-    /// Launches a machine for a claim, or finds the one launched before: at most one ever for the
+    /// Launches an instance for a claim, or finds the one launched before: at most one ever for the
     /// claim's uid.
-    fn launch(&self, claim: &Claim) -> impl Future<Output = Result<Machine, Failure>> + Send;
+    fn launch(&self, claim: &Claim) -> impl Future<Output = Result<Instance, Failure>> + Send;
 
-    /// Asks for the end of a claim's machine; without an id, of whatever was launched for it.
+    /// Asks for the end of a claim's instance; without an id, of whatever was launched for it.
     fn terminate(
         &self,
         claim: &Name,
         provider_id: Option<&str>,
     ) -> impl Future<Output = Result<Ending, Failure>> + Send;
 
-    /// The machines that belong to this cluster.
-    fn machines(&self) -> impl Future<Output = Result<Vec<Machine>, Failure>> + Send;
+    /// The instances that belong to this cluster.
+    fn instances(&self) -> impl Future<Output = Result<Vec<Instance>, Failure>> + Send;
 }
 
-/// How far the end of a machine has come.
+/// How far the end of an instance has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// It is on its way out.

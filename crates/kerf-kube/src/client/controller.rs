@@ -1,7 +1,7 @@
 //! The running controller: one task owns the engine, everything else talks to it by channels.
 //!
 //! ```text
-//!  watches ──news──► ┌───────────────┐ ──deeds──► executors ──┐
+//!  watches ──news──► ┌───────────────┐ ──actions──► executors ──┐
 //!  cloud ───offers─► │ engine's task │ ──Events─► announcer   │
 //!  queue ──notices─► │               │ ─outcomes► the queue   │
 //!  /metrics ─asks──► └───────────────┘ ◄────── outcomes ──────┘
@@ -11,7 +11,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kerf_engine::action::Deed;
+use kerf_engine::action::ActionKind;
 use kerf_engine::event::{Event, Key, Object, Outcome};
 use kerf_engine::time::Time;
 use kerf_engine::{Engine, Orders, Settings};
@@ -21,17 +21,17 @@ use tokio::sync::{mpsc, watch as signal};
 use tokio::time::{Instant, sleep_until, timeout};
 use tracing::{debug, info};
 
-use crate::client::announce::Announcer;
 use crate::client::cloud::Cloud;
+use crate::client::event_recorder::EventRecorder;
 use crate::client::execute::{Executor, Pace};
-use crate::client::hands::{FINISH_WITHIN, Hands};
+use crate::client::executor_pool::{ExecutorPool, FINISH_WITHIN};
 use crate::client::health::Health;
+use crate::client::instance_types::InstanceTypes;
 use crate::client::metrics::{Metrics, Scrape};
 use crate::client::notices::{NoticeDelivery, Notices};
-use crate::client::observe::{News, Observer};
-use crate::client::offers::Offers;
+use crate::client::observe::{Observer, WatchUpdate};
 use crate::client::shifts;
-use crate::client::watch::{self, Kindred};
+use crate::client::watch::{self, PodsByOwner};
 use crate::client::words::words;
 
 /// Outcomes and offers that may wait for the engine; those who bring them wait beyond that.
@@ -41,7 +41,7 @@ const EVENTS_PER_DECISION_MAX: usize = 512;
 
 /// How to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Farewell {
+pub enum Shutdown {
     /// Let calls that are under way come to their end.
     FinishFirst,
     /// Leave everything as it is: another may lead already.
@@ -66,7 +66,7 @@ pub struct Controller<C> {
     pub metrics: Metrics,
     /// Asks for the gauges of this moment.
     pub scrapes: mpsc::Receiver<Scrape>,
-    /// What the cloud announces about machines.
+    /// What the cloud announces about instances.
     pub notices: mpsc::Receiver<NoticeDelivery>,
 }
 
@@ -75,59 +75,60 @@ impl<C: Cloud> Controller<C> {
     pub async fn run(
         self,
         mut leading: signal::Receiver<bool>,
-        stop: impl Future<Output = Farewell>,
+        stop: impl Future<Output = Shutdown>,
     ) {
         let node_classes = self.cloud.node_classes();
-        let (news_sender, mut news) = mpsc::channel(watch::NEWS_WAITING_MAX);
+        let (update_sender, mut news) = mpsc::channel(watch::UPDATES_WAITING_MAX);
         let (event_sender, mut events) = mpsc::channel(EVENTS_WAITING_MAX);
-        let kindred = match self.default_spreads.is_empty() {
-            true => Kindred::Ignored,
-            false => Kindred::Watched,
+        let pods_by_owner = match self.default_spreads.is_empty() {
+            true => PodsByOwner::Ignored,
+            false => PodsByOwner::Watched,
         };
         let classes = node_classes.clone();
-        let _watches = watch::start(&self.client, classes, kindred, &news_sender, &self.health);
+        let _watches =
+            watch::start(&self.client, classes, pods_by_owner, &update_sender, &self.health);
         let _shifts = self.cloud.shifted_zones().map(|zones| shifts::tell(zones, &event_sender));
-        let (announcer, announcing) = Announcer::start(self.client.clone());
+        let (event_recorder, announcing) = EventRecorder::start(self.client.clone());
         let (mut scrapes, mut notices) = (self.scrapes, self.notices);
-        let mut desk = Desk {
+        let mut reconcile_loop = ReconcileLoop {
             engine: Engine::new(with_cloud(self.settings, self.cloud.as_ref())),
             observer: Observer::new(self.cloud.label_rules(), &node_classes)
                 .with_default_spreads(self.default_spreads),
-            hands: Hands::new(
+            executor_pool: ExecutorPool::new(
                 Executor::new(self.client, self.cloud.clone(), self.pace),
                 event_sender.clone(),
                 self.metrics.clone(),
                 self.cloud.name(),
             ),
-            offers: Offers::new(self.cloud, event_sender),
-            announcer,
+            instance_types: InstanceTypes::new(self.cloud, event_sender),
+            event_recorder,
             metrics: self.metrics,
             health: self.health,
             notices: Notices::default(),
         };
         let mut stop = std::pin::pin!(stop);
-        let farewell = loop {
-            let wake = desk.wake_at(*leading.borrow());
+        let shutdown = loop {
+            let wake = reconcile_loop.wake_at(*leading.borrow());
             tokio::select! {
-                farewell = &mut stop => break farewell,
-                Some(scrape) = scrapes.recv() => desk.answer(scrape),
+                shutdown = &mut stop => break shutdown,
+                Some(scrape) = scrapes.recv() => reconcile_loop.answer(scrape),
                 Ok(()) = leading.changed() => {}
-                Some(news) = news.recv() => desk.learn(news),
-                Some(event) = events.recv() => desk.take_in(event),
-                Some(notice) = notices.recv() => desk.hear(notice),
+                Some(news) = news.recv() => reconcile_loop.learn(news),
+                Some(event) = events.recv() => reconcile_loop.take_in(event),
+                Some(notice) = notices.recv() => reconcile_loop.hear(notice),
                 () = sleep_until(wake) => {}
             }
-            desk.catch_up(&mut events, &mut news);
+            reconcile_loop.catch_up(&mut events, &mut news);
             if *leading.borrow() {
-                desk.decide();
+                reconcile_loop.decide();
             }
         };
-        if farewell == Farewell::AtOnce {
+        if shutdown == Shutdown::AtOnce {
             return;
         }
-        let Desk { hands, announcer, .. } = desk;
-        hands.finish(&mut events).await;
-        drop(announcer);
+        let ReconcileLoop { executor_pool, event_recorder, .. } = reconcile_loop;
+        executor_pool.finish(&mut events).await;
+        drop(event_recorder);
         let _ = timeout(FINISH_WITHIN, announcing).await;
     }
 }
@@ -142,20 +143,24 @@ fn with_cloud(mut settings: Settings, cloud: &impl Cloud) -> Settings {
 }
 
 /// Where the engine sits.
-struct Desk<C> {
+struct ReconcileLoop<C> {
     engine: Engine,
     observer: Observer,
-    hands: Hands<C>,
-    offers: Offers<C>,
-    announcer: Announcer,
+    executor_pool: ExecutorPool<C>,
+    instance_types: InstanceTypes<C>,
+    event_recorder: EventRecorder,
     metrics: Metrics,
     health: Health,
     notices: Notices,
 }
 
-impl<C: Cloud> Desk<C> {
+impl<C: Cloud> ReconcileLoop<C> {
     /// Takes in what has come meanwhile, within reason.
-    fn catch_up(&mut self, events: &mut mpsc::Receiver<Event>, news: &mut mpsc::Receiver<News>) {
+    fn catch_up(
+        &mut self,
+        events: &mut mpsc::Receiver<Event>,
+        news: &mut mpsc::Receiver<WatchUpdate>,
+    ) {
         for _ in 0..EVENTS_PER_DECISION_MAX {
             if let Ok(event) = events.try_recv() {
                 self.take_in(event);
@@ -172,7 +177,7 @@ impl<C: Cloud> Desk<C> {
         self.take_in(event);
     }
 
-    fn learn(&mut self, news: News) {
+    fn learn(&mut self, news: WatchUpdate) {
         for event in self.observer.observe(news, self.engine.world()) {
             self.take_in(event);
         }
@@ -186,10 +191,10 @@ impl<C: Cloud> Desk<C> {
         match &event {
             Event::Seen(object) => {
                 if let Object::Pool(pool) = &**object {
-                    self.offers.ask(pool);
+                    self.instance_types.ask(pool);
                 }
             }
-            Event::Gone { key: Key::Pool(pool), .. } => self.offers.forget(pool),
+            Event::Gone { key: Key::Pool(pool), .. } => self.instance_types.forget(pool),
             _ => {}
         }
         let listed = matches!(event, Event::Listed(_));
@@ -202,19 +207,19 @@ impl<C: Cloud> Desk<C> {
 
     fn decide(&mut self) {
         let now = now();
-        let Orders { actions, announcements, measures, settled } = self.engine.decide(now);
+        let Orders { actions, kubernetes_events, samples, settled } = self.engine.decide(now);
         for action in actions {
-            if is_bookkeeping(&action.deed) {
+            if is_bookkeeping(&action.kind) {
                 debug!(reason = %action.reason, "{}", words(&action));
             } else {
                 info!(reason = %action.reason, "{}", words(&action));
             }
-            self.hands.carry_out(action);
+            self.executor_pool.carry_out(action);
         }
-        for announcement in &announcements {
-            self.announcer.announce(announcement, self.engine.world(), now);
+        for kubernetes_event in &kubernetes_events {
+            self.event_recorder.record(kubernetes_event, self.engine.world(), now);
         }
-        self.metrics.count(measures);
+        self.metrics.count(samples);
         settled.iter().for_each(|settled| self.notices.tell(settled));
     }
 
@@ -235,16 +240,16 @@ impl<C: Cloud> Desk<C> {
     }
 }
 
-/// Whether a deed only notes what is known; the log tells of it when asked for details.
-fn is_bookkeeping(deed: &Deed) -> bool {
+/// Whether an action only notes what is known; the log tells of it when asked for details.
+fn is_bookkeeping(kind: &ActionKind) -> bool {
     matches!(
-        deed,
-        Deed::PatchClaim { .. }
-            | Deed::WriteClaimStatus { .. }
-            | Deed::PatchNode { .. }
-            | Deed::PatchPool { .. }
-            | Deed::WritePoolStatus { .. }
-            | Deed::ListMachines
+        kind,
+        ActionKind::PatchClaim { .. }
+            | ActionKind::WriteClaimStatus { .. }
+            | ActionKind::PatchNode { .. }
+            | ActionKind::PatchPool { .. }
+            | ActionKind::WritePoolStatus { .. }
+            | ActionKind::ListInstances
     )
 }
 

@@ -11,20 +11,20 @@ use tokio::sync::{mpsc, oneshot};
 #[derive(Debug)]
 pub struct NoticeDelivery {
     kind: NoticeKind,
-    machines: Vec<Arc<str>>,
+    instances: Vec<Arc<str>>,
     outcome: oneshot::Sender<NoticeOutcome>,
 }
 
 impl NoticeDelivery {
-    /// A notice about machines, by the last part of their provider ids. Its outcome comes once; if
+    /// A notice about instances, by the last part of their provider ids. Its outcome comes once; if
     /// nobody is left to tell it, the notice has to come again.
     #[must_use]
     pub fn new(
         kind: NoticeKind,
-        machines: Vec<Arc<str>>,
+        instances: Vec<Arc<str>>,
     ) -> (Self, oneshot::Receiver<NoticeOutcome>) {
         let (outcome, told) = oneshot::channel();
-        (Self { kind, machines, outcome }, told)
+        (Self { kind, instances, outcome }, told)
     }
 }
 
@@ -44,11 +44,11 @@ pub(crate) struct Notices {
 impl Notices {
     /// The event that a delivery is to the engine.
     pub(crate) fn take_in(&mut self, delivery: NoticeDelivery) -> Event {
-        let NoticeDelivery { kind, machines, outcome } = delivery;
+        let NoticeDelivery { kind, instances, outcome } = delivery;
         self.last_id += 1;
         let id = NoticeId(self.last_id);
         self.waiting.insert(id, outcome);
-        Event::Noticed(Notice { id, kind, machines })
+        Event::Noticed(Notice { id, kind, instances })
     }
 
     /// Tells who brought a notice what came of it.

@@ -1,4 +1,4 @@
-//! The two ports people and machines look at: metrics, and whether the process is well.
+//! The two ports people and instances look at: metrics, and whether the process is well.
 
 use std::io;
 use std::net::{Ipv6Addr, SocketAddr};

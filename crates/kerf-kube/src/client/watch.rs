@@ -1,4 +1,4 @@
-//! Watches: everything that happens to the objects Kerf cares for, as [`News`].
+//! Watches: everything that happens to the objects Kerf cares for, as [`WatchUpdate`].
 //!
 //! A watch that breaks starts again with growing pauses and tells all objects anew. Objects are
 //! pruned before they are passed on; the channel is bounded, so a burst waits at the server.
@@ -18,47 +18,47 @@ use tokio::task::JoinSet;
 use tracing::{info, warn};
 
 use crate::client::health::Health;
-use crate::client::observe::{Change, News};
+use crate::client::observe::{Change, WatchUpdate};
 
 /// News that may wait for the engine. One is a few kilobytes at most, so this is a few megabytes.
-pub(crate) const NEWS_WAITING_MAX: usize = 256;
+pub(crate) const UPDATES_WAITING_MAX: usize = 256;
 
 /// Starts all watches. They end when the set is dropped.
 pub(crate) fn start(
     client: &Client,
     node_classes: Vec<ApiResource>,
-    kindred: Kindred,
-    news: &mpsc::Sender<News>,
+    pods_by_owner: PodsByOwner,
+    news: &mpsc::Sender<WatchUpdate>,
     health: &Health,
 ) -> JoinSet<()> {
     let mut watches = Watches { client, news, health, tasks: JoinSet::new() };
-    watches.namespaced(News::Pod);
-    watches.cluster(News::Node);
-    watches.cluster(News::Claim);
-    watches.cluster(News::Pool);
-    watches.namespaced(News::DisruptionGuard);
-    watches.namespaced(News::DaemonSet);
-    watches.cluster(News::Namespace);
-    watches.cluster(News::VolumeAttachment);
-    watches.cluster(News::CsiNode);
-    watches.namespaced(News::VolumeClaim);
-    watches.cluster(News::Volume);
-    watches.cluster(News::StorageClass);
+    watches.namespaced(WatchUpdate::Pod);
+    watches.cluster(WatchUpdate::Node);
+    watches.cluster(WatchUpdate::Claim);
+    watches.cluster(WatchUpdate::Pool);
+    watches.namespaced(WatchUpdate::PodDisruptionBudget);
+    watches.namespaced(WatchUpdate::DaemonSet);
+    watches.cluster(WatchUpdate::Namespace);
+    watches.cluster(WatchUpdate::VolumeAttachment);
+    watches.cluster(WatchUpdate::CsiNode);
+    watches.namespaced(WatchUpdate::VolumeClaim);
+    watches.cluster(WatchUpdate::Volume);
+    watches.cluster(WatchUpdate::StorageClass);
     for kind in node_classes {
         watches.node_class(kind);
     }
-    if kindred == Kindred::Watched {
-        watches.namespaced(News::Service);
-        watches.namespaced(News::ReplicationController);
-        watches.namespaced(News::ReplicaSet);
-        watches.namespaced(News::StatefulSet);
+    if pods_by_owner == PodsByOwner::Watched {
+        watches.namespaced(WatchUpdate::Service);
+        watches.namespaced(WatchUpdate::ReplicationController);
+        watches.namespaced(WatchUpdate::ReplicaSet);
+        watches.namespaced(WatchUpdate::StatefulSet);
     }
     watches.tasks
 }
 
 /// Whether it matters who selects which pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kindred {
+pub(crate) enum PodsByOwner {
     /// Pods are spread by it.
     Watched,
     /// Nobody asks.
@@ -67,13 +67,13 @@ pub(crate) enum Kindred {
 
 struct Watches<'a> {
     client: &'a Client,
-    news: &'a mpsc::Sender<News>,
+    news: &'a mpsc::Sender<WatchUpdate>,
     health: &'a Health,
     tasks: JoinSet<()>,
 }
 
 impl Watches<'_> {
-    fn namespaced<K>(&mut self, wrap: fn(Change<K>) -> News)
+    fn namespaced<K>(&mut self, wrap: fn(Change<K>) -> WatchUpdate)
     where
         K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
         K: Clone + DeserializeOwned + Debug + Send + 'static,
@@ -81,7 +81,7 @@ impl Watches<'_> {
         self.spawn(K::plural(&()).into_owned(), Api::<K>::all(self.client.clone()), wrap);
     }
 
-    fn cluster<K>(&mut self, wrap: fn(Change<K>) -> News)
+    fn cluster<K>(&mut self, wrap: fn(Change<K>) -> WatchUpdate)
     where
         K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug + Send + 'static,
     {
@@ -91,14 +91,14 @@ impl Watches<'_> {
     fn node_class(&mut self, kind: ApiResource) {
         let api = Api::<DynamicObject>::all_with(self.client.clone(), &kind);
         let plural = kind.plural.clone();
-        self.spawn(plural, api, move |change| News::NodeClass(kind.clone(), change));
+        self.spawn(plural, api, move |change| WatchUpdate::NodeClass(kind.clone(), change));
     }
 
     fn spawn<K>(
         &mut self,
         plural: String,
         api: Api<K>,
-        wrap: impl Fn(Change<K>) -> News + Send + Sync + 'static,
+        wrap: impl Fn(Change<K>) -> WatchUpdate + Send + Sync + 'static,
     ) where
         K: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
     {
@@ -122,8 +122,8 @@ async fn follow<K>(
     plural: &str,
     api: &Api<K>,
     config: &Config,
-    wrap: &(impl Fn(Change<K>) -> News + Send + Sync + 'static),
-    news: &mpsc::Sender<News>,
+    wrap: &(impl Fn(Change<K>) -> WatchUpdate + Send + Sync + 'static),
+    news: &mpsc::Sender<WatchUpdate>,
     health: &Health,
 ) -> bool
 where

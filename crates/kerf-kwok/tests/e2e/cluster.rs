@@ -14,7 +14,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::controller::{ACCOUNT, Running};
 
-/// Most things take a few seconds; the machine may be compiling at the same time.
+/// Most things take a few seconds; the instance may be compiling at the same time.
 pub(crate) const SOON: Duration = Duration::from_secs(120);
 
 /// Each look is a list call; more often would slow down what is looked at.

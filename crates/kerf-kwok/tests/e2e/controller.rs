@@ -20,7 +20,7 @@ const LEASE: &str = "karpenter-leader-election";
 const CALLS_PER_SECOND: NonZeroU32 = NonZeroU32::new(200).unwrap();
 const CALLS_AT_ONCE: NonZeroU32 = NonZeroU32::new(300).unwrap();
 
-/// A quarter of an hour in public. Simulated machines join within a second or two.
+/// A quarter of an hour in public. Simulated instances join within a second or two.
 const REGISTRATION_WITHIN: Span = Span::from_seconds(30);
 
 static RUNNING: OnceLock<Running> = OnceLock::new();

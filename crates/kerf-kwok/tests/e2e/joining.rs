@@ -1,4 +1,4 @@
-//! Machines that never become nodes.
+//! Instances that never become nodes.
 
 use serde_json::json;
 

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kerf_engine::event::{Key, Object};
-use kerf_engine::observed::{Name, Node, PodKey, Standing};
+use kerf_engine::observed::{Name, Node, PodKey, PodPhase};
 use kerf_engine::time::Time;
 use kerf_model::host_port::HostPort;
 use kerf_model::pod::PodShape;
@@ -150,7 +150,7 @@ impl Binder {
             domains.add(&class, &self.nodes[&node].labels);
             let Some(pod) = store.pods.get(&key) else { continue };
             let mut pod = pod.clone();
-            pod.standing = Standing::Bound { node };
+            pod.phase = PodPhase::Bound { node };
             store.put(Object::Pod(pod));
             self.note_pod(&key, store);
         }
@@ -198,10 +198,10 @@ impl Binder {
 
     fn refuse(&mut self, key: PodKey, store: &mut Store, now: Time) {
         if let Some(pod) = store.pods.get(&key)
-            && pod.standing == Standing::Unjudged
+            && pod.phase == PodPhase::Unjudged
         {
             let mut pod = pod.clone();
-            pod.standing = Standing::Unschedulable { since: now };
+            pod.phase = PodPhase::Unschedulable { since: now };
             store.put(Object::Pod(pod));
         }
         if let Some(since) = self.waits_since.get(&key) {
@@ -228,7 +228,7 @@ impl Binder {
             }
         }
         let waits = is_now.is_some_and(|pod| {
-            matches!(pod.standing, Standing::Unjudged | Standing::Unschedulable { .. })
+            matches!(pod.phase, PodPhase::Unjudged | PodPhase::Unschedulable { .. })
         });
         match is_now {
             Some(pod) if waits => {

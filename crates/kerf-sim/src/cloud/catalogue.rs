@@ -26,21 +26,24 @@ pub(super) fn read(plan: &CloudPlan) -> Result<Arc<[InstanceType]>, ScenarioErro
     Ok(types.into())
 }
 
-/// How many machines there are of offerings that are not endless.
-pub(super) fn stock(plan: &CloudPlan, offers: &[InstanceType]) -> BTreeMap<OfferingIndex, u32> {
+/// How many instances there are of offerings that are not endless.
+pub(super) fn stock(
+    plan: &CloudPlan,
+    instance_types: &[InstanceType],
+) -> BTreeMap<OfferingIndex, u32> {
     let mut stock = BTreeMap::new();
     for rule in &plan.stock {
         let wanted = |wish: &Option<String>, value: Option<&str>| {
             wish.as_deref().is_none_or(|wish| value.is_some_and(|value| value.ends_with(wish)))
         };
-        for (instance_type, it) in offers.iter().enumerate() {
+        for (instance_type, it) in instance_types.iter().enumerate() {
             let named = rule.instance_type.as_ref().is_none_or(|name| *name == it.name);
             for (offering, sold) in it.offerings.iter().enumerate() {
                 if named
                     && wanted(&rule.zone, value(sold, ZONE))
                     && wanted(&rule.capacity_type, value(sold, CAPACITY_TYPE))
                 {
-                    stock.insert(OfferingIndex { instance_type, offering }, rule.machines);
+                    stock.insert(OfferingIndex { instance_type, offering }, rule.instances);
                 }
             }
         }

@@ -1,9 +1,9 @@
-//! Launching: the cheapest machine there is that a claim allows.
+//! Launching: the cheapest instance there is that a claim allows.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kerf_engine::event::{Failure, Machine, Outcome};
+use kerf_engine::event::{Failure, Instance, Outcome};
 use kerf_engine::observed::Claim;
 use kerf_engine::time::Time;
 use kerf_model::instance_type::{InstanceType, Offering};
@@ -12,28 +12,28 @@ use kerf_model::price::Price;
 use kerf_model::requirement::{Operator, RequirementEntry};
 
 use super::catalogue::value;
-use super::{Cloud, CloudMachine, OfferingIndex, SOLD_OUT_FOR};
+use super::{Cloud, CloudInstance, OfferingIndex, SOLD_OUT_FOR};
 use crate::words::admits;
 
 /// What came of a launch.
 pub(crate) struct Launch {
     /// What the caller hears.
     pub(crate) outcome: Outcome,
-    /// The machine that was started just now.
+    /// The instance that was started just now.
     pub(crate) started: Option<Arc<str>>,
     /// Whether it showed that something is sold out.
-    pub(crate) offers_changed: bool,
+    pub(crate) instance_types_changed: bool,
 }
 
-/// The image every machine starts from.
+/// The image every instance starts from.
 const IMAGE: &str = "ami-0123456789abcdef0";
 
 impl Cloud {
-    /// Starts a machine for a claim, at most one ever for its identity.
+    /// Starts an instance for a claim, at most one ever for its identity.
     pub(crate) fn launch(&mut self, claim: &Claim, now: Time) -> Launch {
-        if let Some((_, machine)) = self.launched.get(&claim.meta.uid) {
-            let outcome = Outcome::Launched(machine.clone());
-            return Launch { outcome, started: None, offers_changed: false };
+        if let Some((_, instance)) = self.launched.get(&claim.meta.uid) {
+            let outcome = Outcome::Launched(instance.clone());
+            return Launch { outcome, started: None, instance_types_changed: false };
         }
         let wanted = self.wanted(claim);
         let mut sold_out = Vec::new();
@@ -50,20 +50,20 @@ impl Cloud {
         if !sold_out.is_empty() {
             self.mark(&sold_out, false);
         }
-        let offers_changed = !sold_out.is_empty();
+        let instance_types_changed = !sold_out.is_empty();
         let Some((price, index)) = found else {
             let message = "no machine of the wanted types is left in the wanted zones".to_owned();
             let outcome = Outcome::Failed(Failure::InsufficientCapacity { message });
-            return Launch { outcome, started: None, offers_changed };
+            return Launch { outcome, started: None, instance_types_changed };
         };
         let started = self.start(claim, index, price, now);
-        let outcome = Outcome::Launched(self.machines[&started].machine.clone());
-        Launch { outcome, started: Some(started), offers_changed }
+        let outcome = Outcome::Launched(self.instances[&started].instance.clone());
+        Launch { outcome, started: Some(started), instance_types_changed }
     }
 
     /// Every offering the claim allows, cheapest first.
     fn wanted(&self, claim: &Claim) -> Vec<(Price, OfferingIndex)> {
-        let requirements = &claim.wish.spec.requirements;
+        let requirements = &claim.spec.node.requirements;
         let named = requirements
             .iter()
             .find(|entry| entry.key == INSTANCE_TYPE && entry.operator == Operator::In);
@@ -71,12 +71,12 @@ impl Cloud {
             Some(entry) => {
                 entry.values.iter().filter_map(|name| self.by_name.get(name).copied()).collect()
             }
-            None => (0..self.offers.len()).collect(),
+            None => (0..self.instance_types.len()).collect(),
         };
         let mut wanted = Vec::new();
         for instance_type in types {
-            let it = &self.offers[instance_type];
-            if !claim.wish.requests.fits(&it.allocatable()) || !type_serves(it, requirements) {
+            let it = &self.instance_types[instance_type];
+            if !claim.spec.requests.fits(&it.allocatable()) || !type_serves(it, requirements) {
                 continue;
             }
             for (offering, sold) in it.offerings.iter().enumerate() {
@@ -91,7 +91,7 @@ impl Cloud {
 
     fn start(&mut self, claim: &Claim, index: OfferingIndex, price: Price, now: Time) -> Arc<str> {
         self.launches += 1;
-        let it = &self.offers[index.instance_type];
+        let it = &self.instance_types[index.instance_type];
         let offering = &it.offerings[index.offering];
         let zone = value(offering, ZONE).unwrap_or_default();
         let id: Arc<str> = Arc::from(format!("sim:///{zone}/i-{:08x}", self.launches));
@@ -99,18 +99,18 @@ impl Cloud {
         for (name, quantity) in offering.capacity_override.iter() {
             capacity.insert(name, quantity);
         }
-        let machine = Arc::new(Machine {
+        let instance = Arc::new(Instance {
             provider_id: id.clone(),
             claim: Some(claim.meta.name.clone()),
             image_id: Some(IMAGE.to_owned()),
-            labels: labels(it, offering, &claim.wish.spec.requirements),
+            labels: labels(it, offering, &claim.spec.node.requirements),
             annotations: BTreeMap::new(),
             capacity,
             allocatable: it.allocatable_of(offering),
             is_ending: false,
         });
-        let launched = CloudMachine {
-            machine: machine.clone(),
+        let launched = CloudInstance {
+            instance: instance.clone(),
             claim: claim.meta.name.clone(),
             claim_uid: claim.meta.uid.clone(),
             pool: Arc::from(claim.pool().unwrap_or_default()),
@@ -124,8 +124,8 @@ impl Cloud {
         if let Some(left) = self.stock.get_mut(&index) {
             *left -= 1;
         }
-        self.launched.insert(claim.meta.uid.clone(), (id.clone(), machine));
-        self.machines.insert(id.clone(), launched);
+        self.launched.insert(claim.meta.uid.clone(), (id.clone(), instance));
+        self.instances.insert(id.clone(), launched);
         id
     }
 }

@@ -1,4 +1,4 @@
-//! The cloud: machines of a catalogue, with prices, stock, and delays.
+//! The cloud: instances of a catalogue, with prices, stock, and delays.
 
 mod catalogue;
 mod launch;
@@ -6,7 +6,7 @@ mod launch;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kerf_engine::event::Machine;
+use kerf_engine::event::Instance;
 use kerf_engine::observed::Name;
 use kerf_engine::time::{Span, Time};
 use kerf_model::instance_type::InstanceType;
@@ -19,13 +19,13 @@ use crate::scenario::{CloudPlan, ScenarioError};
 #[derive(Clone, Debug)]
 pub struct Cloud {
     /// What it sells, with what is known to be sold out.
-    pub offers: Arc<[InstanceType]>,
-    /// Every machine that is not gone, by the name nodes carry.
-    pub machines: BTreeMap<Arc<str>, CloudMachine>,
+    pub instance_types: Arc<[InstanceType]>,
+    /// Every instance that is not gone, by the name nodes carry.
+    pub instances: BTreeMap<Arc<str>, CloudInstance>,
     by_name: FxHashMap<String, usize>,
     stock: BTreeMap<OfferingIndex, u32>,
     sold_out_until: BTreeMap<OfferingIndex, Time>,
-    launched: FxHashMap<Arc<str>, (Arc<str>, Arc<Machine>)>,
+    launched: FxHashMap<Arc<str>, (Arc<str>, Arc<Instance>)>,
     launches: u64,
     ended_cost_micros: u128,
 }
@@ -37,18 +37,18 @@ pub(crate) struct OfferingIndex {
     pub(crate) offering: usize,
 }
 
-/// A machine.
+/// An instance.
 #[derive(Clone, Debug)]
-pub struct CloudMachine {
+pub struct CloudInstance {
     /// What the engine is told.
-    pub machine: Arc<Machine>,
+    pub instance: Arc<Instance>,
     /// The claim it was launched for.
     pub claim: Name,
     /// The identity of that claim.
     pub claim_uid: Arc<str>,
     /// The pool it was launched for.
     pub pool: Name,
-    /// The kind of machine.
+    /// The kind of instance.
     pub instance_type: String,
     /// What it costs.
     pub price: Price,
@@ -68,13 +68,13 @@ const MILLIS_PER_HOUR: u128 = 3_600_000;
 
 impl Cloud {
     pub(crate) fn new(plan: &CloudPlan) -> Result<Self, ScenarioError> {
-        let offers = catalogue::read(plan)?;
-        let stock = catalogue::stock(plan, &offers);
-        let named = offers.iter().enumerate();
+        let instance_types = catalogue::read(plan)?;
+        let stock = catalogue::stock(plan, &instance_types);
+        let named = instance_types.iter().enumerate();
         Ok(Self {
             by_name: named.map(|(index, it)| (it.name.clone(), index)).collect(),
-            offers,
-            machines: BTreeMap::new(),
+            instance_types,
+            instances: BTreeMap::new(),
             stock,
             sold_out_until: BTreeMap::new(),
             launched: FxHashMap::default(),
@@ -83,83 +83,83 @@ impl Cloud {
         })
     }
 
-    /// What all machines cost up to now, in micro-dollars.
+    /// What all instances cost up to now, in micro-dollars.
     #[must_use]
     pub fn cost_micros(&self, now: Time) -> u128 {
-        let running = self.machines.values().map(|machine| machine.cost_micros(now));
+        let running = self.instances.values().map(|instance| instance.cost_micros(now));
         self.ended_cost_micros + running.sum::<u128>()
     }
 
-    /// What the machines cost together now.
+    /// What the instances cost together now.
     #[must_use]
     pub fn price(&self) -> Price {
-        let prices = self.machines.values().map(|machine| machine.price.micros_per_hour());
+        let prices = self.instances.values().map(|instance| instance.price.micros_per_hour());
         Price::from_micros_per_hour(prices.sum())
     }
 
-    /// How many machines were ever launched.
+    /// How many instances were ever launched.
     #[must_use]
     pub fn launches(&self) -> u64 {
         self.launches
     }
 
-    /// The machine meant by an engine: by its own name, or by that of its claim.
+    /// The instance meant by an engine: by its own name, or by that of its claim.
     pub(crate) fn meant(&self, claim: &Name, provider_id: Option<&Arc<str>>) -> Option<Arc<str>> {
         match provider_id {
-            Some(id) => self.machines.contains_key(id).then(|| id.clone()),
+            Some(id) => self.instances.contains_key(id).then(|| id.clone()),
             None => {
-                let mut machines = self.machines.values();
-                let found = machines.find(|machine| machine.claim == *claim)?;
-                Some(found.machine.provider_id.clone())
+                let mut instances = self.instances.values();
+                let found = instances.find(|instance| instance.claim == *claim)?;
+                Some(found.instance.provider_id.clone())
             }
         }
     }
 
-    /// Notes that a machine is on its way out. Returns whether that is news; `None` if there is no
-    /// such machine.
+    /// Notes that an instance is on its way out. Returns whether that is news; `None` if there is no
+    /// such instance.
     pub(crate) fn end(&mut self, provider_id: &str) -> Option<bool> {
-        let machine = self.machines.get_mut(provider_id)?;
-        let is_news = !machine.machine.is_ending;
-        Arc::make_mut(&mut machine.machine).is_ending = true;
-        if let Some((_, known)) = self.launched.get_mut(&machine.claim_uid) {
+        let instance = self.instances.get_mut(provider_id)?;
+        let is_news = !instance.instance.is_ending;
+        Arc::make_mut(&mut instance.instance).is_ending = true;
+        if let Some((_, known)) = self.launched.get_mut(&instance.claim_uid) {
             Arc::make_mut(known).is_ending = true;
         }
         Some(is_news)
     }
 
-    /// Notes that a machine is gone.
+    /// Notes that an instance is gone.
     pub(crate) fn remove(&mut self, provider_id: &str, now: Time) {
-        if let Some(machine) = self.machines.remove(provider_id) {
-            self.ended_cost_micros += machine.cost_micros(now);
-            if let Some(left) = self.stock.get_mut(&machine.offering) {
+        if let Some(instance) = self.instances.remove(provider_id) {
+            self.ended_cost_micros += instance.cost_micros(now);
+            if let Some(left) = self.stock.get_mut(&instance.offering) {
                 *left += 1;
             }
         }
     }
 
-    /// The machines as listed to the engine.
-    pub(crate) fn list(&self) -> Vec<Arc<Machine>> {
-        let alive = self.machines.values().filter(|machine| !machine.is_dead);
-        alive.map(|machine| machine.machine.clone()).collect()
+    /// The instances as listed to the engine.
+    pub(crate) fn list(&self) -> Vec<Arc<Instance>> {
+        let alive = self.instances.values().filter(|instance| !instance.is_dead);
+        alive.map(|instance| instance.instance.clone()).collect()
     }
 
     /// What it sells, with only that available which there really is.
     pub(crate) fn in_stock(&self) -> Arc<[InstanceType]> {
-        let mut offers = self.offers.to_vec();
+        let mut instance_types = self.instance_types.to_vec();
         for (index, left) in &self.stock {
-            let offering = &mut offers[index.instance_type].offerings[index.offering];
+            let offering = &mut instance_types[index.instance_type].offerings[index.offering];
             offering.available &= *left > 0;
         }
-        offers.into()
+        instance_types.into()
     }
 
-    /// Lets an offering that some machine uses run out.
+    /// Lets an offering that some instance uses run out.
     pub(crate) fn sell_out(&mut self, pick: usize) {
-        let count = self.machines.len();
+        let count = self.instances.len();
         if count > 0
-            && let Some(machine) = self.machines.values().nth(pick % count)
+            && let Some(instance) = self.instances.values().nth(pick % count)
         {
-            self.stock.insert(machine.offering, 0);
+            self.stock.insert(instance.offering, 0);
         }
     }
 
@@ -187,15 +187,15 @@ impl Cloud {
     }
 
     fn mark(&mut self, which: &[OfferingIndex], available: bool) {
-        let mut offers = self.offers.to_vec();
+        let mut instance_types = self.instance_types.to_vec();
         for index in which {
-            offers[index.instance_type].offerings[index.offering].available = available;
+            instance_types[index.instance_type].offerings[index.offering].available = available;
         }
-        self.offers = offers.into();
+        self.instance_types = instance_types.into();
     }
 }
 
-impl CloudMachine {
+impl CloudInstance {
     fn cost_micros(&self, now: Time) -> u128 {
         let lifetime = u128::from(now.since(self.launched_at).millis());
         u128::from(self.price.micros_per_hour()) * lifetime / MILLIS_PER_HOUR

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kerf_engine::observed::{Name, Standing};
+use kerf_engine::observed::{Name, PodPhase};
 use kerf_model::pod::PodShape;
 use kerf_model::taint::{TaintEffect, Toleration, TolerationOperator};
 
@@ -68,8 +68,8 @@ impl Workloads {
         }
         let workload = keeper.workload.name.clone();
         let name = self.generated_name(&workload);
-        let standing = Standing::Bound { node: node.clone() };
-        self.create_pod(index, name.clone(), shape.clone(), standing, store);
+        let phase = PodPhase::Bound { node: node.clone() };
+        self.create_pod(index, name.clone(), shape.clone(), phase, store);
         let namespace = Arc::from(shape.namespace.as_str());
         let key = kerf_engine::observed::PodKey { namespace, name };
         binder.note(&kerf_engine::event::Key::Pod(key.clone()), store);

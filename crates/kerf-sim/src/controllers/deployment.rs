@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use kerf_engine::observed::{Name, PodKey, Standing};
+use kerf_engine::observed::{Name, PodKey, PodPhase};
 
 use super::Workloads;
 use crate::store::Store;
@@ -16,7 +16,7 @@ impl Workloads {
             let (name, shape) = (keeper.workload.name.clone(), keeper.workload.shape.clone());
             for _ in has..wanted {
                 let pod = self.generated_name(&name);
-                self.create_pod(index, pod, shape.clone(), Standing::Unjudged, store);
+                self.create_pod(index, pod, shape.clone(), PodPhase::Unjudged, store);
             }
         } else if has > wanted {
             let grace = keeper.workload.grace;

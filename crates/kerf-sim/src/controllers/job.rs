@@ -1,6 +1,6 @@
 //! Jobs: pods that end by themselves, until enough have.
 
-use kerf_engine::observed::Standing;
+use kerf_engine::observed::PodPhase;
 
 use super::Workloads;
 use crate::store::Store;
@@ -15,7 +15,7 @@ impl Workloads {
         let grace = keeper.workload.grace;
         for _ in has..wanted {
             let pod = self.generated_name(&name);
-            self.create_pod(index, pod, shape.clone(), Standing::Unjudged, store);
+            self.create_pod(index, pod, shape.clone(), PodPhase::Unjudged, store);
         }
         // A job told to have no pods at once is suspended.
         if self.keepers[index].wanted == 0 {

@@ -2,15 +2,15 @@
 
 mod daemon_set;
 mod deployment;
-mod guard;
 mod job;
+mod pdb;
 mod stateful_set;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kerf_engine::event::{Key, Object};
-use kerf_engine::observed::{DaemonSet, Name, Pod, PodKey, PodOwner, Standing};
+use kerf_engine::observed::{DaemonSet, Name, Pod, PodKey, PodOwner, PodPhase};
 use kerf_model::pod::PodShape;
 use rustc_hash::FxHashMap;
 
@@ -77,7 +77,7 @@ impl Workloads {
             let shape = daemon_set::shape(workload);
             store.put(Object::DaemonSet(DaemonSet { meta, namespace, shape }));
         }
-        guard::create(workload, store);
+        pdb::create(workload, store);
         self.keepers.push(Keeper::new(workload.clone()));
     }
 
@@ -143,7 +143,7 @@ impl Workloads {
                 WorkloadKind::Job { completions, .. } => self.sync_job(index, completions, store),
                 WorkloadKind::DaemonSet => {}
             }
-            guard::update(&self.keepers[index], store);
+            pdb::update(&self.keepers[index], store);
         }
     }
 
@@ -152,7 +152,7 @@ impl Workloads {
         index: usize,
         name: Name,
         shape: Arc<PodShape>,
-        standing: Standing,
+        phase: PodPhase,
         store: &mut Store,
     ) {
         let workload = self.keepers[index].workload.clone();
@@ -161,7 +161,7 @@ impl Workloads {
             key: key.clone(),
             meta: store.new_meta(name),
             shape,
-            standing,
+            phase,
             owner: match workload.kind {
                 WorkloadKind::DaemonSet => PodOwner::DaemonSet,
                 WorkloadKind::StatefulSet => PodOwner::StatefulSet,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kerf_engine::observed::{Name, PodKey, Standing};
+use kerf_engine::observed::{Name, PodKey, PodPhase};
 use kerf_model::labels::well_known::ZONE;
 use kerf_model::pod::{PodShape, PodVolume};
 use kerf_model::requirement::{Operator, RequirementEntry};
@@ -35,7 +35,7 @@ impl Workloads {
         let key = key(number);
         if !keeper.all.contains(&key) {
             let shape = self.keepers[index].numbered_shape(number);
-            self.create_pod(index, key.name, shape, Standing::Unjudged, store);
+            self.create_pod(index, key.name, shape, PodPhase::Unjudged, store);
         }
     }
 

@@ -57,12 +57,12 @@ impl Checker {
 
     fn is_in_order(&self, claim: &Claim, store: &Store, cloud: &Cloud) -> bool {
         let node = store.node_of(claim);
-        let machine = claim.status.provider_id.as_ref().and_then(|id| cloud.machines.get(id));
-        let lives_for = claim.wish.spec.expire_after.duration().map(Span::from);
+        let instance = claim.status.provider_id.as_ref().and_then(|id| cloud.instances.get(id));
+        let lives_for = claim.spec.node.expire_after.duration().map(Span::from);
         let has_expired = lives_for.is_some_and(|lives| claim.meta.created_at + lives <= self.now);
         claim.status.conditions.is_true(INITIALIZED)
             && node.is_some_and(|node| node.is_ready)
-            && machine.is_some_and(|machine| !machine.is_dead && !machine.is_announced)
+            && instance.is_some_and(|instance| !instance.is_dead && !instance.is_announced)
             && !has_expired
     }
 
@@ -95,7 +95,7 @@ impl Checker {
         }
         let total = u32::try_from(total).unwrap_or(u32::MAX);
         let now = self.now.seconds();
-        let budgets = &pool.wish.disruption.budgets;
+        let budgets = &pool.spec.disruption.budgets;
         let allowed = budgets.allowed(total, DisruptionReason::Empty, now);
         if !allowed.admits(disturbed) {
             let what =

@@ -80,6 +80,6 @@ impl Checker {
 
 /// When the pods of a claim that is being deleted may be ended by force.
 fn deadline(claim: &Claim) -> Option<Time> {
-    let grace = claim.wish.spec.termination_grace?;
+    let grace = claim.spec.node.termination_grace?;
     Some(claim.meta.deleting_since? + Span::from(grace))
 }

@@ -9,10 +9,10 @@ use kerf_model::quantity::Quantity;
 use kerf_model::resources::ResourceList;
 
 use super::{Checker, Rule};
-use crate::cloud::{Cloud, CloudMachine};
+use crate::cloud::{Cloud, CloudInstance};
 use crate::store::Store;
 
-/// A machine nobody claims must be on its way out after so long: the engine compares machines with
+/// An instance nobody claims must be on its way out after so long: the engine compares instances with
 /// claims every two minutes, and calls and news may be late.
 const UNCLAIMED_FOR: Span = Span::from_minutes(10);
 /// The resource that counts nodes.
@@ -27,19 +27,19 @@ impl Checker {
         }
     }
 
-    pub(super) fn check_limits(&mut self, machine: &CloudMachine, store: &Store, cloud: &Cloud) {
-        let Some(pool) = store.pools.get(&machine.pool) else { return };
-        let limits = &pool.wish.limits;
+    pub(super) fn check_limits(&mut self, instance: &CloudInstance, store: &Store, cloud: &Cloud) {
+        let Some(pool) = store.pools.get(&instance.pool) else { return };
+        let limits = &pool.spec.limits;
         if limits.is_empty() || self.is_overlap() {
             return;
         }
-        let counts = |machine: &&CloudMachine| {
-            let claim = store.claims.get(&machine.claim);
-            machine.pool == pool.meta.name && claim.is_some_and(|claim| !claim.meta.is_deleting())
+        let counts = |instance: &&CloudInstance| {
+            let claim = store.claims.get(&instance.claim);
+            instance.pool == pool.meta.name && claim.is_some_and(|claim| !claim.meta.is_deleting())
         };
         let mut used = ResourceList::new();
-        for machine in cloud.machines.values().filter(counts) {
-            used.add(&machine.machine.capacity);
+        for instance in cloud.instances.values().filter(counts) {
+            used.add(&instance.instance.capacity);
             used.add(&[(NODES, Quantity::from_int(1))].into_iter().collect());
         }
         for (name, limit) in limits.iter() {
@@ -52,14 +52,14 @@ impl Checker {
     }
 
     pub(super) fn check_leaks(&mut self, store: &Store, cloud: &Cloud) {
-        let is_claimed = |machine: &CloudMachine| {
-            let claim = store.claims.get(&machine.claim);
-            claim.is_some_and(|claim| claim.meta.uid == machine.claim_uid)
+        let is_claimed = |instance: &CloudInstance| {
+            let claim = store.claims.get(&instance.claim);
+            claim.is_some_and(|claim| claim.meta.uid == instance.claim_uid)
         };
         let unclaimed: BTreeMap<Arc<str>, Time> = cloud
-            .machines
+            .instances
             .iter()
-            .filter(|(_, machine)| !machine.machine.is_ending && !is_claimed(machine))
+            .filter(|(_, instance)| !instance.instance.is_ending && !is_claimed(instance))
             .map(|(id, _)| (id.clone(), self.unclaimed_since.get(id).copied().unwrap_or(self.now)))
             .collect();
         for (id, since) in &unclaimed {

@@ -14,13 +14,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use kerf_engine::action::{Action, Deed};
+use kerf_engine::action::{Action, ActionKind};
 use kerf_engine::event::Key;
 use kerf_engine::observed::{Name, PodKey};
 use kerf_engine::time::{Span, Time};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::cloud::{Cloud, CloudMachine};
+use crate::cloud::{Cloud, CloudInstance};
 use crate::controllers::Workloads;
 use crate::scenario::Scenario;
 use crate::store::Store;
@@ -37,7 +37,7 @@ pub struct Checker {
     guarded: FxHashSet<Arc<str>>,
     /// When pods came to their nodes.
     bound_at: FxHashMap<PodKey, (Arc<str>, Time)>,
-    /// Machines nobody claims, since when.
+    /// Instances nobody claims, since when.
     unclaimed_since: BTreeMap<Arc<str>, Time>,
     /// Claims that are being deleted and that nothing holds up, since when.
     free_since: BTreeMap<Name, Time>,
@@ -67,7 +67,7 @@ pub struct Violation {
 pub enum Rule {
     /// Nothing is launched without a stored claim that carries its finalizer.
     FinalizerBeforeLaunch,
-    /// No machine is forgotten.
+    /// No instance is forgotten.
     NoLeak,
     /// Pool limits hold, launches under way included.
     Limits,
@@ -81,7 +81,7 @@ pub enum Rule {
     Guard,
     /// Only nodes that are being taken away are drained.
     NeedlessEviction,
-    /// No machine is ended while it still has pods that could leave in peace.
+    /// No instance is ended while it still has pods that could leave in peace.
     Drain,
     /// Pods that can be placed are placed in time.
     Progress,
@@ -146,14 +146,14 @@ impl Checker {
     /// Looks at an action that is about to be carried out.
     pub(crate) fn about_to(&mut self, action: &Action, store: &Store, cloud: &Cloud) {
         self.now = store.now;
-        match &action.deed {
-            Deed::Launch(claim) => self.check_finalizer(claim),
-            Deed::DeleteClaim { name, uid } => {
+        match &action.kind {
+            ActionKind::Launch(claim) => self.check_finalizer(claim),
+            ActionKind::DeleteClaim { name, uid } => {
                 self.check_disruption(name, uid, action, store, cloud);
             }
-            Deed::EvictPod { pod, uid } => self.check_eviction(pod, uid, store),
-            Deed::DeletePod { pod, uid, .. } => self.check_forced_end(pod, uid, store),
-            Deed::Terminate { claim, provider_id } => {
+            ActionKind::EvictPod { pod, uid } => self.check_eviction(pod, uid, store),
+            ActionKind::DeletePod { pod, uid, .. } => self.check_forced_end(pod, uid, store),
+            ActionKind::Terminate { claim, provider_id } => {
                 if let Some(id) = cloud.meant(claim, provider_id.as_ref()) {
                     self.check_drained(&id, store);
                 }
@@ -162,10 +162,10 @@ impl Checker {
         }
     }
 
-    /// Looks at a machine that was just launched.
-    pub(crate) fn launched(&mut self, machine: &CloudMachine, store: &Store, cloud: &Cloud) {
+    /// Looks at an instance that was just launched.
+    pub(crate) fn launched(&mut self, instance: &CloudInstance, store: &Store, cloud: &Cloud) {
         self.now = store.now;
-        self.check_limits(machine, store, cloud);
+        self.check_limits(instance, store, cloud);
     }
 
     /// Looks at everything.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kerf_engine::observed::{Claim, Pod, PodOwner, Standing};
+use kerf_engine::observed::{Claim, Pod, PodOwner, PodPhase};
 use kerf_engine::time::Span;
 use kerf_model::labels::{LabelRules, aws, kwok};
 use kerf_model::node::{BoundPod, Node as ModelNode};
@@ -20,8 +20,8 @@ use crate::words::tolerates;
 
 /// A pod has a place after so long when nothing goes wrong: batching, launch, boot and two tries.
 const PLACED_WITHIN_CALM: Span = Span::from_minutes(5);
-/// The same when things do go wrong: a machine that never joins is given up after 15 minutes, and
-/// the one after it may be such a machine, too.
+/// The same when things do go wrong: an instance that never joins is given up after 15 minutes, and
+/// the one after it may be such an instance, too.
 const PLACED_WITHIN_FAULTY: Span = Span::from_minutes(40);
 /// What nothing holds up is gone after so long when nothing goes wrong.
 const GONE_WITHIN_CALM: Span = Span::from_minutes(5);
@@ -66,7 +66,7 @@ impl Checker {
         self.last_look_at_pods = self.now;
         let within = if scenario.has_faults() { PLACED_WITHIN_FAULTY } else { PLACED_WITHIN_CALM };
         let waiting = store.pods.values().filter(|pod| {
-            matches!(pod.standing, Standing::Unjudged | Standing::Unschedulable { .. })
+            matches!(pod.phase, PodPhase::Unjudged | PodPhase::Unschedulable { .. })
                 && self.now.since(pod.meta.created_at) > within
         });
         let overdue: Vec<&Pod> = waiting.collect();
@@ -111,7 +111,7 @@ fn problem(pods: &[&Pod], store: &Store, cloud: &Cloud, workloads: &Workloads) -
         pools: store
             .pools
             .values()
-            .map(|pool| Pool { pool: pool.wish.clone(), instance_types: cloud.in_stock() })
+            .map(|pool| Pool { pool: pool.spec.clone(), instance_types: cloud.in_stock() })
             .collect(),
         namespaces,
         settings,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kerf_engine::action::{Action, ActionId, Deed};
+use kerf_engine::action::{Action, ActionId, ActionKind};
 use kerf_engine::event::Key;
 use kerf_engine::observed::{Claim, Node, Pod, PodOwner};
 use kerf_engine::time::Span;
@@ -37,9 +37,9 @@ fn calm() -> Simulation {
     simulation
 }
 
-fn rogue(deed: Deed) -> Action {
+fn rogue(kind: ActionKind) -> Action {
     let reason = "for the test".to_owned();
-    Action { id: ActionId(1), at: kerf_engine::time::Time::default(), reason, deed }
+    Action { id: ActionId(1), at: kerf_engine::time::Time::default(), reason, kind }
 }
 
 fn rules(simulation: &Simulation) -> Vec<Rule> {
@@ -61,7 +61,7 @@ fn a_launch_for_a_claim_that_was_never_stored_is_seen() {
     let mut simulation = calm();
     let (_, _, mut claim) = pod_of(&simulation, "web");
     claim.meta.uid = Arc::from("never stored");
-    simulation.carry_out(rogue(Deed::Launch(Box::new(claim))));
+    simulation.carry_out(rogue(ActionKind::Launch(Box::new(claim))));
     assert!(rules(&simulation).contains(&Rule::FinalizerBeforeLaunch));
 }
 
@@ -69,7 +69,7 @@ fn a_launch_for_a_claim_that_was_never_stored_is_seen() {
 fn an_eviction_from_a_node_that_stays_is_seen() {
     let mut simulation = calm();
     let (pod, _, _) = pod_of(&simulation, "web");
-    simulation.carry_out(rogue(Deed::EvictPod { pod: pod.key, uid: pod.meta.uid }));
+    simulation.carry_out(rogue(ActionKind::EvictPod { pod: pod.key, uid: pod.meta.uid }));
     assert_eq!(rules(&simulation), [Rule::NeedlessEviction]);
 }
 
@@ -78,7 +78,7 @@ fn an_eviction_of_a_pod_that_must_not_be_disturbed_is_seen() {
     let mut simulation = calm();
     let (pod, node, _) = pod_of(&simulation, "still");
     simulation.store.delete_node(&node.meta.name, None);
-    simulation.carry_out(rogue(Deed::EvictPod { pod: pod.key, uid: pod.meta.uid }));
+    simulation.carry_out(rogue(ActionKind::EvictPod { pod: pod.key, uid: pod.meta.uid }));
     assert_eq!(rules(&simulation), [Rule::DoNotDisrupt]);
 }
 
@@ -86,8 +86,8 @@ fn an_eviction_of_a_pod_that_must_not_be_disturbed_is_seen() {
 fn a_pod_ended_by_force_before_its_time_is_seen() {
     let mut simulation = calm();
     let (pod, _, _) = pod_of(&simulation, "web");
-    let deed = Deed::DeletePod { pod: pod.key, uid: pod.meta.uid, grace_seconds: 1 };
-    simulation.carry_out(rogue(deed));
+    let kind = ActionKind::DeletePod { pod: pod.key, uid: pod.meta.uid, grace_seconds: 1 };
+    simulation.carry_out(rogue(kind));
     assert_eq!(rules(&simulation), [Rule::Guard]);
 }
 
@@ -95,11 +95,11 @@ fn a_pod_ended_by_force_before_its_time_is_seen() {
 fn a_machine_ended_under_its_pods_is_seen() {
     let mut simulation = calm();
     let (_, _, claim) = pod_of(&simulation, "web");
-    let deed = Deed::Terminate {
+    let kind = ActionKind::Terminate {
         claim: claim.meta.name.clone(),
         provider_id: claim.status.provider_id.clone(),
     };
-    simulation.carry_out(rogue(deed));
+    simulation.carry_out(rogue(kind));
     assert_eq!(rules(&simulation), [Rule::Drain]);
 }
 
@@ -107,8 +107,8 @@ fn a_machine_ended_under_its_pods_is_seen() {
 fn a_node_in_use_given_up_past_its_budget_is_seen() {
     let mut simulation = calm();
     let (_, _, claim) = pod_of(&simulation, "still");
-    let deed = Deed::DeleteClaim { name: claim.meta.name, uid: claim.meta.uid };
-    simulation.carry_out(rogue(deed));
+    let kind = ActionKind::DeleteClaim { name: claim.meta.name, uid: claim.meta.uid };
+    simulation.carry_out(rogue(kind));
     let seen = rules(&simulation);
     for rule in [Rule::Empty, Rule::DoNotDisrupt, Rule::Budget] {
         assert!(seen.contains(&rule), "{rule} in {seen:?}");
@@ -120,14 +120,14 @@ fn a_pool_over_its_limit_is_seen() {
     let mut simulation = calm();
     let (_, _, claim) = pod_of(&simulation, "web");
     for number in 0..3 {
-        let mut wish = claim.wish.clone();
-        wish.name = format!("default-{number}");
+        let mut spec = claim.spec.clone();
+        spec.name = format!("default-{number}");
         let pool = (Arc::from("default"), Arc::from("uid"));
-        let new = kerf_engine::action::NewClaim { wish, pool };
-        simulation.carry_out(rogue(Deed::CreateClaim(Box::new(new))));
+        let new = kerf_engine::action::NewClaim { spec, pool };
+        simulation.carry_out(rogue(ActionKind::CreateClaim(Box::new(new))));
         let stored = simulation.store.claims[format!("default-{number}").as_str()].clone();
         simulation.settle();
-        simulation.carry_out(rogue(Deed::Launch(Box::new(stored))));
+        simulation.carry_out(rogue(ActionKind::Launch(Box::new(stored))));
     }
     assert!(rules(&simulation).contains(&Rule::Limits));
 }

@@ -43,7 +43,7 @@ pub(super) struct Stock {
     pub(super) instance_type: Option<String>,
     pub(super) zone: Option<String>,
     pub(super) capacity: Option<String>,
-    pub(super) machines: u32,
+    pub(super) instances: u32,
 }
 
 #[derive(Deserialize)]

@@ -15,7 +15,7 @@ mod workload;
 pub use error::ScenarioError;
 pub use timeline::{Count, Expectation, Step, Victim};
 pub(crate) use workload::APP_LABEL;
-pub use workload::{GuardRule, Share, Workload, WorkloadKind};
+pub use workload::{PdbRule, Share, Workload, WorkloadKind};
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ pub struct Scenario {
 /// The cloud of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CloudPlan {
-    /// Which machines it sells.
+    /// Which instances it sells.
     pub catalogue: Catalogue,
     /// The only zones it has; empty means all that the catalogue knows.
     pub zones: Vec<String>,
@@ -60,13 +60,13 @@ pub struct CloudPlan {
     pub boot: Delay,
     /// From joining until the node is ready.
     pub ready: Delay,
-    /// From the call for a machine's end until it is gone.
+    /// From the call for an instance's end until it is gone.
     pub terminate: Delay,
-    /// Where there are only so many machines; anything else there is as much as anybody wants.
+    /// Where there are only so many instances; anything else there is as much as anybody wants.
     pub stock: Vec<Stock>,
 }
 
-/// Which machines a cloud sells.
+/// Which instances a cloud sells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Catalogue {
     /// What AWS sells in a region.
@@ -80,7 +80,7 @@ pub enum Catalogue {
     Kwok,
 }
 
-/// How many machines there are of some offerings.
+/// How many instances there are of some offerings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stock {
     /// The instance type; none means each.
@@ -90,7 +90,7 @@ pub struct Stock {
     /// The capacity type; none means each.
     pub capacity_type: Option<String>,
     /// How many there are of each offering it speaks of.
-    pub machines: u32,
+    pub instances: u32,
 }
 
 /// What goes wrong by chance.
@@ -123,9 +123,9 @@ pub struct CallFaults {
     pub throttled: u8,
     /// Launches refused by the cloud for a reason of its own.
     pub launch_refused: u8,
-    /// Machines that never join.
+    /// Instances that never join.
     pub stillborn: u8,
-    /// Machines that take ten times as long to join.
+    /// Instances that take ten times as long to join.
     pub slow_boot: u8,
 }
 
@@ -140,13 +140,13 @@ pub enum Fault {
     StalledWatch,
     /// A second engine starts while the first still runs.
     SecondLeader,
-    /// A machine dies.
-    MachineDies,
+    /// An instance dies.
+    InstanceDies,
     /// The API server is away for a while.
     ServerAway,
     /// The cloud sells nothing more of an offering that is in use.
     SoldOut,
-    /// The cloud announces that it takes a machine, and takes it two minutes later.
+    /// The cloud announces that it takes an instance, and takes it two minutes later.
     Interruption,
 }
 
@@ -166,7 +166,7 @@ impl Fault {
         (Self::LostWatch, "lost watch"),
         (Self::StalledWatch, "stalled watch"),
         (Self::SecondLeader, "second leader"),
-        (Self::MachineDies, "machine dies"),
+        (Self::InstanceDies, "instance dies"),
         (Self::ServerAway, "server away"),
         (Self::SoldOut, "sold out"),
         (Self::Interruption, "interruption"),

@@ -105,7 +105,7 @@ fn cloud(doc: &Cloud) -> Result<CloudPlan, ScenarioError> {
         instance_type: stock.instance_type.clone(),
         zone: stock.zone.clone(),
         capacity_type: stock.capacity.clone(),
-        machines: stock.machines,
+        instances: stock.instances,
     });
     Ok(CloudPlan {
         catalogue,

@@ -41,7 +41,7 @@ pub struct Workload {
     /// Their priority.
     pub priority: i32,
     /// Its PodDisruptionBudget.
-    pub guard: Option<GuardRule>,
+    pub pdb: Option<PdbRule>,
     /// Whether each pod has a volume that stays in the zone it was first attached in.
     pub has_volume: bool,
 }
@@ -66,7 +66,7 @@ pub enum WorkloadKind {
 
 /// A PodDisruptionBudget's rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GuardRule {
+pub enum PdbRule {
     /// So many must stay available.
     MinAvailable(Share),
     /// So many may be unavailable.
@@ -108,16 +108,16 @@ pub(super) fn read(doc: &doc::Workload, field: &str) -> Result<Workload, Scenari
         None => Ok(Span::from_seconds(default)),
         Some(text) => text::span(text).map_err(|error| ScenarioError::field(at(name), error)),
     };
-    let guard = match (&doc.min_available, &doc.max_unavailable) {
+    let pdb = match (&doc.min_available, &doc.max_unavailable) {
         (None, None) => None,
-        (Some(text), None) => Some((GuardRule::MinAvailable as fn(Share) -> _, text)),
-        (None, Some(text)) => Some((GuardRule::MaxUnavailable as fn(Share) -> _, text)),
+        (Some(text), None) => Some((PdbRule::MinAvailable as fn(Share) -> _, text)),
+        (None, Some(text)) => Some((PdbRule::MaxUnavailable as fn(Share) -> _, text)),
         (Some(_), Some(_)) => {
             let problem = "a workload has minAvailable or maxUnavailable, not both";
             return Err(ScenarioError::field(field, problem));
         }
     };
-    let guard = guard
+    let pdb = pdb
         .map(|(rule, text)| text::share(text).map(rule))
         .transpose()
         .map_err(|error| ScenarioError::field(at("minAvailable"), error))?;
@@ -137,7 +137,7 @@ pub(super) fn read(doc: &doc::Workload, field: &str) -> Result<Workload, Scenari
         },
         is_critical: doc.critical,
         priority: doc.priority,
-        guard,
+        pdb,
         has_volume: doc.volume,
         name: Arc::from(name),
     })

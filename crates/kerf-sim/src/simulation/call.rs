@@ -1,6 +1,6 @@
 //! Calls of an engine: the way there, what is done, and the way back.
 
-use kerf_engine::action::{Action, ActionId, Deed, Lane};
+use kerf_engine::action::{Action, ActionId, ActionKind, Lane};
 use kerf_engine::event::{Event, Failure, Outcome};
 use kerf_engine::time::{Span, Time};
 
@@ -15,7 +15,7 @@ const WRITE_DELAY: Delay = Delay::millis(3, 30);
 /// One way of a call to the cloud.
 const CLOUD_DELAY: Delay = Delay::millis(50, 300);
 /// How long a thought takes.
-const THINK_DELAY: Delay = Delay::millis(20, 200);
+const SOLVE_DELAY: Delay = Delay::millis(20, 200);
 /// After so long a caller gives up waiting for an answer.
 const TIME_OUT: Span = Span::from_seconds(10);
 /// How late a late call or answer is.
@@ -26,9 +26,9 @@ impl Simulation {
     pub(super) fn send(&mut self, replica: ReplicaId, action: Action) {
         let now = self.store.now;
         let faults = self.call_faults();
-        let is_late = action.deed.lane() != Lane::Think && self.dice.calls.chance(faults.late / 2);
+        let is_late = action.kind.lane() != Lane::Solve && self.dice.calls.chance(faults.late / 2);
         let extra = if is_late { self.dice.calls.span(LATE) } else { Span::default() };
-        let delay = self.dice.network.span(one_way(action.deed.lane()));
+        let delay = self.dice.network.span(one_way(action.kind.lane()));
         self.queue.at(now + delay + extra, Happening::Arrive(replica, Box::new(action)));
     }
 
@@ -36,17 +36,18 @@ impl Simulation {
     pub(super) fn arrive(&mut self, replica: ReplicaId, action: Action) {
         let faults = self.call_faults();
         let dice = &mut self.dice.calls;
-        let lane = action.deed.lane();
+        let lane = action.kind.lane();
         let id = action.id;
-        let is_call = lane != Lane::Think;
+        let is_call = lane != Lane::Solve;
         let is_away = lane == Lane::Write && self.store.now < self.server_away_until;
         let refusal = if is_away || (is_call && dice.chance(faults.unavailable)) {
             Some(unavailable("the server does not answer"))
         } else if lane == Lane::Cloud && dice.chance(faults.throttled) {
             Some(unavailable("RequestLimitExceeded: too many calls"))
-        } else if has_precondition(&action.deed) && dice.chance(faults.conflict) {
+        } else if has_precondition(&action.kind) && dice.chance(faults.conflict) {
             Some(Outcome::Failed(Failure::Conflict))
-        } else if matches!(action.deed, Deed::Launch(_)) && dice.chance(faults.launch_refused) {
+        } else if matches!(action.kind, ActionKind::Launch(_)) && dice.chance(faults.launch_refused)
+        {
             Some(Outcome::Failed(Failure::LaunchRefused {
                 reason: "LaunchTemplateInvalid".to_owned(),
                 message: "the launch template cannot be used".to_owned(),
@@ -58,8 +59,8 @@ impl Simulation {
             self.reply(replica, id, outcome, Span::default());
             return;
         }
-        let takes = match &action.deed {
-            Deed::Launch(_) => self.dice.machines.span(self.scenario.cloud.launch),
+        let takes = match &action.kind {
+            ActionKind::Launch(_) => self.dice.instances.span(self.scenario.cloud.launch),
             _ => Span::default(),
         };
         let outcome = self.carry_out(action);
@@ -84,7 +85,7 @@ impl Simulation {
         let now = self.store.now;
         if let Some(replica) = self.replicas.iter_mut().find(|it| it.id == replica) {
             replica.engine.handle(Event::Finished { action, outcome }, now);
-            replica.has_news = true;
+            replica.has_update = true;
         }
     }
 
@@ -92,53 +93,57 @@ impl Simulation {
     pub(crate) fn carry_out(&mut self, action: Action) -> Outcome {
         self.checker.about_to(&action, &self.store, &self.cloud);
         let store = &mut self.store;
-        match action.deed {
-            Deed::CreateClaim(new) => store.create_claim(*new),
-            Deed::PatchClaim { name, revision, patch } => store.patch_claim(&name, revision, patch),
-            Deed::WriteClaimStatus { name, revision, status } => {
+        match action.kind {
+            ActionKind::CreateClaim(new) => store.create_claim(*new),
+            ActionKind::PatchClaim { name, revision, patch } => {
+                store.patch_claim(&name, revision, patch)
+            }
+            ActionKind::WriteClaimStatus { name, revision, status } => {
                 store.write_claim_status(&name, revision, *status)
             }
-            Deed::DeleteClaim { name, uid } => store.delete_claim(&name, Some(&uid)),
-            Deed::PatchNode { name, uid, patch } => store.patch_node(&name, &uid, patch),
-            Deed::DeleteNode { name, uid } => store.delete_node(&name, Some(&uid)),
-            Deed::EvictPod { pod, uid } => self.workloads.evict(&pod, &uid, store),
-            Deed::DeletePod { pod, uid, grace_seconds } => {
+            ActionKind::DeleteClaim { name, uid } => store.delete_claim(&name, Some(&uid)),
+            ActionKind::PatchNode { name, uid, patch } => store.patch_node(&name, &uid, patch),
+            ActionKind::DeleteNode { name, uid } => store.delete_node(&name, Some(&uid)),
+            ActionKind::EvictPod { pod, uid } => self.workloads.evict(&pod, &uid, store),
+            ActionKind::DeletePod { pod, uid, grace_seconds } => {
                 store.delete_pod(&pod, Some(&uid), Span::from_seconds(grace_seconds))
             }
-            Deed::PatchPool { name, revision, annotations } => {
+            ActionKind::PatchPool { name, revision, annotations } => {
                 store.patch_pool(&name, revision, annotations)
             }
-            Deed::WritePoolStatus { name, revision, status } => {
+            ActionKind::WritePoolStatus { name, revision, status } => {
                 store.write_pool_status(&name, revision, *status)
             }
-            Deed::Launch(claim) => self.launch(&claim),
-            Deed::Terminate { claim, provider_id } => {
+            ActionKind::Launch(claim) => self.launch(&claim),
+            ActionKind::Terminate { claim, provider_id } => {
                 match self.cloud.meant(&claim, provider_id.as_ref()) {
                     Some(id) => self.terminate(&id),
                     None => Outcome::NotFound,
                 }
             }
-            Deed::ListMachines => Outcome::Machines(self.cloud.list()),
-            Deed::Solve(problem) => Outcome::Solved(Box::new(kerf_scheduler::solve(&problem))),
+            ActionKind::ListInstances => Outcome::Instances(self.cloud.list()),
+            ActionKind::Solve(problem) => {
+                Outcome::Solved(Box::new(kerf_scheduler::solve(&problem)))
+            }
         }
     }
 
     fn launch(&mut self, claim: &kerf_engine::observed::Claim) -> Outcome {
         let now = self.store.now;
         let launch = self.cloud.launch(claim, now);
-        if let Some(machine) = launch.started {
-            self.checker.launched(&self.cloud.machines[&machine], &self.store, &self.cloud);
-            self.story.machine(now, &self.cloud.machines[&machine]);
+        if let Some(instance) = launch.started {
+            self.checker.launched(&self.cloud.instances[&instance], &self.store, &self.cloud);
+            self.story.instance(now, &self.cloud.instances[&instance]);
             let faults = self.call_faults();
-            let dice = &mut self.dice.machines;
+            let dice = &mut self.dice.instances;
             let boot = dice.span(self.scenario.cloud.boot);
             let boot = if dice.chance(faults.slow_boot) { boot.times(10) } else { boot };
             if !dice.chance(faults.stillborn) {
-                self.queue.at(now + boot, Happening::NodeJoins(machine));
+                self.queue.at(now + boot, Happening::NodeJoins(instance));
             }
         }
-        if launch.offers_changed {
-            self.tell_offers();
+        if launch.instance_types_changed {
+            self.send_instance_types();
         }
         launch.outcome
     }
@@ -148,8 +153,8 @@ impl Simulation {
             None => Outcome::NotFound,
             Some(false) => Outcome::Done,
             Some(true) => {
-                let delay = self.dice.machines.span(self.scenario.cloud.terminate);
-                let gone = Happening::MachineGone(provider_id.clone());
+                let delay = self.dice.instances.span(self.scenario.cloud.terminate);
+                let gone = Happening::InstanceGone(provider_id.clone());
                 self.queue.at(self.store.now + delay, gone);
                 Outcome::Done
             }
@@ -172,18 +177,18 @@ fn one_way(lane: Lane) -> Delay {
     match lane {
         Lane::Write => WRITE_DELAY,
         Lane::Cloud => CLOUD_DELAY,
-        Lane::Think => THINK_DELAY,
+        Lane::Solve => SOLVE_DELAY,
     }
 }
 
-fn has_precondition(deed: &Deed) -> bool {
+fn has_precondition(kind: &ActionKind) -> bool {
     matches!(
-        deed,
-        Deed::PatchClaim { .. }
-            | Deed::WriteClaimStatus { .. }
-            | Deed::PatchNode { .. }
-            | Deed::PatchPool { .. }
-            | Deed::WritePoolStatus { .. }
+        kind,
+        ActionKind::PatchClaim { .. }
+            | ActionKind::WriteClaimStatus { .. }
+            | ActionKind::PatchNode { .. }
+            | ActionKind::PatchPool { .. }
+            | ActionKind::WritePoolStatus { .. }
     )
 }
 

@@ -55,7 +55,7 @@ impl Simulation {
             && replica.wake_at.is_some_and(|at| at <= now)
         {
             replica.wake_at = None;
-            replica.has_news = true;
+            replica.has_update = true;
             self.wakes += 1;
         }
     }
@@ -70,7 +70,7 @@ impl Simulation {
     pub(super) fn decide(&mut self) {
         for index in 0..self.replicas.len() {
             let replica = &mut self.replicas[index];
-            if !std::mem::take(&mut replica.has_news) {
+            if !std::mem::take(&mut replica.has_update) {
                 continue;
             }
             let now = self.store.now;
@@ -85,8 +85,8 @@ impl Simulation {
                     self.queue.at(wake, Happening::Wake(id));
                 }
             }
-            for announcement in &orders.announcements {
-                self.story.announce(now, announcement);
+            for kubernetes_event in &orders.kubernetes_events {
+                self.story.record(now, kubernetes_event);
             }
             for action in orders.actions {
                 self.story.order(now, &action);
@@ -98,9 +98,9 @@ impl Simulation {
         }
     }
 
-    pub(super) fn tell_offers(&mut self) {
+    pub(super) fn send_instance_types(&mut self) {
         for replica in &mut self.replicas {
-            replica.offer(&self.store, &self.cloud.offers, self.store.now);
+            replica.offer(&self.store, &self.cloud.instance_types, self.store.now);
         }
         if let Some(at) = self.cloud.next_refresh() {
             self.queue.at(at, Happening::Restocked);

@@ -46,13 +46,13 @@ impl Simulation {
                     self.start_replica();
                 }
             }
-            Fault::MachineDies => {
-                if let Some(victim) = self.some_machine() {
-                    self.machine_dies(&victim);
+            Fault::InstanceDies => {
+                if let Some(victim) = self.some_instance() {
+                    self.instance_dies(&victim);
                 }
             }
             Fault::Interruption => {
-                if let Some(victim) = self.some_machine() {
+                if let Some(victim) = self.some_instance() {
                     self.announce_end(&victim);
                 }
             }
@@ -66,14 +66,14 @@ impl Simulation {
         }
     }
 
-    /// A machine that lives, if there is one.
-    fn some_machine(&mut self) -> Option<Arc<str>> {
+    /// An instance that lives, if there is one.
+    fn some_instance(&mut self) -> Option<Arc<str>> {
         let alive: Vec<_> = self
             .cloud
-            .machines
+            .instances
             .values()
-            .filter(|machine| !machine.machine.is_ending)
-            .map(|machine| machine.machine.provider_id.clone())
+            .filter(|instance| !instance.instance.is_ending)
+            .map(|instance| instance.instance.provider_id.clone())
             .collect();
         let index = (!alive.is_empty()).then(|| self.dice.faults.below(alive.len()))?;
         alive.get(index).cloned()

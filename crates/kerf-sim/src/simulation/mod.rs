@@ -42,7 +42,7 @@ use notices::Notices;
 pub struct Simulation {
     /// The objects of the cluster.
     pub store: Store,
-    /// The machines and what they cost.
+    /// The instances and what they cost.
     pub cloud: Cloud,
     /// What was decided and what happened.
     pub story: Story,
@@ -72,7 +72,7 @@ pub struct Simulation {
 struct SimulationDice {
     network: Dice,
     calls: Dice,
-    machines: Dice,
+    instances: Dice,
     faults: Dice,
 }
 
@@ -119,7 +119,7 @@ impl Simulation {
             dice: SimulationDice {
                 network: dice("network"),
                 calls: dice("calls"),
-                machines: dice("machines"),
+                instances: dice("machines"),
                 faults: dice("faults"),
             },
             pass_at: None,
@@ -216,17 +216,17 @@ impl Simulation {
             Happening::VolumeDetached(name) => {
                 self.store.remove(kerf_engine::event::Key::VolumeAttachment(name));
             }
-            Happening::NodeJoins(machine) => self.node_joins(&machine),
+            Happening::NodeJoins(instance) => self.node_joins(&instance),
             Happening::NodeReady(name) => self.node_ready(&name),
             Happening::NodeStarted(name) => self.node_started(&name),
             Happening::NodeSilent(name) => self.node_silent(&name),
             Happening::NodeGivenUp(name) => self.node_given_up(&name),
-            Happening::MachineGone(machine) => self.machine_gone(&machine),
-            Happening::MachineTaken(machine) => self.machine_dies(&machine),
-            Happening::Notice(machine) => self.deliver_notice(&machine),
+            Happening::InstanceGone(instance) => self.instance_gone(&instance),
+            Happening::InstanceReclaimed(instance) => self.instance_dies(&instance),
+            Happening::Notice(instance) => self.deliver_notice(&instance),
             Happening::Restocked => {
                 if self.cloud.refresh(now) {
-                    self.tell_offers();
+                    self.send_instance_types();
                 }
             }
             Happening::Deliver(replica, kind) => self.deliver(replica, kind),

@@ -1,4 +1,4 @@
-//! Machines become nodes, nodes become ready, and both may die.
+//! Instances become nodes, nodes become ready, and both may die.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,8 +26,8 @@ const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 
 impl Simulation {
     pub(super) fn node_joins(&mut self, provider_id: &Arc<str>) {
-        let Some(machine) = self.cloud.machines.get(provider_id) else { return };
-        if machine.machine.is_ending || machine.is_dead {
+        let Some(instance) = self.cloud.instances.get(provider_id) else { return };
+        if instance.instance.is_ending || instance.is_dead {
             return;
         }
         self.nodes_joined += 1;
@@ -36,10 +36,10 @@ impl Simulation {
             self.nodes_joined / 250,
             self.nodes_joined % 250 + 4
         ));
-        let mut labels = machine.machine.labels.clone();
+        let mut labels = instance.instance.labels.clone();
         labels.insert(HOSTNAME.to_owned(), name.to_string());
         let (capacity, allocatable) =
-            (machine.machine.capacity.clone(), machine.machine.allocatable.clone());
+            (instance.instance.capacity.clone(), instance.instance.allocatable.clone());
         let node = Node {
             meta: self.store.new_meta(name.clone()),
             labels,
@@ -55,7 +55,7 @@ impl Simulation {
             profile: NodeProfile::default(),
         };
         self.store.put(Object::Node(node));
-        let delay = self.dice.machines.span(self.scenario.cloud.ready);
+        let delay = self.dice.instances.span(self.scenario.cloud.ready);
         self.queue.at(self.store.now + delay, Happening::NodeReady(name));
     }
 
@@ -103,7 +103,7 @@ impl Simulation {
         }
     }
 
-    pub(super) fn machine_gone(&mut self, provider_id: &Arc<str>) {
+    pub(super) fn instance_gone(&mut self, provider_id: &Arc<str>) {
         let now = self.store.now;
         let nodes: Vec<Name> = self
             .store
@@ -118,12 +118,12 @@ impl Simulation {
         }
     }
 
-    /// Lets a machine die without a word.
-    pub(super) fn machine_dies(&mut self, provider_id: &Arc<str>) {
-        if let Some(machine) = self.cloud.machines.get_mut(provider_id) {
-            machine.is_dead = true;
+    /// Lets an instance die without a word.
+    pub(super) fn instance_dies(&mut self, provider_id: &Arc<str>) {
+        if let Some(instance) = self.cloud.instances.get_mut(provider_id) {
+            instance.is_dead = true;
         }
-        self.machine_gone(provider_id);
+        self.instance_gone(provider_id);
     }
 
     /// What follows from a change of a node.
@@ -148,8 +148,8 @@ impl Simulation {
     }
 
     fn startup_taints(&self, node: &Node) -> Vec<Taint> {
-        let machine = node.provider_id.as_ref().and_then(|id| self.cloud.machines.get(id));
-        let pool = machine.and_then(|machine| self.store.pools.get(&machine.pool));
-        pool.map(|pool| pool.wish.template.spec.startup_taints.clone()).unwrap_or_default()
+        let instance = node.provider_id.as_ref().and_then(|id| self.cloud.instances.get(id));
+        let pool = instance.and_then(|instance| self.store.pools.get(&instance.pool));
+        pool.map(|pool| pool.spec.template.spec.startup_taints.clone()).unwrap_or_default()
     }
 }

@@ -16,9 +16,9 @@ use crate::replica::ReplicaId;
 /// Messages and their deliveries.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Notices {
-    /// The machines whose message is in the queue.
+    /// The instances whose message is in the queue.
     messages: BTreeSet<Arc<str>>,
-    /// Deliveries without an outcome: to whom, when, and about which machine.
+    /// Deliveries without an outcome: to whom, when, and about which instance.
     open: BTreeMap<NoticeId, (ReplicaId, Time, Arc<str>)>,
     last_id: u64,
 }
@@ -27,7 +27,7 @@ pub(super) struct Notices {
 const DELIVERY: Delay = Delay::millis(200, 3_000);
 /// A message that was delivered and not deleted is delivered again after so long.
 const HIDDEN_FOR: Span = Span::from_seconds(20);
-/// From the announcement to the end of the machine.
+/// From the announcement to the end of the instance.
 const TAKEN_AFTER: Span = Span::from_minutes(2);
 /// How many percent of messages are delivered twice.
 const DOUBLED_PERCENT: u8 = 20;
@@ -35,15 +35,15 @@ const DOUBLED_PERCENT: u8 = 20;
 const SETTLED_WITHIN: Span = Span::from_seconds(20);
 
 impl Simulation {
-    /// The cloud announces that it takes a machine, and takes it.
+    /// The cloud announces that it takes an instance, and takes it.
     pub(super) fn announce_end(&mut self, provider_id: &Arc<str>) {
-        let Some(machine) = self.cloud.machines.get_mut(provider_id) else { return };
-        machine.is_announced = true;
+        let Some(instance) = self.cloud.instances.get_mut(provider_id) else { return };
+        instance.is_announced = true;
         let now = self.store.now;
         self.notices.messages.insert(provider_id.clone());
         let delay = self.dice.faults.span(DELIVERY);
         self.queue.at(now + delay, Happening::Notice(provider_id.clone()));
-        self.queue.at(now + TAKEN_AFTER, Happening::MachineTaken(provider_id.clone()));
+        self.queue.at(now + TAKEN_AFTER, Happening::InstanceReclaimed(provider_id.clone()));
     }
 
     /// A message is delivered to one engine, now and then twice, unless it was deleted.
@@ -59,15 +59,15 @@ impl Simulation {
         let index = self.dice.faults.below(self.replicas.len());
         let times = 1 + u64::from(self.dice.faults.chance(DOUBLED_PERCENT));
         let replica = &mut self.replicas[index];
-        let machine: Arc<str> = provider_id.rsplit('/').next().unwrap_or_default().into();
+        let instance: Arc<str> = provider_id.rsplit('/').next().unwrap_or_default().into();
         for _ in 0..times {
             self.notices.last_id += 1;
             let id = NoticeId(self.notices.last_id);
             self.notices.open.insert(id, (replica.id, now, provider_id.clone()));
-            let (kind, machines) = (NoticeKind::SpotInterrupted, vec![machine.clone()]);
-            replica.engine.handle(Event::Noticed(Notice { id, kind, machines }), now);
+            let (kind, instances) = (NoticeKind::SpotInterrupted, vec![instance.clone()]);
+            replica.engine.handle(Event::Noticed(Notice { id, kind, instances }), now);
         }
-        replica.has_news = true;
+        replica.has_update = true;
     }
 
     /// An engine says what came of a notice. The message goes if that says so.
@@ -77,10 +77,10 @@ impl Simulation {
             let what = format!("{:?} has more than one outcome", settled.id);
             return self.checker.misled_about_notice(now, what);
         };
-        let of_machine = |id: &Option<Arc<str>>| id.as_ref() == Some(&provider_id);
+        let of_instance = |id: &Option<Arc<str>>| id.as_ref() == Some(&provider_id);
         let mut claims = self.store.claims.values();
         let staying =
-            claims.find(|it| of_machine(&it.status.provider_id) && !it.meta.is_deleting());
+            claims.find(|it| of_instance(&it.status.provider_id) && !it.meta.is_deleting());
         if let (NoticeOutcome::ClaimsDeleted, Some(claim)) = (settled.outcome, staying) {
             let what = format!("{} stays, and {provider_id} is said to be done", claim.meta.name);
             self.checker.misled_about_notice(now, what);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kerf_engine::event::{Key, Object};
-use kerf_engine::observed::{Name, Pod, PodKey, Standing, VolumeAttachment};
+use kerf_engine::observed::{Name, Pod, PodKey, PodPhase, VolumeAttachment};
 use kerf_engine::time::Span;
 use kerf_model::labels::well_known::ZONE;
 
@@ -41,7 +41,7 @@ impl Simulation {
             return;
         }
         pod.is_ready = false;
-        pod.standing = Standing::Ended { node: Some(node) };
+        pod.phase = PodPhase::Ended { node: Some(node) };
         self.store.put(Object::Pod(pod));
         let sweep = Happening::PodSwept(key.clone(), uid.clone());
         self.queue.at(self.store.now + ENDED_KEPT_FOR, sweep);
@@ -49,7 +49,7 @@ impl Simulation {
 
     pub(super) fn pod_gone(&mut self, key: &PodKey, uid: &Arc<str>) {
         let Some(pod) = self.pod(key, uid) else { return };
-        // A dead machine ends nothing; its pods stay until somebody gives them up.
+        // A dead instance ends nothing; its pods stay until somebody gives them up.
         if pod.node().is_some_and(|node| self.is_alive(node)) {
             self.pod_swept(key, uid);
         }
@@ -66,13 +66,13 @@ impl Simulation {
         self.store.remove(Key::Pod(key.clone()));
     }
 
-    /// Whether a node's machine runs.
+    /// Whether a node's instance runs.
     pub(super) fn is_alive(&self, node: &Name) -> bool {
         let node = self.store.nodes.get(node);
-        let machine = node
+        let instance = node
             .and_then(|node| node.provider_id.as_ref())
-            .and_then(|id| self.cloud.machines.get(id));
-        machine.is_some_and(|machine| !machine.is_dead)
+            .and_then(|id| self.cloud.instances.get(id));
+        instance.is_some_and(|instance| !instance.is_dead)
     }
 
     fn pod(&self, key: &PodKey, uid: &Arc<str>) -> Option<Pod> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kerf_engine::observed::Standing;
+use kerf_engine::observed::PodPhase;
 use kerf_engine::time::Span;
 use kerf_model::labels::well_known::ZONE;
 
@@ -89,10 +89,9 @@ impl Simulation {
     /// How many pods have no node.
     #[must_use]
     pub fn pending_count(&self) -> usize {
-        let is_pending = |standing: &Standing| {
-            matches!(standing, Standing::Unjudged | Standing::Unschedulable { .. })
-        };
-        self.store.pods.values().filter(|pod| is_pending(&pod.standing)).count()
+        let is_pending =
+            |phase: &PodPhase| matches!(phase, PodPhase::Unjudged | PodPhase::Unschedulable { .. });
+        self.store.pods.values().filter(|pod| is_pending(&pod.phase)).count()
     }
 
     fn zone_count(&self) -> usize {

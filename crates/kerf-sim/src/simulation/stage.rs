@@ -30,7 +30,7 @@ impl Simulation {
             let meta = self.store.new_meta(Arc::from(pool.name.as_str()));
             self.store.put(Object::Pool(Pool {
                 meta,
-                wish: pool.clone(),
+                spec: pool.clone(),
                 annotations: Default::default(),
                 faults: Vec::new(),
                 status: PoolStatus::default(),
@@ -47,7 +47,7 @@ impl Simulation {
         self.replicas_started += 1;
         let id = ReplicaId(self.replicas_started);
         let mut replica = Replica::new(id, self.settings());
-        replica.offer(&self.store, &self.cloud.offers, self.store.now);
+        replica.offer(&self.store, &self.cloud.instance_types, self.store.now);
         self.replicas.push(replica);
     }
 

@@ -14,7 +14,7 @@ pub(crate) const KINDS: [Kind; 9] = [
     Kind::Claim,
     Kind::Node,
     Kind::VolumeAttachment,
-    Kind::DisruptionGuard,
+    Kind::PodDisruptionBudget,
     Kind::Pod,
 ];
 
@@ -85,7 +85,7 @@ fn kind_of(object: &Object) -> Kind {
         Object::Claim(_) => Kind::Claim,
         Object::Pool(_) => Kind::Pool,
         Object::NodeClass(_) => Kind::NodeClass,
-        Object::DisruptionGuard(_) => Kind::DisruptionGuard,
+        Object::PodDisruptionBudget(_) => Kind::PodDisruptionBudget,
         Object::DaemonSet(_) => Kind::DaemonSet,
         Object::Namespace(_) => Kind::Namespace,
         Object::VolumeAttachment(_) => Kind::VolumeAttachment,

@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use kerf_engine::event::{Event, Key, Kind, Object};
 use kerf_engine::observed::{
-    Claim, DaemonSet, DisruptionGuard, Meta, Name, Namespace, Node, NodeClass, Pod, PodKey, Pool,
-    Revision, VolumeAttachment,
+    Claim, DaemonSet, Meta, Name, Namespace, Node, NodeClass, Pod, PodDisruptionBudget, PodKey,
+    Pool, Revision, VolumeAttachment,
 };
 use kerf_engine::time::Time;
 use kerf_model::node_spec::NodeClassRef;
@@ -34,7 +34,7 @@ pub struct Store {
     /// Node classes.
     pub node_classes: BTreeMap<NodeClassRef, NodeClass>,
     /// PodDisruptionBudgets, by namespace and name.
-    pub guards: BTreeMap<(Name, Name), DisruptionGuard>,
+    pub pdbs: BTreeMap<(Name, Name), PodDisruptionBudget>,
     /// Daemon sets, by namespace and name.
     pub daemon_sets: BTreeMap<(Name, Name), DaemonSet>,
     /// Namespaces.
@@ -47,7 +47,7 @@ pub struct Store {
     uids: u64,
     touched: Vec<Key>,
     pods_on: FxHashMap<Name, BTreeSet<PodKey>>,
-    claim_on_machine: FxHashMap<Arc<str>, Name>,
+    claim_of_instance: FxHashMap<Arc<str>, Name>,
 }
 
 impl Store {
@@ -89,15 +89,15 @@ impl Store {
             Object::Node(node) => drop(self.nodes.insert(node.meta.name.clone(), node)),
             Object::Claim(claim) => {
                 if let Some(id) = &claim.status.provider_id {
-                    self.claim_on_machine.insert(id.clone(), claim.meta.name.clone());
+                    self.claim_of_instance.insert(id.clone(), claim.meta.name.clone());
                 }
                 self.claims.insert(claim.meta.name.clone(), claim);
             }
             Object::Pool(pool) => drop(self.pools.insert(pool.meta.name.clone(), pool)),
             Object::NodeClass(class) => drop(self.node_classes.insert(class.key.clone(), class)),
-            Object::DisruptionGuard(guard) => {
-                let key = (guard.namespace.clone(), guard.meta.name.clone());
-                self.guards.insert(key, guard);
+            Object::PodDisruptionBudget(pdb) => {
+                let key = (pdb.namespace.clone(), pdb.meta.name.clone());
+                self.pdbs.insert(key, pdb);
             }
             Object::DaemonSet(set) => {
                 let key = (set.namespace.clone(), set.meta.name.clone());
@@ -125,15 +125,15 @@ impl Store {
             Key::Claim(name) => {
                 let claim = self.claims.remove(name);
                 if let Some(id) = claim.as_ref().and_then(|it| it.status.provider_id.as_ref()) {
-                    self.claim_on_machine.remove(id);
+                    self.claim_of_instance.remove(id);
                 }
                 (claim.is_some(), Kind::Claim)
             }
             Key::Pool(name) => (self.pools.remove(name).is_some(), Kind::Pool),
             Key::NodeClass(class) => (self.node_classes.remove(class).is_some(), Kind::NodeClass),
-            Key::DisruptionGuard(namespace, name) => {
+            Key::PodDisruptionBudget(namespace, name) => {
                 let key = (namespace.clone(), name.clone());
-                (self.guards.remove(&key).is_some(), Kind::DisruptionGuard)
+                (self.pdbs.remove(&key).is_some(), Kind::PodDisruptionBudget)
             }
             Key::DaemonSet(namespace, name) => {
                 let key = (namespace.clone(), name.clone());
@@ -157,13 +157,13 @@ impl Store {
         keys.filter_map(|key| self.pods.get(key))
     }
 
-    /// The claim a node belongs to: the one with the same machine.
+    /// The claim a node belongs to: the one with the same instance.
     #[must_use]
     pub fn claim_of(&self, node: &Node) -> Option<&Claim> {
-        self.claims.get(self.claim_on_machine.get(node.provider_id.as_ref()?)?)
+        self.claims.get(self.claim_of_instance.get(node.provider_id.as_ref()?)?)
     }
 
-    /// The node of a claim: the one on the same machine.
+    /// The node of a claim: the one on the same instance.
     #[must_use]
     pub fn node_of(&self, claim: &Claim) -> Option<&Node> {
         let id = claim.status.provider_id.as_ref()?;
@@ -195,8 +195,8 @@ impl Store {
             Kind::NodeClass => {
                 self.node_classes.values().cloned().map(Object::NodeClass).map(seen).collect()
             }
-            Kind::DisruptionGuard => {
-                self.guards.values().cloned().map(Object::DisruptionGuard).map(seen).collect()
+            Kind::PodDisruptionBudget => {
+                self.pdbs.values().cloned().map(Object::PodDisruptionBudget).map(seen).collect()
             }
             Kind::DaemonSet => {
                 self.daemon_sets.values().cloned().map(Object::DaemonSet).map(seen).collect()
@@ -226,8 +226,8 @@ impl Store {
             Kind::NodeClass => {
                 missing(&world.node_classes, &self.node_classes).map(Key::NodeClass).collect()
             }
-            Kind::DisruptionGuard => missing(&world.guards, &self.guards)
-                .map(|(namespace, name)| Key::DisruptionGuard(namespace, name))
+            Kind::PodDisruptionBudget => missing(&world.pdbs, &self.pdbs)
+                .map(|(namespace, name)| Key::PodDisruptionBudget(namespace, name))
                 .collect(),
             Kind::DaemonSet => missing(&world.daemon_sets, &self.daemon_sets)
                 .map(|(namespace, name)| Key::DaemonSet(namespace, name))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kerf_engine::action::{MetadataPatch, NewClaim, NodePatch};
 use kerf_engine::event::{Failure, Key, Object, Outcome};
-use kerf_engine::observed::{Claim, ClaimStatus, Name, PodKey, PoolStatus, Revision, Standing};
+use kerf_engine::observed::{Claim, ClaimStatus, Name, PodKey, PodPhase, PoolStatus, Revision};
 use kerf_engine::time::Span;
 use kerf_model::labels::well_known::TERMINATION_FINALIZER;
 
@@ -13,13 +13,13 @@ use super::Store;
 impl Store {
     /// Stores a new claim with Kerf's finalizer; one that exists under the name is returned.
     pub(crate) fn create_claim(&mut self, new: NewClaim) -> Outcome {
-        let name: Name = Arc::from(new.wish.name.as_str());
+        let name: Name = Arc::from(new.spec.name.as_str());
         if let Some(claim) = self.claims.get(&name) {
             return Outcome::Stored(Box::new(Object::Claim(claim.clone())));
         }
         let claim = Claim {
             meta: self.new_meta(name.clone()),
-            wish: new.wish,
+            spec: new.spec,
             finalizers: vec![TERMINATION_FINALIZER.to_owned()],
             owner_pool: Some(new.pool.1),
             status: ClaimStatus::default(),
@@ -39,8 +39,8 @@ impl Store {
             return Outcome::Failed(Failure::Conflict);
         }
         let mut claim = claim.clone();
-        claim.wish.labels.extend(patch.labels);
-        claim.wish.annotations.extend(patch.annotations);
+        claim.spec.labels.extend(patch.labels);
+        claim.spec.annotations.extend(patch.annotations);
         if let Some(finalizers) = patch.finalizers {
             claim.finalizers = finalizers;
         }
@@ -134,7 +134,7 @@ impl Store {
         if uid.is_some_and(|uid| *pod.meta.uid != *uid) {
             return Outcome::NotFound;
         }
-        if !matches!(pod.standing, Standing::Bound { .. }) {
+        if !matches!(pod.phase, PodPhase::Bound { .. }) {
             self.remove(Key::Pod(key.clone()));
             return Outcome::Done;
         }

@@ -1,7 +1,6 @@
 //! A real Kubernetes control plane, and who may talk to it.
 
 pub(crate) mod access;
-#[cfg(feature = "client")]
 pub(crate) mod client;
 pub(crate) mod control_plane;
 pub(crate) mod flags;

@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::core::v1::{Event, ObjectReference};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use kerf_kube::{CLUSTER_NAMESPACE, Told};
+use kerf_kube::{CLUSTER_NAMESPACE, EventSpec};
 use kerf_notices::zonal_shift::PoolEvent;
 use kube::Client;
 use kube::api::{Api, PostParams};
@@ -48,6 +48,6 @@ fn written(event: &PoolEvent, uid: Option<String>) -> Event {
         ..ObjectReference::default()
     };
     let PoolEvent { is_warning, reason, message, .. } = event;
-    let told = Told { component: COMPONENT, is_warning: *is_warning, reason, message };
+    let told = EventSpec { component: COMPONENT, is_warning: *is_warning, reason, message };
     told.about(about, Time(jiff::Timestamp::now()))
 }

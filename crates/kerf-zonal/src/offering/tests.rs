@@ -46,11 +46,11 @@ fn a_claim_that_allows_a_shifted_zone_is_launched_in_another() {
             created_at: Time::default(),
             deleting_since: None,
         },
-        wish: NodeClaim {
+        spec: NodeClaim {
             name: "web-x7k2p".to_owned(),
             labels: BTreeMap::new(),
             annotations: BTreeMap::new(),
-            spec: NodeSpec {
+            node: NodeSpec {
                 requirements: vec![RequirementEntry::new(ZONE, Operator::In, ["a", "b"])],
                 taints: Vec::new(),
                 startup_taints: Vec::new(),
@@ -71,7 +71,7 @@ fn a_claim_that_allows_a_shifted_zone_is_launched_in_another() {
     assert_eq!(narrowed(&claim, &zones(&[])), claim);
     let narrowed = narrowed(&claim, &zones(&["a"]));
     assert_eq!(
-        narrowed.wish.spec.requirements[1],
+        narrowed.spec.node.requirements[1],
         RequirementEntry::new(ZONE, Operator::NotIn, ["a"])
     );
 }

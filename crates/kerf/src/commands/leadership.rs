@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use kerf_kube::{Candidate, Farewell, Lost};
+use kerf_kube::{Candidate, Lost, Shutdown};
 use tokio::sync::watch;
 use tracing::{error, info};
 
@@ -24,7 +24,7 @@ impl Leadership {
     }
 
     /// Gets the lead and holds it, until the process is asked to end or another may lead.
-    pub(crate) async fn until_end(&mut self) -> Farewell {
+    pub(crate) async fn until_end(&mut self) -> Shutdown {
         let Self { candidate, is_given, lead, lost } = self;
         let holding = async {
             if *is_given {
@@ -35,10 +35,10 @@ impl Leadership {
             candidate.hold().await
         };
         tokio::select! {
-            () = asked_to_end() => Farewell::FinishFirst,
+            () = asked_to_end() => Shutdown::FinishFirst,
             reason = holding => {
                 *lost = Some(reason);
-                Farewell::AtOnce
+                Shutdown::AtOnce
             }
         }
     }

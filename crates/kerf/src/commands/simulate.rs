@@ -143,11 +143,11 @@ fn one(text: &mut String, scenario: &Scenario, run: &Run) {
         let _ = writeln!(text, "  {name:<10} {value}");
     };
     let (launches, spent) = (report.launches, dollars(report.spent_micros));
-    row("machines", format!("{launches} launched, {spent} $ spent"));
+    row("instances", format!("{launches} launched, {spent} $ spent"));
     row("nodes", format!("{} at the end", report.nodes));
     row("pods", format!("{} ready, {} without a node", report.running, report.pending));
-    row("decisions", counts(&report.deeds));
-    row("events", counts(&report.announcements));
+    row("decisions", counts(&report.actions));
+    row("events", counts(&report.kubernetes_events));
     row("failures", counts(&report.failures));
     row("faults", counts(&report.faults));
     row("rules", verdict(report.violations.len()));
@@ -259,8 +259,8 @@ fn json(scenario: &Scenario, runs: &[Run]) -> Result<String> {
             nodes: report.nodes,
             pods_ready: report.running,
             pods_pending: report.pending,
-            decisions: &report.deeds,
-            events: &report.announcements,
+            decisions: &report.actions,
+            events: &report.kubernetes_events,
             failures: &report.failures,
             faults: &report.faults,
             violations: violations.collect(),

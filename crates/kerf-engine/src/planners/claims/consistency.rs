@@ -3,9 +3,9 @@
 use kerf_model::quantity::Quantity;
 
 use super::work::Work;
-use crate::announcement::Announcement;
 use crate::condition::claim::{CONSISTENT_STATE_FOUND, INITIALIZED};
 use crate::event::Key;
+use crate::kubernetes_event::KubernetesEvent;
 use crate::observed::Node;
 use crate::time::Span;
 
@@ -14,7 +14,7 @@ const EVERY: Span = Span::from_minutes(10);
 /// A node may have so many percent less than expected: firmware and kernel take their share.
 const PERCENT_MIN: i128 = 90;
 
-/// Compares the node's capacity with the machine's.
+/// Compares the node's capacity with the instance's.
 pub(super) fn judge(work: &mut Work<'_>) {
     if !work.conditions.is_true(INITIALIZED) {
         return;
@@ -27,8 +27,8 @@ pub(super) fn judge(work: &mut Work<'_>) {
         }
         Some(message) => {
             let about = Key::Claim(work.claim.meta.name.clone());
-            let news = Announcement::warning(about, "FailedConsistencyCheck", message.clone());
-            work.decision.announce(news.silent_for(EVERY));
+            let news = KubernetesEvent::warning(about, "FailedConsistencyCheck", message.clone());
+            work.decision.record(news.silent_for(EVERY));
             let reason = "ConsistencyCheckFailed";
             work.conditions.set_false(CONSISTENT_STATE_FOUND, reason, &message);
         }
@@ -36,7 +36,7 @@ pub(super) fn judge(work: &mut Work<'_>) {
 }
 
 fn shortfall(work: &Work<'_>, node: &Node) -> Option<String> {
-    let requested = work.claim.wish.requests.iter().filter(|(_, quantity)| !quantity.is_zero());
+    let requested = work.claim.spec.requests.iter().filter(|(_, quantity)| !quantity.is_zero());
     for (resource, _) in requested {
         let expected = work.status.capacity.quantity(resource);
         let found = node.capacity.quantity(resource);

@@ -1,23 +1,23 @@
 //! Claims that are decided on and not stored yet.
 
-use crate::action::Deed;
+use crate::action::ActionKind;
 use crate::decision::Decision;
-use crate::memory::Memo;
+use crate::memory::Update;
 use crate::observed::Name;
 use crate::world::World;
 
-/// Stores a claim, or drops the wish if its pool is gone.
+/// Stores a claim, or drops the spec if its pool is gone.
 pub(super) fn plan(world: &World, name: &Name) -> Decision {
     let mut decision = Decision::default();
-    let Some(wish) = world.memory.creating.get(name) else { return decision };
-    let (pool, uid) = &wish.pool;
+    let Some(spec) = world.memory.creating.get(name) else { return decision };
+    let (pool, uid) = &spec.pool;
     let is_wanted =
         world.pools.get(pool).is_some_and(|pool| pool.meta.uid == *uid && !pool.meta.is_deleting());
     if is_wanted {
         let reason = format!("pool {pool} needs another node");
-        decision.act(Deed::CreateClaim(Box::new(wish.clone())), reason);
+        decision.act(ActionKind::CreateClaim(Box::new(spec.clone())), reason);
     } else {
-        decision.remember(Memo::ForgetClaim(name.clone()));
+        decision.remember(Update::ForgetClaim(name.clone()));
     }
     decision
 }

@@ -1,11 +1,11 @@
-//! The end of a claim: its node goes, then its machine, then its finalizer.
+//! The end of a claim: its node goes, then its instance, then its finalizer.
 
 use kerf_model::labels::annotation::TERMINATION_TIMESTAMP;
 use kerf_model::labels::well_known::TERMINATION_FINALIZER;
 
 use super::super::termination;
 use super::work::Work;
-use crate::action::Deed;
+use crate::action::ActionKind;
 use crate::condition::claim::{INSTANCE_TERMINATING, REGISTERED};
 use crate::decision::Decision;
 use crate::event::{Failure, Key};
@@ -23,7 +23,7 @@ pub(super) fn plan(world: &World, claim: &Claim, now: Time) -> Decision {
     if world.memory.terminate_asked_at.contains_key(&claim.meta.name) {
         work.conditions.set_true(INSTANCE_TERMINATING);
     }
-    if is_node_left(&mut work) || is_machine_left(&mut work) {
+    if is_node_left(&mut work) || is_instance_left(&mut work) {
         return work.finish();
     }
     let finalizers = claim.finalizers.iter().filter(|own| *own != TERMINATION_FINALIZER);
@@ -40,7 +40,7 @@ fn set_deadline(work: &mut Work<'_>) {
         work.patch.annotations.insert(TERMINATION_TIMESTAMP.to_owned(), text);
     }
     let about = Key::Claim(work.claim.meta.name.clone());
-    work.decision.announce(termination::deadline_news(about, deadline));
+    work.decision.record(termination::deadline_news(about, deadline));
 }
 
 /// Asks for the deletion of the claim's nodes, and notes how far that has come. A node that never
@@ -50,31 +50,32 @@ fn is_node_left(work: &mut Work<'_>) -> bool {
     let world = work.world;
     let has_joined = work.conditions.is_true(REGISTERED);
     let nodes: Vec<&Node> = world
-        .nodes_on_machine(provider_id)
+        .nodes_on_instance(provider_id)
         .filter(|node| has_joined || termination::is_guarded(node))
         .collect();
     for node in nodes.iter().filter(|node| !node.meta.is_deleting()) {
-        let deed = Deed::DeleteNode { name: node.meta.name.clone(), uid: node.meta.uid.clone() };
-        work.decision.act(deed, "its claim is being deleted");
+        let kind =
+            ActionKind::DeleteNode { name: node.meta.name.clone(), uid: node.meta.uid.clone() };
+        work.decision.act(kind, "its claim is being deleted");
     }
     let Work { conditions, decision, claim, now, .. } = work;
     termination::note_progress(world, &nodes, claim, *now, conditions, decision);
     !nodes.is_empty()
 }
 
-/// Asks for the end of the machine until the cloud says it is gone.
-fn is_machine_left(work: &mut Work<'_>) -> bool {
+/// Asks for the end of the instance until the cloud says it is gone.
+fn is_instance_left(work: &mut Work<'_>) -> bool {
     let (memory, claim) = (&work.world.memory, work.claim);
-    let launched = memory.launched.get(&claim.meta.uid).map(|machine| &machine.provider_id);
+    let launched = memory.launched.get(&claim.meta.uid).map(|instance| &instance.provider_id);
     let provider_id = claim.status.provider_id.as_ref().or(launched).cloned();
     if provider_id.is_none() && was_never_launched(work.world, claim) {
         return false;
     }
     let name = &claim.meta.name;
-    !termination::end_machine(work.world, name, provider_id, work.now, &mut work.decision)
+    !termination::terminate_instance(work.world, name, provider_id, work.now, &mut work.decision)
 }
 
-/// A cloud that said no launched nothing. Without such an answer there may be a machine nobody
+/// A cloud that said no launched nothing. Without such an answer there may be an instance nobody
 /// heard of.
 fn was_never_launched(world: &World, claim: &Claim) -> bool {
     matches!(

@@ -5,7 +5,7 @@ use super::liveness::{Step, limit};
 use super::work::Work;
 use crate::condition::claim::REGISTERED;
 use crate::event::Failure;
-use crate::memory::MachineList;
+use crate::memory::InstanceList;
 use crate::notice::NoticeKind;
 use crate::observed::Claim;
 use crate::time::{Span, Time};
@@ -45,15 +45,15 @@ pub(super) fn wake(work: &mut Work<'_>) {
     }
 }
 
-/// Whether the cloud no longer has the machine of a claim whose node is not ready either. A node
+/// Whether the cloud no longer has the instance of a claim whose node is not ready either. A node
 /// that says it is ready is believed more than a list.
 pub(in crate::planners) fn is_garbage(world: &World, claim: &Claim) -> bool {
-    let Some(MachineList { at: listed_at, machines }) = &world.memory.machines else {
+    let Some(InstanceList { at: listed_at, instances }) = &world.memory.instances else {
         return false;
     };
     let registered = claim.status.conditions.get(REGISTERED);
     let joined_before = registered.is_some_and(|own| own.changed_at + SECOND <= *listed_at);
-    let is_listed = claim.status.provider_id.as_ref().is_none_or(|id| machines.contains_key(id));
+    let is_listed = claim.status.provider_id.as_ref().is_none_or(|id| instances.contains_key(id));
     claim.status.conditions.is_true(REGISTERED)
         && joined_before
         && !is_listed
@@ -82,7 +82,7 @@ fn out_of_time(world: &World, claim: &Claim, now: Time) -> Option<Cause> {
 }
 
 fn expires_at(claim: &Claim) -> Option<Time> {
-    let after = claim.wish.spec.expire_after.duration()?;
+    let after = claim.spec.node.expire_after.duration()?;
     Some(claim.meta.created_at + Span::from(after))
 }
 

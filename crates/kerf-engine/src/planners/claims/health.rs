@@ -4,13 +4,13 @@ use super::end::Cause;
 use crate::condition::claim::LAUNCHED;
 use crate::condition::pool::NODE_REGISTRATION_HEALTHY;
 use crate::condition::{Condition, Status};
-use crate::memory::{Memo, Registration};
+use crate::memory::{Registration, Update};
 use crate::observed::Claim;
 use crate::world::World;
 
 /// Notes for a claim's pool what became of a launch. What a former process knew is in the pool's
 /// condition: one success, or just enough failures.
-pub(super) fn outcome(world: &World, claim: &Claim, registration: Registration) -> Vec<Memo> {
+pub(super) fn outcome(world: &World, claim: &Claim, registration: Registration) -> Vec<Update> {
     let pool = claim.pool().and_then(|pool| world.pools.get(pool));
     let pool = pool.filter(|pool| claim.owner_pool.as_ref() == Some(&pool.meta.uid));
     let Some(pool) = pool else { return Vec::new() };
@@ -24,8 +24,8 @@ pub(super) fn outcome(world: &World, claim: &Claim, registration: Registration) 
         }
     }
     outcomes.push(registration);
-    let memo = |registration| Memo::Registration { pool: pool.meta.uid.clone(), registration };
-    outcomes.into_iter().map(memo).collect()
+    let update = |registration| Update::Registration { pool: pool.meta.uid.clone(), registration };
+    outcomes.into_iter().map(update).collect()
 }
 
 /// A launch that became nothing in time. A launch that was refused says why by itself.

@@ -46,7 +46,7 @@ pub(super) fn lack(claim: &Claim, node: Option<&Node>) -> Lack {
     if !node.is_ready {
         return missing("NodeNotReady", "the node does not say it is ready".to_owned());
     }
-    let startup = &claim.wish.spec.startup_taints;
+    let startup = &claim.spec.node.startup_taints;
     let is_startup = |taint: &&_| startup.iter().any(|own| own.same_mark(taint));
     if let Some(taint) = node.taints.iter().find(is_startup) {
         return missing("StartupTaintsExist", format!("the startup taint {taint} is still there"));
@@ -55,7 +55,7 @@ pub(super) fn lack(claim: &Claim, node: Option<&Node>) -> Lack {
         let message = format!("the taint {taint}, which should go by itself, is still there");
         return missing("KnownEphemeralTaintsExist", message);
     }
-    let requested = claim.wish.requests.iter().filter(|(_, quantity)| !quantity.is_zero());
+    let requested = claim.spec.requests.iter().filter(|(_, quantity)| !quantity.is_zero());
     for (resource, _) in requested {
         if node.allocatable.quantity(resource).is_zero() {
             let message = format!("the node does not offer the resource {resource} yet");

@@ -8,11 +8,11 @@ use kerf_model::labels::well_known::{
 use kerf_model::taint::{Taint, UNREGISTERED_KEY, merge_taints, unregistered};
 
 use super::initialization::{Lack, lack};
-use crate::action::{Deed, FinalizerChange, NodePatch};
-use crate::announcement::Announcement;
+use crate::action::{ActionKind, FinalizerChange, NodePatch};
 use crate::condition::claim::{LAUNCHED, REGISTERED};
 use crate::decision::Decision;
 use crate::event::Key;
+use crate::kubernetes_event::KubernetesEvent;
 use crate::observed::{Claim, Node};
 use crate::world::World;
 
@@ -21,7 +21,7 @@ pub(in crate::planners) fn tend(world: &World, node: &Node) -> Decision {
     let mut decision = Decision::default();
     let Some(claim) = world.claim_of(node) else { return decision };
     let is_alone = world.node_of(claim).is_some();
-    if !is_alone || claim.meta.is_deleting() || !world.is_supported(&claim.wish.spec.node_class) {
+    if !is_alone || claim.meta.is_deleting() || !world.is_supported(&claim.spec.node.node_class) {
         return decision;
     }
     let mut patch = NodePatch::default();
@@ -40,12 +40,12 @@ pub(in crate::planners) fn tend(world: &World, node: &Node) -> Decision {
         if lack(claim, Some(&joined(node, &patch))) == Lack::Nothing {
             set_label(&mut patch, INITIALIZED_LABEL);
         }
-        decision.announcements.extend(missing_taint(node, claim));
+        decision.kubernetes_events.extend(missing_taint(node, claim));
     }
     hydrate(&mut patch, node, claim);
     if patch != NodePatch::default() {
         let (name, uid) = (node.meta.name.clone(), node.meta.uid.clone());
-        decision.act(Deed::PatchNode { name, uid, patch }, reason);
+        decision.act(ActionKind::PatchNode { name, uid, patch }, reason);
     }
     decision
 }
@@ -61,12 +61,12 @@ pub(super) fn has_joined(node: &Node, claim: &Claim) -> bool {
 
 fn joining_patch(node: &Node, claim: &Claim) -> NodePatch {
     let mut patch = NodePatch::default();
-    for (key, value) in &claim.wish.labels {
+    for (key, value) in &claim.spec.labels {
         if node.labels.get(key) != Some(value) {
             patch.labels.insert(key.clone(), value.clone());
         }
     }
-    for (key, value) in &claim.wish.annotations {
+    for (key, value) in &claim.spec.annotations {
         if node.annotations.get(key) != Some(value) {
             patch.annotations.insert(key.clone(), value.clone());
         }
@@ -89,13 +89,13 @@ fn missing_taints(node: &Node, claim: &Claim) -> Vec<Taint> {
     let keeps_own = node.labels.get(DO_NOT_SYNC_TAINTS).is_some_and(|value| value == "true");
     let mut taints = node.taints.clone();
     if !keeps_own {
-        merge_taints(&mut taints, &claim.wish.spec.taints);
-        merge_taints(&mut taints, &claim.wish.spec.startup_taints);
+        merge_taints(&mut taints, &claim.spec.node.taints);
+        merge_taints(&mut taints, &claim.spec.node.startup_taints);
     }
     taints.split_off(node.taints.len())
 }
 
-fn missing_taint(node: &Node, claim: &Claim) -> Option<Announcement> {
+fn missing_taint(node: &Node, claim: &Claim) -> Option<KubernetesEvent> {
     let is_there = node.taints.iter().any(|taint| taint.same_mark(&unregistered()));
     let message = format!(
         "node {} joined without the taint {}, so pods may have come before its labels and taints; \
@@ -104,11 +104,11 @@ fn missing_taint(node: &Node, claim: &Claim) -> Option<Announcement> {
         unregistered()
     );
     let about = Key::Claim(claim.meta.name.clone());
-    (!is_there).then(|| Announcement::warning(about, "UnregisteredTaintMissing", message))
+    (!is_there).then(|| KubernetesEvent::warning(about, "UnregisteredTaintMissing", message))
 }
 
 fn hydrate(patch: &mut NodePatch, node: &Node, claim: &Claim) {
-    let class = &claim.wish.spec.node_class;
+    let class = &claim.spec.node.node_class;
     let key = node_class_key(&class.group, &class.kind);
     if !node.labels.contains_key(&key) {
         patch.labels.insert(key, class.name.clone());

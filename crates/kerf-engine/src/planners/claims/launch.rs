@@ -1,17 +1,17 @@
-//! From a stored claim to a machine.
+//! From a stored claim to an instance.
 
 use super::work::Work;
-use crate::action::Deed;
+use crate::action::ActionKind;
 use crate::condition::claim::LAUNCHED;
-use crate::event::{Failure, Machine};
+use crate::event::{Failure, Instance};
 
 /// Longer error texts are cut, so that objects stay small; the original cuts here too.
 const MESSAGE_CHARS_MAX: usize = 300;
 
-/// Launches a machine, or stores what is known of one.
+/// Launches an instance, or stores what is known of one.
 ///
-/// The machine is remembered until the status that names it is stored. If the process dies
-/// before, the launch is asked for again and the cloud answers with the same machine.
+/// The instance is remembered until the status that names it is stored. If the process dies
+/// before, the launch is asked for again and the cloud answers with the same instance.
 pub(super) fn advance(work: &mut Work<'_>) {
     if work.claim.status.provider_id.is_some() {
         work.conditions.set_true(LAUNCHED);
@@ -21,8 +21,8 @@ pub(super) fn advance(work: &mut Work<'_>) {
         return;
     }
     let memory = &work.world.memory;
-    if let Some(machine) = memory.launched.get(&work.claim.meta.uid) {
-        take_over(work, machine);
+    if let Some(instance) = memory.launched.get(&work.claim.meta.uid) {
+        take_over(work, instance);
         return;
     }
     match memory.launch_failures.get(&work.claim.meta.name) {
@@ -32,28 +32,28 @@ pub(super) fn advance(work: &mut Work<'_>) {
         }
         None => work.has_no_news = true,
     }
-    let deed = Deed::Launch(Box::new(work.claim.clone()));
-    work.decision.act(deed, "the claim has no machine yet");
+    let kind = ActionKind::Launch(Box::new(work.claim.clone()));
+    work.decision.act(kind, "the claim has no machine yet");
 }
 
-/// The claim's own labels win over the machine's; annotations are the other way round.
-fn take_over(work: &mut Work<'_>, machine: &Machine) {
-    let wish = &work.claim.wish;
-    for (key, value) in &machine.labels {
-        if !wish.labels.contains_key(key) {
+/// The claim's own labels win over the instance's; annotations are the other way round.
+fn take_over(work: &mut Work<'_>, instance: &Instance) {
+    let spec = &work.claim.spec;
+    for (key, value) in &instance.labels {
+        if !spec.labels.contains_key(key) {
             work.patch.labels.insert(key.clone(), value.clone());
         }
     }
-    for (key, value) in &machine.annotations {
-        if wish.annotations.get(key) != Some(value) {
+    for (key, value) in &instance.annotations {
+        if spec.annotations.get(key) != Some(value) {
             work.patch.annotations.insert(key.clone(), value.clone());
         }
     }
     let status = work.status.to_mut();
-    status.provider_id = Some(machine.provider_id.clone());
-    status.image_id.clone_from(&machine.image_id);
-    status.capacity = machine.capacity.clone();
-    status.allocatable = machine.allocatable.clone();
+    status.provider_id = Some(instance.provider_id.clone());
+    status.image_id.clone_from(&instance.image_id);
+    status.capacity = instance.capacity.clone();
+    status.allocatable = instance.allocatable.clone();
     work.conditions.set_true(LAUNCHED);
 }
 

@@ -5,7 +5,7 @@ use crate::observed::Claim;
 use crate::time::{Span, Time};
 use crate::world::World;
 
-/// A machine that has not been launched by then will not be.
+/// An instance that has not been launched by then will not be.
 const LAUNCH_WITHIN: Span = Span::from_minutes(5);
 
 /// The step a claim is at, while it has a time limit.

@@ -6,7 +6,7 @@ use kerf_model::labels::well_known::TERMINATION_FINALIZER;
 use super::work::Work;
 
 /// Nothing is launched for a claim that could vanish: the finalizer comes first.
-pub(super) fn guard(work: &mut Work<'_>) {
+pub(super) fn pdb(work: &mut Work<'_>) {
     if !work.claim.is_guarded() {
         let mut finalizers = work.claim.finalizers.clone();
         finalizers.push(TERMINATION_FINALIZER.to_owned());
@@ -16,7 +16,7 @@ pub(super) fn guard(work: &mut Work<'_>) {
 
 /// Claims made by others or long ago may lack the label of their node class.
 pub(super) fn hydrate(work: &mut Work<'_>) {
-    let class = &work.claim.wish.spec.node_class;
+    let class = &work.claim.spec.node.node_class;
     let key = node_class_key(&class.group, &class.kind);
     if work.claim.label(&key).is_none() {
         work.patch.labels.insert(key, class.name.clone());

@@ -1,9 +1,9 @@
-//! Claims, from the wish to the end.
+//! Claims, from the spec to the end.
 //!
 //! ```text
 //!  creation ─► metadata ─► launch ─► registration ─► initialization ─► quiet ─► end
 //!                                    (claim and node)                           │
-//!                                         deletion: node gone ─► machine gone ─►┘ finalizer gone
+//!                                         deletion: node gone ─► instance gone ─►┘ finalizer gone
 //! ```
 //!
 //! Every step looks at what is stored and says what is missing, so that it does not matter how
@@ -20,11 +20,11 @@ mod joining;
 mod launch;
 mod liveness;
 mod metadata;
-mod notice;
+mod metrics;
+mod on_change;
 mod pod_events;
 mod quiet;
 mod registration;
-mod tally;
 mod transitions;
 mod work;
 
@@ -32,9 +32,9 @@ pub(super) use conclusion::conclude;
 use end::Cause;
 pub(super) use end::is_garbage;
 pub(super) use joining::tend as tend_node;
-pub(super) use notice::{notice, notice_gone};
+pub(super) use on_change::{on_change, on_delete};
 
-use crate::action::Deed;
+use crate::action::ActionKind;
 use crate::decision::Decision;
 use crate::observed::{Claim, Name};
 use crate::time::Time;
@@ -44,7 +44,7 @@ use work::Work;
 /// What a claim needs now.
 pub(super) fn plan(world: &World, name: &Name, now: Time) -> Decision {
     let Some(claim) = world.claims.get(name) else { return creation::plan(world, name) };
-    if !world.is_supported(&claim.wish.spec.node_class) {
+    if !world.is_supported(&claim.spec.node.node_class) {
         return Decision::default();
     }
     if claim.meta.is_deleting() {
@@ -58,14 +58,15 @@ pub(super) fn plan(world: &World, name: &Name, now: Time) -> Decision {
 
 fn end_it(claim: &Claim, cause: Cause) -> Decision {
     let mut decision = Decision::default();
-    let deed = Deed::DeleteClaim { name: claim.meta.name.clone(), uid: claim.meta.uid.clone() };
-    decision.act(deed, cause.sentence());
+    let kind =
+        ActionKind::DeleteClaim { name: claim.meta.name.clone(), uid: claim.meta.uid.clone() };
+    decision.act(kind, cause.sentence());
     decision
 }
 
 fn tend(world: &World, claim: &Claim, now: Time) -> Decision {
     let mut work = Work::on(world, claim, now);
-    metadata::guard(&mut work);
+    metadata::pdb(&mut work);
     metadata::hydrate(&mut work);
     launch::advance(&mut work);
     registration::advance(&mut work);

@@ -1,7 +1,7 @@
 //! When a pod last came to or left a claim's node.
 
 use super::work::Work;
-use crate::memory::Memo;
+use crate::memory::Update;
 use crate::time::{Span, Time};
 
 /// Busy nodes would otherwise be written about with every pod.
@@ -14,7 +14,7 @@ pub(super) fn store(work: &mut Work<'_>) {
     let seen = Time::from_seconds(seen.seconds());
     match work.status.last_pod_event_at {
         Some(stored) if stored >= seen => {
-            work.decision.remember(Memo::PodEventStored(name.clone()));
+            work.decision.remember(Update::PodEventStored(name.clone()));
         }
         Some(stored) if work.now < stored + APART => work.decision.wake(stored + APART),
         _ => work.status.to_mut().last_pod_event_at = Some(seen),

@@ -9,10 +9,10 @@ use crate::time::{Span, Time};
 /// Keeps the condition: there and true, or not there at all.
 pub(super) fn judge(work: &mut Work<'_>) {
     let Some(pool) = work.claim.pool().and_then(|pool| work.world.pools.get(pool)) else { return };
-    if matches!(pool.wish.sizing, Sizing::Static { .. }) {
+    if matches!(pool.spec.sizing, Sizing::Static { .. }) {
         return;
     }
-    let after = pool.wish.disruption.consolidate_after.duration().map(Span::from);
+    let after = pool.spec.disruption.consolidate_after.duration().map(Span::from);
     let quiet_at = after.zip(quiet_since(work)).map(|(after, since)| since + after);
     match quiet_at {
         Some(at) if at <= work.now => {

@@ -1,4 +1,4 @@
-//! From a machine to a node of the cluster, as the claim sees it.
+//! From an instance to a node of the cluster, as the claim sees it.
 
 use super::joining::has_joined;
 use super::work::Work;
@@ -11,7 +11,7 @@ pub(super) fn advance(work: &mut Work<'_>) {
     }
     let Some(provider_id) = work.status.provider_id.clone() else { return };
     let world = work.world;
-    let mut nodes = world.nodes_on_machine(&provider_id);
+    let mut nodes = world.nodes_on_instance(&provider_id);
     match (nodes.next(), nodes.next()) {
         (None, _) => {
             let message = "no node runs on the claim's machine yet";

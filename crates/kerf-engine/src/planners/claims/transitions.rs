@@ -3,16 +3,16 @@
 use kerf_model::labels::well_known::{INITIALIZED as INITIALIZED_LABEL, NODE_POOL};
 use kerf_model::labels::{aws, kwok};
 
-use crate::announcement::Announcement;
 use crate::condition::{Condition, Conditions, READY, Status, claim, pool};
 use crate::decision::Decision;
 use crate::event::Key;
-use crate::measure::Measure;
+use crate::kubernetes_event::KubernetesEvent;
 use crate::observed::{Claim, Meta, Node, Pool};
+use crate::sample::Sample;
 use crate::time::Time;
 
 /// An object that people and dashboards are told about.
-pub(super) struct Told<'a> {
+pub(super) struct EventSpec<'a> {
     about: Key,
     meta: &'a Meta,
     metrics: Metrics,
@@ -36,7 +36,7 @@ type Labels = Vec<(&'static str, String)>;
 /// The group of claims and pools.
 const GROUP: &str = "karpenter.sh";
 
-impl<'a> Told<'a> {
+impl<'a> EventSpec<'a> {
     /// A claim.
     pub(super) fn claim(claim: &'a Claim) -> Self {
         let label = |key: &str| claim.label(key).unwrap_or_default().to_owned();
@@ -97,7 +97,7 @@ impl<'a> Told<'a> {
         stored.or(always_exists.then_some((Status::Unknown, self.meta.created_at)))
     }
 
-    fn counted(&self, condition: &Condition) -> impl Iterator<Item = Measure> {
+    fn counted(&self, condition: &Condition) -> impl Iterator<Item = Sample> {
         let labels = |extra: Labels| {
             let own = [
                 ("type", condition.kind.clone()),
@@ -106,12 +106,10 @@ impl<'a> Told<'a> {
             ];
             own.into_iter().chain(extra).collect()
         };
-        let older = self.older().map(|extra| {
-            Measure::one("operator_status_condition_transitions_total", labels(extra))
-        });
-        [Measure::one(self.metrics.transitions, labels(self.extra.clone()))]
-            .into_iter()
-            .chain(older)
+        let older = self
+            .older()
+            .map(|extra| Sample::one("operator_status_condition_transitions_total", labels(extra)));
+        [Sample::one(self.metrics.transitions, labels(self.extra.clone()))].into_iter().chain(older)
     }
 
     /// How long the condition had the status it no longer has.
@@ -120,11 +118,11 @@ impl<'a> Told<'a> {
         condition: &Condition,
         former: Status,
         since: Time,
-    ) -> impl Iterator<Item = Measure> {
+    ) -> impl Iterator<Item = Sample> {
         let span = condition.changed_at.since(since);
         let took = |metric, extra: Labels| {
             let own = [("type", condition.kind.clone()), ("status", former.to_string())];
-            Measure::Took { metric, labels: own.into_iter().chain(extra).collect(), span }
+            Sample::Took { metric, labels: own.into_iter().chain(extra).collect(), span }
         };
         let older =
             self.older().map(|extra| took("operator_status_condition_transition_seconds", extra));
@@ -149,19 +147,24 @@ fn shared_labels(label: impl Fn(&str) -> String) -> impl Iterator<Item = (&'stat
 
 /// Counts every condition whose status changed, one that was not there being unknown, and tells of
 /// those that were there before.
-pub(super) fn tell(object: &Told<'_>, old: &Conditions, new: &Conditions, decision: &mut Decision) {
+pub(super) fn tell(
+    object: &EventSpec<'_>,
+    old: &Conditions,
+    new: &Conditions,
+    decision: &mut Decision,
+) {
     for condition in &new.0 {
         let former = object.former(old, &condition.kind);
         let status = former.map_or(Status::Unknown, |(status, _)| status);
         if status == condition.status {
             continue;
         }
-        decision.measures.extend(object.counted(condition));
+        decision.samples.extend(object.counted(condition));
         let Some((status, since)) = former else { continue };
-        decision.measures.extend(object.timed(condition, status, since));
+        decision.samples.extend(object.timed(condition, status, since));
         if let Some(reason) = word_for(&condition.kind) {
             let text = sentence(status, condition);
-            decision.announce(Announcement::normal(object.about.clone(), reason, text));
+            decision.record(KubernetesEvent::normal(object.about.clone(), reason, text));
         }
     }
 }
@@ -176,13 +179,13 @@ fn sentence(former: Status, condition: &Condition) -> String {
 }
 
 /// How long the end of an object took, from the request to the end.
-pub(super) fn ended(object: &Told<'_>, now: Time) -> Vec<Measure> {
+pub(super) fn ended(object: &EventSpec<'_>, now: Time) -> Vec<Sample> {
     let Some(since) = object.meta.deleting_since else { return Vec::new() };
     let span = now.since(since);
     let own = (object.metrics.termination_seconds, object.extra.clone());
     let older = object.older().map(|labels| ("operator_termination_duration_seconds", labels));
     let all = [own].into_iter().chain(older);
-    all.map(|(metric, labels)| Measure::Took { metric, labels, span }).collect()
+    all.map(|(metric, labels)| Sample::Took { metric, labels, span }).collect()
 }
 
 /// The word an Event about a condition carries; conditions of others are theirs to announce.

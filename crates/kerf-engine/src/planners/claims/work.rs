@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::action::{Deed, MetadataPatch};
+use crate::action::{ActionKind, MetadataPatch};
 use crate::condition::Draft;
 use crate::condition::claim::DEPENDENTS;
 use crate::decision::Decision;
@@ -49,16 +49,16 @@ impl<'a> Work<'a> {
             self.status.to_mut().conditions = conditions;
         }
         if self.patch != MetadataPatch::default() {
-            let deed = Deed::PatchClaim { name, revision, patch: self.patch };
-            self.decision.act(deed, "the claim's labels, annotations or finalizers lag behind");
+            let kind = ActionKind::PatchClaim { name, revision, patch: self.patch };
+            self.decision.act(kind, "the claim's labels, annotations or finalizers lag behind");
         } else if let Cow::Owned(status) = self.status
             && status != self.claim.status
             && !self.has_no_news
         {
             let reason = reason_of(&self.claim.status, &status);
             let status = Box::new(status);
-            let deed = Deed::WriteClaimStatus { name, revision, status };
-            self.decision.act(deed, reason);
+            let kind = ActionKind::WriteClaimStatus { name, revision, status };
+            self.decision.act(kind, reason);
         }
         self.decision
     }

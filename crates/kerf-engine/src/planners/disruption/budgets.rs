@@ -20,7 +20,7 @@ pub(super) struct Budgets<'a> {
 /// The nodes of one pool.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
-    /// Those that count: up, and their machine not ending.
+    /// Those that count: up, and their instance not ending.
     nodes: u32,
     /// Those of them that are away already: not ready, or on their way out.
     disrupted: u32,
@@ -73,7 +73,7 @@ impl<'a> Budgets<'a> {
     fn allowed(&self, pool: &str, reason: DisruptionReason, tally: Tally) -> Allowed {
         match self.world.pools.get(pool) {
             Some(pool) => {
-                pool.wish.disruption.budgets.allowed(tally.nodes, reason, self.now.seconds())
+                pool.spec.disruption.budgets.allowed(tally.nodes, reason, self.now.seconds())
             }
             None => Allowed::AtMost(0),
         }

@@ -7,7 +7,7 @@ use kerf_model::labels::well_known::{CAPACITY_TYPE, INSTANCE_TYPE, ZONE};
 use kerf_model::price::Price;
 use kerf_model::requirement::Operator;
 
-use super::guards::{Guards, Held};
+use super::pdbs::{Held, Pdbs};
 use crate::condition::claim::INITIALIZED;
 use crate::observed::{Claim, Name, Node, Pod, Pool};
 use crate::planners::provisioning::targets_in_use;
@@ -26,19 +26,19 @@ pub(super) struct Candidate<'a> {
 pub(super) struct Judge<'a> {
     world: &'a World,
     now: Time,
-    guards: Guards<'a>,
+    pdbs: Pdbs<'a>,
     in_use: BTreeSet<Name>,
 }
 
 impl<'a> Candidate<'a> {
-    /// A claim with a node of its own that is up, and a pool that is known with its machines.
+    /// A claim with a node of its own that is up, and a pool that is known with its instances.
     /// Anything else is nothing that could be taken away by choice, and nobody is told.
     pub(super) fn of(world: &'a World, claim: &'a Claim) -> Option<Self> {
         let node = world.node_of(claim)?;
         let pool = world.pools.get(claim.pool()?)?;
         let is_up = claim.status.conditions.is_true(INITIALIZED) && node.is_initialized();
-        let is_known = world.offers.contains_key(&pool.meta.name);
-        let is_ours = world.is_supported(&claim.wish.spec.node_class);
+        let is_known = world.instance_types.contains_key(&pool.meta.name);
+        let is_ours = world.is_supported(&claim.spec.node.node_class);
         (is_up && is_known && is_ours).then_some(Self { claim, node, pool })
     }
 
@@ -50,8 +50,12 @@ impl<'a> Candidate<'a> {
     /// What the node costs; nothing where that is not known.
     pub(super) fn price(&self, world: &World) -> Price {
         let label = |key: &str| self.node.labels.get(key).map(String::as_str);
-        let offers = world.offers.get(&self.pool.meta.name).map_or(&[][..], |offers| offers);
-        let kind = offers.iter().find(|offer| label(INSTANCE_TYPE) == Some(offer.name.as_str()));
+        let instance_types = world
+            .instance_types
+            .get(&self.pool.meta.name)
+            .map_or(&[][..], |instance_types| instance_types);
+        let kind =
+            instance_types.iter().find(|offer| label(INSTANCE_TYPE) == Some(offer.name.as_str()));
         let matching = kind.and_then(|kind| {
             kind.offerings.iter().find(|offering| {
                 offering.requirements.iter().all(|entry| {
@@ -68,7 +72,7 @@ impl<'a> Candidate<'a> {
 
 impl<'a> Judge<'a> {
     pub(super) fn new(world: &'a World, now: Time) -> Self {
-        Self { world, now, guards: Guards::new(world), in_use: targets_in_use(world, now) }
+        Self { world, now, pdbs: Pdbs::new(world), in_use: targets_in_use(world, now) }
     }
 
     /// Whether the node may go; if not, why, in words.
@@ -100,15 +104,15 @@ impl<'a> Judge<'a> {
         if pod.is_protected(self.now) {
             return Err(format!("pod {} has the annotation {DO_NOT_DISRUPT}", pod.key));
         }
-        match self.guards.holding(pod, self.now) {
+        match self.pdbs.holding(pod, self.now) {
             None => Ok(()),
             Some(Held::BySeveral) => Err(format!(
                 "pod {} is covered by several PodDisruptionBudgets, so it cannot be evicted",
                 pod.key
             )),
-            Some(Held::By(guard)) => Err(format!(
+            Some(Held::By(pdb)) => Err(format!(
                 "the PodDisruptionBudget {}/{} does not let pod {} go now",
-                guard.namespace, guard.meta.name, pod.key
+                pdb.namespace, pdb.meta.name, pod.key
             )),
         }
     }

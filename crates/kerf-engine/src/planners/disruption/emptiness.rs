@@ -7,10 +7,10 @@ use kerf_model::pool::Sizing;
 
 use super::budgets::Budgets;
 use super::candidates::{Candidate, Judge};
-use super::{news, tally};
+use super::{messages, metrics};
 use crate::condition::claim::CONSOLIDATABLE;
 use crate::decision::Decision;
-use crate::memory::{EmptinessRound, Memo, Removal};
+use crate::memory::{EmptinessRound, Removal, Update};
 use crate::observed::{Claim, Name, Pod};
 use crate::time::{Span, Time};
 use crate::world::World;
@@ -37,23 +37,23 @@ pub(super) fn choose(world: &World, now: Time, decision: &mut Decision) -> bool 
     let (mut chosen, mut held_back) = (Vec::new(), 0);
     for candidate in &empty {
         match judge.may_go(candidate) {
-            Ok(()) if budgets.take(&candidate.pool.wish.name, Empty) => {
+            Ok(()) if budgets.take(&candidate.pool.spec.name, Empty) => {
                 chosen.push(candidate.claim.meta.name.clone());
             }
-            Ok(()) if budgets.is_closed(&candidate.pool.wish.name, Empty) => {
-                decision.announce(news::pool_closed(&candidate.pool.meta.name, Empty));
+            Ok(()) if budgets.is_closed(&candidate.pool.spec.name, Empty) => {
+                decision.record(messages::pool_closed(&candidate.pool.meta.name, Empty));
             }
             Ok(()) => {}
             Err(reason) if held_back < HELD_BACK_NEWS_MAX => {
                 held_back += 1;
-                decision.announcements.extend(news::held_back(candidate, &reason));
+                decision.kubernetes_events.extend(messages::held_back(candidate, &reason));
             }
             Err(_) => {}
         }
     }
     if !chosen.is_empty() {
         let round = EmptinessRound { chosen_at: now, claims: chosen };
-        decision.remember(Memo::Emptiness(Some(round)));
+        decision.remember(Update::Emptiness(Some(round)));
         decision.wake(now + SECOND_LOOK_AFTER);
     }
     true
@@ -87,18 +87,18 @@ pub(super) fn look_again(
     let mut kept: Vec<Candidate<'_>> = Vec::new();
     for name in &round.claims {
         let Some(candidate) = is_still_empty(world, name) else { continue };
-        if judge.may_go(&candidate).is_ok() && budgets.take(&candidate.pool.wish.name, Empty) {
+        if judge.may_go(&candidate).is_ok() && budgets.take(&candidate.pool.spec.name, Empty) {
             kept.push(candidate);
         }
     }
-    decision.measures.extend(tally::validations_failed(round.claims.len() - kept.len()));
-    decision.measures.extend(tally::decided(&kept));
+    decision.samples.extend(metrics::validations_failed(round.claims.len() - kept.len()));
+    decision.samples.extend(metrics::decided(&kept));
     for candidate in kept {
         let (claim, removal) =
             (candidate.claim.meta.name.clone(), Removal { reason: Empty, chosen_at: now });
-        decision.remember(Memo::Mark { claim, removal });
+        decision.remember(Update::Mark { claim, removal });
     }
-    decision.remember(Memo::Emptiness(None));
+    decision.remember(Update::Emptiness(None));
     decision.wake(now);
 }
 
@@ -120,7 +120,7 @@ fn empty_candidate<'a>(world: &'a World, claim: &'a Claim) -> Option<Candidate<'
 }
 
 fn wants_removal(candidate: &Candidate<'_>) -> bool {
-    let pool = &candidate.pool.wish;
+    let pool = &candidate.pool.spec;
     pool.sizing == Sizing::Dynamic
         && !pool.disruption.consolidate_after.is_never()
         && candidate.claim.status.conditions.is_true(CONSOLIDATABLE)

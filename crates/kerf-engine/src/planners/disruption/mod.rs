@@ -13,11 +13,11 @@
 mod budgets;
 mod candidates;
 mod emptiness;
-pub(super) mod guards;
-mod news;
+mod messages;
+mod metrics;
+pub(super) mod pdbs;
 mod removal;
-mod repair;
-mod tally;
+mod stale_taints;
 
 pub(super) use removal::conclude;
 
@@ -55,8 +55,8 @@ pub(super) fn plan(world: &World, now: Time) -> Decision {
 }
 
 fn search(world: &World, now: Time, decision: &mut Decision) {
-    decision.remember(crate::memory::Memo::Searched(now));
-    let repairs = repair::advance(world, now, decision);
+    decision.remember(crate::memory::Update::Searched(now));
+    let repairs = stale_taints::advance(world, now, decision);
     let hopes = emptiness::choose(world, now, decision);
     // Where there is nothing to hope for, the next change is early enough.
     if repairs || hopes {

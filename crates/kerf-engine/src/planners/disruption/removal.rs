@@ -5,13 +5,13 @@ use kerf_model::taint::disrupted;
 
 use super::budgets::Budgets;
 use super::candidates::{Candidate, Judge};
-use super::{emptiness, news, repair, tally};
-use crate::action::{Action, Deed, NodePatch};
+use super::{emptiness, messages, metrics, stale_taints};
+use crate::action::{Action, ActionKind, NodePatch};
 use crate::condition::Draft;
 use crate::condition::claim::{DEPENDENTS, DISRUPTION_REASON};
 use crate::decision::Decision;
 use crate::event::Outcome;
-use crate::memory::{Memo, Removal};
+use crate::memory::{Removal, Update};
 use crate::observed::{Claim, Name, Node};
 use crate::time::{Span, Time};
 use crate::world::World;
@@ -40,7 +40,7 @@ pub(super) fn advance(world: &World, now: Time, decision: &mut Decision) {
         let kept = candidate.filter(|candidate| {
             judge.may_go(candidate).is_ok()
                 && (is_counted_away(candidate)
-                    || budgets.take(&candidate.pool.wish.name, removal.reason))
+                    || budgets.take(&candidate.pool.spec.name, removal.reason))
         });
         match kept {
             Some(candidate) => step(&candidate, removal, now, decision),
@@ -53,11 +53,11 @@ pub(super) fn advance(world: &World, now: Time, decision: &mut Decision) {
 /// What a finished deletion means for a removal.
 pub(in crate::planners) fn conclude(world: &World, action: &Action, outcome: &Outcome) -> Decision {
     let mut decision = Decision::default();
-    if let (Deed::DeleteClaim { name, .. }, Outcome::Done) = (&action.deed, outcome)
+    if let (ActionKind::DeleteClaim { name, .. }, Outcome::Done) = (&action.kind, outcome)
         && let Some(removal) = world.memory.removals.get(name)
         && let Some(candidate) = world.claims.get(name).and_then(|it| Candidate::of(world, it))
     {
-        decision.measures.extend(tally::removed(world, &candidate, removal.reason));
+        decision.samples.extend(metrics::removed(world, &candidate, removal.reason));
     }
     decision
 }
@@ -70,23 +70,25 @@ fn step(candidate: &Candidate<'_>, removal: &Removal, now: Time, decision: &mut 
         decision.act(close(node), format!("the node is taken away: {}", removal.reason));
     }
     if !has_reason {
-        let deed = give_reason(claim, removal.reason, now);
-        decision.act(deed, format!("the claim is about to go: {}", removal.reason));
+        let kind = give_reason(claim, removal.reason, now);
+        decision.act(kind, format!("the claim is about to go: {}", removal.reason));
     }
     if is_closed && has_reason {
         let (name, uid) = (claim.meta.name.clone(), claim.meta.uid.clone());
-        decision
-            .act(Deed::DeleteClaim { name, uid }, format!("nobody needs it: {}", removal.reason));
-        decision.announcements.extend(news::terminating(candidate, removal.reason));
+        decision.act(
+            ActionKind::DeleteClaim { name, uid },
+            format!("nobody needs it: {}", removal.reason),
+        );
+        decision.kubernetes_events.extend(messages::terminating(candidate, removal.reason));
     }
 }
 
 /// Forgets a removal and takes its marks off.
 fn spare(world: &World, claim: &Claim, now: Time, decision: &mut Decision) {
-    decision.remember(Memo::Unmark(claim.meta.name.clone()));
-    repair::clear_claim(claim, now, decision);
+    decision.remember(Update::Unmark(claim.meta.name.clone()));
+    stale_taints::clear_claim(claim, now, decision);
     if let Some(node) = world.node_of(claim) {
-        repair::reopen_node(node, decision);
+        stale_taints::reopen_node(node, decision);
     }
 }
 
@@ -95,16 +97,16 @@ fn is_counted_away(candidate: &Candidate<'_>) -> bool {
     !candidate.node.is_ready || candidate.node.meta.is_deleting()
 }
 
-fn close(node: &Node) -> Deed {
+fn close(node: &Node) -> ActionKind {
     let patch = NodePatch { taints_added: vec![disrupted()], ..NodePatch::default() };
-    Deed::PatchNode { name: node.meta.name.clone(), uid: node.meta.uid.clone(), patch }
+    ActionKind::PatchNode { name: node.meta.name.clone(), uid: node.meta.uid.clone(), patch }
 }
 
-fn give_reason(claim: &Claim, reason: DisruptionReason, now: Time) -> Deed {
+fn give_reason(claim: &Claim, reason: DisruptionReason, now: Time) -> ActionKind {
     let mut conditions = Draft::of(&claim.status.conditions, &DEPENDENTS, &claim.meta, now);
     conditions.set_true_because(DISRUPTION_REASON, reason.as_str(), reason.as_str());
     let mut status = claim.status.clone();
     status.conditions = conditions.into_conditions();
     let (name, revision) = (claim.meta.name.clone(), claim.meta.revision);
-    Deed::WriteClaimStatus { name, revision, status: Box::new(status) }
+    ActionKind::WriteClaimStatus { name, revision, status: Box::new(status) }
 }

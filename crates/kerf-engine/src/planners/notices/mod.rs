@@ -1,33 +1,33 @@
-//! Notices: what the cloud announces about machines becomes the end of their claims.
+//! Notices: what the cloud announces about instances becomes the end of their claims.
 //!
 //! ```text
-//!  Noticed ─► claims of its machines ─┬─ none: settled
+//!  Noticed ─► claims of its instances ─┬─ none: settled
 //!                                     ├─ worth telling only: told, settled
 //!                                     └─ marked as interrupted ─► their planner deletes them
 //!                                              settled once every deletion is stored ◄─┘
 //! ```
 //!
-//! Budgets and guards do not count: the machine goes whether its pods are ready or not.
+//! Budgets and guards do not count: the instance goes whether its pods are ready or not.
 
-mod news;
+mod messages;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::decision::Decision;
-use crate::memory::{Memo, OpenNotice};
+use crate::memory::{OpenNotice, Update};
 use crate::notice::{NoticeKind, NoticeOutcome, Settled};
 use crate::observed::{Claim, Name};
 use crate::time::{Span, Time};
 use crate::world::World;
 
-pub(super) use news::{sentence, terminating};
+pub(super) use messages::{sentence, terminating};
 
 /// A notice that has no outcome by then gets one: queues hide a message for 20 s, and it should be
 /// known by then that it has to come again.
 const SETTLE_WITHIN: Span = Span::from_seconds(15);
 
-/// Claims by the last part of their machine's provider id. More than one is a fault; all must go.
+/// Claims by the last part of their instance's provider id. More than one is a fault; all must go.
 type Found<'a> = BTreeMap<&'a str, Vec<&'a Claim>>;
 
 /// Looks at notices that are new, and at what others wait for.
@@ -35,9 +35,9 @@ pub(super) fn plan(world: &World, now: Time) -> Decision {
     let mut decision = Decision::default();
     let open = &world.memory.notices;
     let unread = open.values().filter(|open| open.awaits.is_none());
-    let machines: BTreeSet<&str> =
-        unread.flat_map(|open| open.notice.machines.iter().map(|machine| &**machine)).collect();
-    let found = if machines.is_empty() { Found::new() } else { find(world, &machines) };
+    let instances: BTreeSet<&str> =
+        unread.flat_map(|open| open.notice.instances.iter().map(|instance| &**instance)).collect();
+    let found = if instances.is_empty() { Found::new() } else { find(world, &instances) };
     for open in open.values() {
         let outcome = match &open.awaits {
             None => read(world, open, &found, &mut decision),
@@ -53,17 +53,17 @@ pub(super) fn plan(world: &World, now: Time) -> Decision {
     decision
 }
 
-/// Walks over all claims once, however many machines are asked for.
-fn find<'a>(world: &'a World, machines: &BTreeSet<&str>) -> Found<'a> {
+/// Walks over all claims once, however many instances are asked for.
+fn find<'a>(world: &'a World, instances: &BTreeSet<&str>) -> Found<'a> {
     let mut found = Found::new();
     for claim in world.claims.values() {
         let launched = world.memory.launched.get(&claim.meta.uid).map(|it| &it.provider_id);
         let provider_id = claim.status.provider_id.as_ref().or(launched);
-        let machine = provider_id.and_then(|id| id.rsplit('/').next());
-        if let Some(machine) = machine.filter(|machine| machines.contains(machine))
-            && world.is_supported(&claim.wish.spec.node_class)
+        let instance = provider_id.and_then(|id| id.rsplit('/').next());
+        if let Some(instance) = instance.filter(|instance| instances.contains(instance))
+            && world.is_supported(&claim.spec.node.node_class)
         {
-            found.entry(machine).or_default().push(claim);
+            found.entry(instance).or_default().push(claim);
         }
     }
     found
@@ -79,29 +79,29 @@ fn read(
     let kind = open.notice.kind;
     let mut awaits: Vec<(Name, Arc<str>)> = Vec::new();
     let mut is_ours = false;
-    for machine in &open.notice.machines {
-        for claim in found.get(&**machine).into_iter().flatten() {
+    for instance in &open.notice.instances {
+        for claim in found.get(&**instance).into_iter().flatten() {
             is_ours = true;
-            decision.announcements.extend(news::announced(world, claim, kind, machine));
+            decision.kubernetes_events.extend(messages::announced(world, claim, kind, instance));
             if !claim.meta.is_deleting() && is_the_end(kind) {
                 let name = &claim.meta.name;
-                decision.remember(Memo::Interrupted { claim: name.clone(), kind });
+                decision.remember(Update::Interrupted { claim: name.clone(), kind });
                 awaits.push((name.clone(), claim.meta.uid.clone()));
             }
         }
     }
     match (is_ours, is_the_end(kind)) {
         (false, _) => Some(NoticeOutcome::NoClaim),
-        (true, false) => Some(NoticeOutcome::Told),
+        (true, false) => Some(NoticeOutcome::EventSpec),
         (true, true) if awaits.is_empty() => Some(NoticeOutcome::ClaimsDeleted),
         (true, true) => {
-            decision.remember(Memo::NoticeAwaits { id: open.notice.id, awaits });
+            decision.remember(Update::NoticeAwaits { id: open.notice.id, awaits });
             None
         }
     }
 }
 
-/// Whether a machine goes for which this is announced. A recommendation often comes to nothing, and
+/// Whether an instance goes for which this is announced. A recommendation often comes to nothing, and
 /// to follow each would only move pods about.
 fn is_the_end(kind: NoticeKind) -> bool {
     !matches!(kind, NoticeKind::RebalanceRecommendation)
@@ -116,6 +116,6 @@ fn is_stored(world: &World, awaits: &[(Name, Arc<str>)]) -> bool {
 
 fn settle(open: &OpenNotice, outcome: NoticeOutcome, decision: &mut Decision) {
     let id = open.notice.id;
-    decision.remember(Memo::NoticeSettled(id));
+    decision.remember(Update::NoticeSettled(id));
     decision.settled.push(Settled { id, outcome });
 }

@@ -4,7 +4,7 @@ use kerf_model::quantity::Quantity;
 use kerf_model::resources::{CPU, EPHEMERAL_STORAGE, MEMORY, NODES, PODS, ResourceList};
 
 use super::Work;
-use crate::memory::Memo;
+use crate::memory::Update;
 use crate::time::Span;
 
 /// How often it is written down at most.
@@ -24,7 +24,7 @@ pub(super) fn count(work: &mut Work<'_>) {
     if (&resources, nodes) == (&work.status.resources, work.status.nodes) {
         // Nothing will be written, so nothing else will note that it was counted.
         let pool = work.pool.meta.uid.clone();
-        work.decision.remember(Memo::Counted { pool, at: work.now });
+        work.decision.remember(Update::Counted { pool, at: work.now });
     }
     work.status.resources = resources;
     work.status.nodes = nodes;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kerf_model::labels::annotation::{NODE_POOL_HASH, NODE_POOL_HASH_VERSION};
 
 use super::Work;
-use crate::action::{Deed, MetadataPatch};
+use crate::action::{ActionKind, MetadataPatch};
 use crate::condition::claim::DRIFTED;
 use crate::observed::Claim;
 use crate::time::Span;
@@ -20,7 +20,7 @@ const AGAIN_AFTER: Span = Span::from_seconds(5);
 pub(super) fn keep(work: &mut Work<'_>) {
     let annotations = &work.pool.annotations;
     let version = annotations.get(NODE_POOL_HASH_VERSION).map(String::as_str);
-    let hash = &work.pool.wish.hash;
+    let hash = &work.pool.spec.hash;
     if version == Some(VERSION) && annotations.get(NODE_POOL_HASH) == Some(hash) {
         return;
     }
@@ -30,8 +30,8 @@ pub(super) fn keep(work: &mut Work<'_>) {
     }
     let (name, revision) = (work.pool.meta.name.clone(), work.pool.meta.revision);
     let annotations = hash_annotations(hash);
-    let deed = Deed::PatchPool { name, revision, annotations };
-    work.decision.act(deed, "the template's hash has changed");
+    let kind = ActionKind::PatchPool { name, revision, annotations };
+    work.decision.act(kind, "the template's hash has changed");
 }
 
 /// Replaces the hash of claims that carry another version. Returns whether there were any.
@@ -40,19 +40,19 @@ fn migrate(work: &mut Work<'_>) -> bool {
         let version = claim.annotations().get(NODE_POOL_HASH_VERSION);
         version.is_none_or(|version| version != VERSION)
             && !claim.meta.is_deleting()
-            && work.world.is_supported(&claim.wish.spec.node_class)
+            && work.world.is_supported(&claim.spec.node.node_class)
     };
     let claims: Vec<&Claim> = work.world.claims_of(&work.pool.meta.name).filter(is_old).collect();
     for claim in &claims {
-        let mut annotations = hash_annotations(&work.pool.wish.hash);
+        let mut annotations = hash_annotations(&work.pool.spec.hash);
         // A claim that had drifted by the old hash has drifted still.
         if claim.status.conditions.get(DRIFTED).is_some() {
             annotations.remove(NODE_POOL_HASH);
         }
         let (name, revision) = (claim.meta.name.clone(), claim.meta.revision);
         let patch = MetadataPatch { annotations, ..MetadataPatch::default() };
-        let deed = Deed::PatchClaim { name, revision, patch };
-        work.decision.act(deed, "its hash was made by another function");
+        let kind = ActionKind::PatchClaim { name, revision, patch };
+        work.decision.act(kind, "its hash was made by another function");
     }
     !claims.is_empty()
 }

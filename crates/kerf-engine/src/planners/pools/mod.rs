@@ -5,7 +5,7 @@ mod hash;
 mod health;
 mod readiness;
 
-use crate::action::Deed;
+use crate::action::ActionKind;
 use crate::condition::Draft;
 use crate::condition::pool::DEPENDENTS;
 use crate::decision::Decision;
@@ -26,7 +26,7 @@ struct Work<'a> {
 /// What a pool needs now.
 pub(super) fn plan(world: &World, name: &Name, now: Time) -> Decision {
     let Some(pool) = world.pools.get(name) else { return Decision::default() };
-    if pool.meta.is_deleting() || !world.is_supported(&pool.wish.template.spec.node_class) {
+    if pool.meta.is_deleting() || !world.is_supported(&pool.spec.template.spec.node_class) {
         return Decision::default();
     }
     let mut work = Work {
@@ -50,8 +50,8 @@ impl Work<'_> {
         if self.status != self.pool.status {
             let (name, revision) = (self.pool.meta.name.clone(), self.pool.meta.revision);
             let status = Box::new(self.status);
-            let deed = Deed::WritePoolStatus { name, revision, status };
-            self.decision.act(deed, "the pool's state has changed");
+            let kind = ActionKind::WritePoolStatus { name, revision, status };
+            self.decision.act(kind, "the pool's state has changed");
         }
         self.decision
     }

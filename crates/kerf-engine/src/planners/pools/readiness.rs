@@ -1,4 +1,4 @@
-//! Whether nodes can be made from a pool: its wish makes sense and its node class is ready.
+//! Whether nodes can be made from a pool: its spec makes sense and its node class is ready.
 
 use super::Work;
 use crate::condition::pool::{NODE_CLASS_READY, VALIDATION_SUCCEEDED};
@@ -13,15 +13,15 @@ pub(super) fn judge(work: &mut Work<'_>) {
         let message = faults.join("; ");
         work.conditions.set_false(VALIDATION_SUCCEEDED, "NodePoolValidationFailed", &message);
     }
-    match trouble(work) {
+    match failure(work) {
         None => work.conditions.set_true(NODE_CLASS_READY),
         Some((reason, message)) => work.conditions.set_false(NODE_CLASS_READY, &reason, &message),
     };
 }
 
 /// What is wrong with the node class: reason and message.
-fn trouble(work: &Work<'_>) -> Option<(String, String)> {
-    let key = &work.pool.wish.template.spec.node_class;
+fn failure(work: &Work<'_>) -> Option<(String, String)> {
+    let key = &work.pool.spec.template.spec.node_class;
     let name = format!("{} {}", key.kind, key.name);
     let Some(class) = work.world.node_classes.get(key) else {
         return Some(("NodeClassNotFound".to_owned(), format!("{name} does not exist")));

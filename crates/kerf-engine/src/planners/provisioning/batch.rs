@@ -9,8 +9,8 @@ use crate::condition::READY;
 use crate::condition::claim::INITIALIZED;
 use crate::decision::Decision;
 use crate::event::{Key, Object};
-use crate::memory::{Memo, Trouble};
-use crate::observed::{Claim, Name, Node, Pod, Pool, Standing};
+use crate::memory::{PassFailure, Update};
+use crate::observed::{Claim, Name, Node, Pod, PodPhase, Pool};
 use crate::time::{Span, Time};
 use crate::world::World;
 
@@ -45,7 +45,7 @@ pub(super) fn due(world: &World, now: Time) -> Due {
     {
         return Due::At(given_up);
     }
-    let retry = batch.trouble.map(|trouble| trouble.at + patience(trouble));
+    let retry = batch.failure.map(|failure| failure.at + patience(failure));
     if let Some(retry) = retry.filter(|retry| now < *retry) {
         return Due::At(retry);
     }
@@ -74,13 +74,13 @@ fn closing(world: &World) -> Option<Time> {
 }
 
 /// How long after a question that nobody could answer the next is asked.
-fn patience(trouble: Trouble) -> Span {
-    let factor = 1u64.checked_shl(trouble.failures.saturating_sub(1)).unwrap_or(u64::MAX);
+fn patience(failure: PassFailure) -> Span {
+    let factor = 1u64.checked_shl(failure.failures.saturating_sub(1)).unwrap_or(u64::MAX);
     RETRY_FIRST.times(factor).min(RETRY_LAST)
 }
 
 /// What to remember when an object is about to become this: who calls, who waits, who stopped.
-pub(in crate::planners) fn notice(world: &World, object: &Object, now: Time) -> Decision {
+pub(in crate::planners) fn on_change(world: &World, object: &Object, now: Time) -> Decision {
     let mut decision = Decision::default();
     match object {
         Object::Pod(pod) => notice_pod(world, pod, now, &mut decision),
@@ -115,12 +115,12 @@ pub(in crate::planners) fn notice(world: &World, object: &Object, now: Time) -> 
 }
 
 /// What to remember when an object is about to be gone.
-pub(in crate::planners) fn notice_gone(world: &World, key: &Key, now: Time) -> Decision {
+pub(in crate::planners) fn on_delete(world: &World, key: &Key, now: Time) -> Decision {
     let mut decision = Decision::default();
     match key {
-        Key::Pod(pod) => decision.memos.extend(start::over(world, pod)),
+        Key::Pod(pod) => decision.updates.extend(start::over(world, pod)),
         Key::Node(name) if world.memory.nominated_until.contains_key(name) => {
-            decision.remember(Memo::Unshield(name.clone()));
+            decision.remember(Update::Unshield(name.clone()));
         }
         // Its pods need another place now, not at the next round.
         Key::Claim(name) => {
@@ -136,10 +136,10 @@ pub(in crate::planners) fn notice_gone(world: &World, key: &Key, now: Time) -> D
     decision
 }
 
-/// What to remember when a pool's machines are about to be known for the first time.
-pub(in crate::planners) fn notice_offered(world: &World, pool: &Name, now: Time) -> Decision {
+/// What to remember when a pool's instances are about to be known for the first time.
+pub(in crate::planners) fn on_instance_types(world: &World, pool: &Name, now: Time) -> Decision {
     let mut decision = Decision::default();
-    if !world.offers.contains_key(pool) && world.unschedulable_pods().next().is_some() {
+    if !world.instance_types.contains_key(pool) && world.unschedulable_pods().next().is_some() {
         call(pool, now, &mut decision);
     }
     decision
@@ -149,22 +149,22 @@ fn notice_pod(world: &World, pod: &Pod, now: Time, decision: &mut Decision) {
     let before = world.pods.get(&pod.key).map(Arc::as_ref);
     let before = before.filter(|before| before.meta.uid == pod.meta.uid);
     let batch = &world.memory.batch;
-    match &pod.standing {
-        Standing::Unschedulable { .. } => {
+    match &pod.phase {
+        PodPhase::Unschedulable { .. } => {
             let (key, uid) = (pod.key.clone(), pod.meta.uid.clone());
-            let waited = |before: &Pod| matches!(before.standing, Standing::Unschedulable { .. });
+            let waited = |before: &Pod| matches!(before.phase, PodPhase::Unschedulable { .. });
             if before.is_some_and(waited) {
                 return start::follow(world, pod, now, decision);
             }
             // One that was placed along with its like needs nothing more.
             if !world.memory.nominations.contains_key(&key) {
                 call(&uid, now, decision);
-                decision.remember(Memo::Kind(pod.shape.clone()));
+                decision.remember(Update::Kind(pod.shape.clone()));
             }
-            decision.remember(Memo::Waits { pod: key, uid, at: now });
+            decision.remember(Update::Waits { pod: key, uid, at: now });
         }
         // More of a kind that is waiting for its place already.
-        Standing::Unjudged if before.is_none() && batch.is_kin(&pod.shape) => {
+        PodPhase::Unjudged if before.is_none() && batch.is_kin(&pod.shape) => {
             call(&pod.meta.uid, now, decision);
         }
         _ => {}
@@ -173,7 +173,7 @@ fn notice_pod(world: &World, pod: &Pod, now: Time, decision: &mut Decision) {
 }
 
 fn call(caller: &Arc<str>, at: Time, decision: &mut Decision) {
-    decision.remember(Memo::Call { caller: caller.clone(), at });
+    decision.remember(Update::Call { caller: caller.clone(), at });
 }
 
 fn is_disrupted(node: &Node) -> bool {

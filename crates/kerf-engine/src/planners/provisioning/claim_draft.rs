@@ -20,34 +20,34 @@ use crate::settings::Settings;
 /// The function that makes the pool hash; claims made by another are not compared.
 const HASH_VERSION: &str = "v3";
 
-/// The claim for a node of this pool, made of these machines.
+/// The claim for a node of this pool, made of these instances.
 pub(super) fn draft(
     node: &NewNode,
     pool: &Pool,
-    machines: &[InstanceType],
+    instances: &[InstanceType],
     name: &Name,
     settings: &Settings,
 ) -> NewClaim {
-    let template = &pool.wish.template;
-    let requirements = requirements(node, machines);
+    let template = &pool.spec.template;
+    let requirements = requirements(node, instances);
     let labels = labels(&requirements, pool, &settings.scheduler.label_rules);
     let mut annotations = template.annotations.clone();
     let relaxed = node.min_values_relaxed.to_string();
-    annotations.insert(NODE_POOL_HASH.to_owned(), pool.wish.hash.clone());
+    annotations.insert(NODE_POOL_HASH.to_owned(), pool.spec.hash.clone());
     annotations.insert(NODE_POOL_HASH_VERSION.to_owned(), HASH_VERSION.to_owned());
     annotations.insert(MIN_VALUES_RELAXED.to_owned(), relaxed);
     let grace = template.spec.termination_grace.or(settings.termination_grace_default);
     let spec = NodeSpec { requirements, termination_grace: grace, ..template.spec.clone() };
     let name = name.to_string();
-    let wish = NodeClaim { name, labels, annotations, spec, requests: node.requests.clone() };
-    NewClaim { wish, pool: (pool.meta.name.clone(), pool.meta.uid.clone()) }
+    let spec = NodeClaim { name, labels, annotations, node: spec, requests: node.requests.clone() };
+    NewClaim { spec, pool: (pool.meta.name.clone(), pool.meta.uid.clone()) }
 }
 
 /// What the node must be: as the solver says, with the ways it can be bought. The host name is the
 /// solver's own business.
-fn requirements(node: &NewNode, machines: &[InstanceType]) -> Vec<RequirementEntry> {
+fn requirements(node: &NewNode, instances: &[InstanceType]) -> Vec<RequirementEntry> {
     let chosen: Vec<&InstanceType> =
-        node.options.iter().filter_map(|option| machines.get(option.instance_type)).collect();
+        node.options.iter().filter_map(|option| instances.get(option.instance_type)).collect();
     let ways = capacity_types(node, &chosen);
     let mut entries: Vec<RequirementEntry> = Vec::with_capacity(node.requirements.len() + 1);
     for entry in &node.requirements {
@@ -69,7 +69,7 @@ fn requirements(node: &NewNode, machines: &[InstanceType]) -> Vec<RequirementEnt
     entries
 }
 
-/// The capacity types the chosen machines can be bought by. Reserved capacity is only for claims
+/// The capacity types the chosen instances can be bought by. Reserved capacity is only for claims
 /// that the solver bound to a reservation: any other would take what was promised to those.
 fn capacity_types<'a>(node: &NewNode, chosen: &[&'a InstanceType]) -> BTreeSet<&'a str> {
     let mut types = BTreeSet::new();
@@ -77,7 +77,7 @@ fn capacity_types<'a>(node: &NewNode, chosen: &[&'a InstanceType]) -> BTreeSet<&
         entry.key == CAPACITY_TYPE && entry.operator == Operator::In && entry.values == [RESERVED]
     };
     let is_bound = node.requirements.iter().any(is_bound);
-    for offering in chosen.iter().flat_map(|machine| &machine.offerings) {
+    for offering in chosen.iter().flat_map(|instance| &instance.offerings) {
         let admitted = |entry: &RequirementEntry| {
             entry.values.iter().any(|value| admits(&node.requirements, &entry.key, value))
         };
@@ -102,10 +102,10 @@ fn admits(entries: &[RequirementEntry], key: &str, value: &str) -> bool {
     })
 }
 
-/// Lowers `minValues` to what the chosen machines offer.
+/// Lowers `minValues` to what the chosen instances offer.
 fn lower_min_values(entry: &mut RequirementEntry, chosen: &[&InstanceType]) {
     let Some(wanted) = entry.min_values else { return };
-    let own = chosen.iter().flat_map(|machine| &machine.requirements);
+    let own = chosen.iter().flat_map(|instance| &instance.requirements);
     let own = own.filter(|own| own.key == entry.key && own.operator == Operator::In);
     let distinct: BTreeSet<&String> = own.flat_map(|own| &own.values).collect();
     let achieved = u32::try_from(distinct.len()).unwrap_or(u32::MAX);
@@ -119,7 +119,7 @@ fn labels(
     pool: &Pool,
     rules: &LabelRules,
 ) -> BTreeMap<String, String> {
-    let template = &pool.wish.template;
+    let template = &pool.spec.template;
     let mut labels = template.labels.clone();
     let mut words = Vocabulary::new();
     let own = requirements.iter().filter(|entry| !rules.is_well_known(&entry.key));
@@ -133,7 +133,7 @@ fn labels(
         }
     }
     let class = &template.spec.node_class;
-    labels.insert(NODE_POOL.to_owned(), pool.wish.name.clone());
+    labels.insert(NODE_POOL.to_owned(), pool.spec.name.clone());
     labels.insert(format!("{}/{}", class.group, class.kind.to_lowercase()), class.name.clone());
     labels
 }

@@ -21,15 +21,15 @@ mod usage;
 mod verdict;
 mod waiting;
 
-pub(super) use batch::{notice, notice_gone, notice_offered};
+pub(super) use batch::{on_change, on_delete, on_instance_types};
 pub(super) use nomination::targets_in_use;
 
 use kerf_scheduler::Problem;
 
-use crate::action::{Action, Deed};
+use crate::action::{Action, ActionKind};
 use crate::decision::Decision;
 use crate::event::Outcome;
-use crate::memory::Memo;
+use crate::memory::Update;
 use crate::time::Time;
 use crate::world::World;
 use batch::Due;
@@ -48,11 +48,11 @@ pub(super) fn plan(world: &World, now: Time) -> Decision {
 
 /// What to make of the answer to a placement problem.
 pub(super) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: Time) -> Decision {
-    match (&action.deed, outcome) {
-        (Deed::Solve(problem), Outcome::Solved(solution)) => {
+    match (&action.kind, outcome) {
+        (ActionKind::Solve(problem), Outcome::Solved(solution)) => {
             verdict::carry_out(world, problem, solution, now)
         }
-        (Deed::Solve(problem), _) => failed(world, problem, now),
+        (ActionKind::Solve(problem), _) => failed(world, problem, now),
         _ => Decision::default(),
     }
 }
@@ -61,7 +61,7 @@ pub(super) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: T
 /// can answer by itself is told so, and waits behind the others.
 fn failed(world: &World, problem: &Problem, now: Time) -> Decision {
     let mut decision = Decision::default();
-    decision.remember(Memo::PassFailed { at: now, pods: problem.pods.len() });
+    decision.remember(Update::PassFailed { at: now, pods: problem.pods.len() });
     if let [pod] = problem.pods.as_slice()
         && let Some(pod) = waiting::asked(world, pod)
     {

@@ -19,7 +19,7 @@ use crate::world::World;
 
 /// How far a promise has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Promise {
+pub(super) enum NominationTarget {
     /// There is none, or it no longer holds.
     Void,
     /// Its node is up and has no room any more: others were faster.
@@ -51,40 +51,40 @@ impl<'a> Promises<'a> {
     }
 
     /// The promise a pod has.
-    pub(super) fn of(&mut self, pod: &Pod) -> Promise {
+    pub(super) fn of(&mut self, pod: &Pod) -> NominationTarget {
         let nomination = self.world.memory.nominations.get(&pod.key);
         match nomination.filter(|nomination| nomination.uid == pod.meta.uid) {
             Some(nomination) => self.judge(nomination, pod),
-            None => Promise::Void,
+            None => NominationTarget::Void,
         }
     }
 
-    fn judge(&mut self, nomination: &'a Nomination, pod: &Pod) -> Promise {
+    fn judge(&mut self, nomination: &'a Nomination, pod: &Pod) -> NominationTarget {
         let (world, now) = (self.world, self.now);
         let target = &nomination.target;
         let lasts_from = |up_at: Time| now < up_at.max(nomination.at) + promise(&world.settings);
         if let Some(claim) = world.claims.get(target) {
             return match initialized_at(claim) {
-                _ if world.is_leaving(claim) => Promise::Void,
-                None => Promise::Coming,
+                _ if world.is_leaving(claim) => NominationTarget::Void,
+                None => NominationTarget::Coming,
                 Some(up_at) if lasts_from(up_at) => match world.node_of(claim) {
                     Some(node) => self.if_room(node, pod),
-                    None => Promise::Coming,
+                    None => NominationTarget::Coming,
                 },
-                Some(_) => Promise::Void,
+                Some(_) => NominationTarget::Void,
             };
         }
         if world.memory.creating.contains_key(target) {
-            return Promise::Coming;
+            return NominationTarget::Coming;
         }
         match world.nodes.get(target).filter(|node| !world.is_node_leaving(node)) {
             Some(node) if lasts_from(nomination.at) => self.if_room(node, pod),
-            _ => Promise::Void,
+            _ => NominationTarget::Void,
         }
     }
 
     /// Open if the node has room for the pod beside those that stand there.
-    fn if_room(&mut self, node: &'a Node, pod: &Pod) -> Promise {
+    fn if_room(&mut self, node: &'a Node, pod: &Pod) -> NominationTarget {
         let world = self.world;
         let left = self.left.entry(&node.meta.name).or_insert_with(|| {
             let mut left = node.allocatable.clone();
@@ -92,7 +92,7 @@ impl<'a> Promises<'a> {
             pods.for_each(|there| left.subtract(&there.shape.requests));
             left
         });
-        if pod.shape.requests.fits(left) { Promise::Open } else { Promise::Taken }
+        if pod.shape.requests.fits(left) { NominationTarget::Open } else { NominationTarget::Taken }
     }
 }
 
@@ -102,7 +102,8 @@ pub(super) fn expected(world: &World, now: Time) -> BTreeMap<&str, Vec<&Pod>> {
     let mut expected: BTreeMap<&str, Vec<&Pod>> = BTreeMap::new();
     for (key, nomination) in &world.memory.nominations {
         let Some(pod) = world.pods.get(key) else { continue };
-        let is_kept = |promise| matches!(promise, Promise::Coming | Promise::Open);
+        let is_kept =
+            |promise| matches!(promise, NominationTarget::Coming | NominationTarget::Open);
         if waiting::may_need_place(world, pod) && is_kept(promises.of(pod)) {
             expected.entry(&nomination.target).or_default().push(pod);
         }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::pool_choice::{self, PoolChoice};
 use super::problem;
 use super::waiting::{self, Waiting};
-use crate::action::Deed;
-use crate::announcement::Announcement;
+use crate::action::ActionKind;
 use crate::decision::Decision;
 use crate::event::Key;
-use crate::memory::Memo;
+use crate::kubernetes_event::KubernetesEvent;
+use crate::memory::Update;
 use crate::observed::Pod;
 use crate::time::{Span, Time};
 use crate::world::World;
@@ -26,11 +26,11 @@ pub(super) fn begin(world: &World, now: Time) -> Decision {
     for (pod, reason) in &waiting.unusable {
         refuse(pod, reason, now, world, &mut decision);
     }
-    let PoolChoice { pools, announcements } = match waiting.pods.is_empty() {
+    let PoolChoice { pools, kubernetes_events } = match waiting.pods.is_empty() {
         true => PoolChoice::default(),
         false => pool_choice::choose(world),
     };
-    decision.announcements.extend(announcements);
+    decision.kubernetes_events.extend(kubernetes_events);
     if !waiting.pods.is_empty() && pools.is_empty() {
         for pod in &waiting.pods {
             refuse(pod, NO_POOLS, now, world, &mut decision);
@@ -41,7 +41,7 @@ pub(super) fn begin(world: &World, now: Time) -> Decision {
     if is_solving {
         let count = waiting.pods.len();
         let problem = problem::build(world, &waiting.pods, pools, now);
-        decision.act(Deed::Solve(Arc::new(problem)), format!("{count} pods need a place"));
+        decision.act(ActionKind::Solve(Arc::new(problem)), format!("{count} pods need a place"));
     }
     // What is now remembered decides when to look again.
     decision.wake(now);
@@ -51,20 +51,20 @@ pub(super) fn begin(world: &World, now: Time) -> Decision {
 /// Tells the owner of a pod why it has no place.
 pub(super) fn refuse(pod: &Pod, reason: &str, now: Time, world: &World, decision: &mut Decision) {
     let message = format!("Failed to schedule pod, {reason}");
-    decision.announce(
-        Announcement::warning(Key::Pod(pod.key.clone()), "FailedScheduling", message)
+    decision.record(
+        KubernetesEvent::warning(Key::Pod(pod.key.clone()), "FailedScheduling", message)
             .silent_for(REFUSAL_SILENCE),
     );
     let known = world.memory.unplaced.get(&pod.key);
     if known.is_none_or(|known| known != reason) {
         let reason = Some(reason.to_owned());
-        decision.remember(Memo::Unplaced { pod: pod.key.clone(), reason });
+        decision.remember(Update::Unplaced { pod: pod.key.clone(), reason });
     }
     super::verdict::judge(pod, false, now, world, decision);
 }
 
-fn begun(waiting: &Waiting<'_>, is_solving: bool, now: Time) -> Memo {
-    Memo::PassBegun {
+fn begun(waiting: &Waiting<'_>, is_solving: bool, now: Time) -> Update {
+    Update::PassBegun {
         at: now,
         is_solving,
         has_more: waiting.has_more && is_solving,

@@ -9,9 +9,9 @@ use kerf_model::vocabulary::Vocabulary;
 use kerf_scheduler::{MinValuesPolicy, Pool as PoolInWords};
 
 use super::reservation;
-use crate::announcement::Announcement;
 use crate::condition::READY;
 use crate::event::Key;
+use crate::kubernetes_event::KubernetesEvent;
 use crate::observed::Pool;
 use crate::time::Span;
 use crate::world::World;
@@ -20,10 +20,10 @@ use crate::world::World;
 #[derive(Debug, Default)]
 pub(super) struct PoolChoice {
     pub(super) pools: Vec<PoolInWords>,
-    pub(super) announcements: Vec<Announcement>,
+    pub(super) kubernetes_events: Vec<KubernetesEvent>,
 }
 
-/// How long a pool is not told again that it excludes every machine.
+/// How long a pool is not told again that it excludes every instance.
 const INCOMPATIBLE_SILENCE: Span = Span::from_minutes(1);
 
 /// The pools that may get new nodes: heavier first, then by name from the end, which is part of
@@ -33,22 +33,24 @@ pub(super) fn choose(world: &World) -> PoolChoice {
     let held = reservation::held(world);
     let mut open: Vec<&Pool> = world.pools.values().filter(|pool| is_open(world, pool)).collect();
     open.sort_by(|left, right| {
-        let key = |pool: &Pool| (pool.wish.weight, pool.meta.name.clone());
+        let key = |pool: &Pool| (pool.spec.weight, pool.meta.name.clone());
         key(right).cmp(&key(left))
     });
     for pool in open {
-        let Some(machines) = world.offers.get(&pool.meta.name).filter(|all| !all.is_empty()) else {
+        let Some(instances) =
+            world.instance_types.get(&pool.meta.name).filter(|all| !all.is_empty())
+        else {
             continue;
         };
         let settings = &world.settings.scheduler;
         let must_vary = settings.min_values == MinValuesPolicy::Strict;
-        if let Err(message) = can_be_made(&pool.wish, machines, &settings.label_rules, must_vary) {
+        if let Err(message) = can_be_made(&pool.spec, instances, &settings.label_rules, must_vary) {
             let about = Key::Pool(pool.meta.name.clone());
-            let news = Announcement::warning(about, "NoCompatibleInstanceTypes", message);
-            choice.announcements.push(news.silent_for(INCOMPATIBLE_SILENCE));
+            let news = KubernetesEvent::warning(about, "NoCompatibleInstanceTypes", message);
+            choice.kubernetes_events.push(news.silent_for(INCOMPATIBLE_SILENCE));
             continue;
         }
-        let (pool, instance_types) = (pool.wish.clone(), reservation::without(machines, &held));
+        let (pool, instance_types) = (pool.spec.clone(), reservation::without(instances, &held));
         choice.pools.push(PoolInWords { pool, instance_types });
     }
     choice
@@ -56,16 +58,16 @@ pub(super) fn choose(world: &World) -> PoolChoice {
 
 /// Whether a pool may get new nodes for pods at all.
 pub(super) fn is_open(world: &World, pool: &Pool) -> bool {
-    world.is_supported(&pool.wish.template.spec.node_class)
-        && pool.wish.sizing == Sizing::Dynamic
+    world.is_supported(&pool.spec.template.spec.node_class)
+        && pool.spec.sizing == Sizing::Dynamic
         && !pool.meta.is_deleting()
         && pool.status.conditions.is_true(READY)
 }
 
-/// Whether some machine is what the pool asks for, and enough different ones are where it says so.
+/// Whether some instance is what the pool asks for, and enough different ones are where it says so.
 fn can_be_made(
     pool: &NodePool,
-    machines: &[InstanceType],
+    instances: &[InstanceType],
     rules: &LabelRules,
     must_vary: bool,
 ) -> Result<(), &'static str> {
@@ -80,8 +82,8 @@ fn can_be_made(
         return Ok(());
     };
     let mut fitting = Vec::new();
-    for machine in machines {
-        let read = Requirements::from_entries(&machine.requirements, normalization, &mut words);
+    for instance in instances {
+        let read = Requirements::from_entries(&instance.requirements, normalization, &mut words);
         let Ok(offered) = read else { continue };
         if wanted.intersects(&offered, &words) {
             fitting.push(offered);

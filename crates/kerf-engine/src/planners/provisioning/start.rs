@@ -1,9 +1,9 @@
 //! How long pods wait: for a node, and until they are ready.
 
 use crate::decision::Decision;
-use crate::measure::Measure;
-use crate::memory::Memo;
-use crate::observed::{Pod, PodKey, Standing};
+use crate::memory::Update;
+use crate::observed::{Pod, PodKey, PodPhase};
+use crate::sample::Sample;
 use crate::time::Time;
 use crate::world::World;
 
@@ -17,41 +17,41 @@ const STARTED_SINCE_PLACED: &str = "karpenter_pods_provisioning_startup_duration
 pub(super) fn follow(world: &World, pod: &Pod, now: Time, decision: &mut Decision) {
     let memory = &world.memory;
     let is_starting = memory.starting.contains(&pod.key);
-    match &pod.standing {
-        Standing::Unjudged | Standing::Waiting | Standing::Unschedulable { .. } => {
+    match &pod.phase {
+        PodPhase::Unjudged | PodPhase::Waiting | PodPhase::Unschedulable { .. } => {
             if !is_starting {
-                decision.remember(Memo::Starting(pod.key.clone()));
+                decision.remember(Update::Starting(pod.key.clone()));
             }
         }
-        Standing::Bound { .. } => {
+        PodPhase::Bound { .. } => {
             let before = world.pods.get(&pod.key).filter(|before| before.meta.uid == pod.meta.uid);
             if is_starting && before.is_some_and(|before| before.node().is_none()) {
                 count(world, pod, [BOUND, BOUND_SINCE_PLACED], now, decision);
                 if memory.nominations.contains_key(&pod.key) {
-                    decision.remember(Memo::Bound(now));
+                    decision.remember(Update::Bound(now));
                 }
             }
             if memory.unplaced.contains_key(&pod.key) {
-                decision.remember(Memo::Unplaced { pod: pod.key.clone(), reason: None });
+                decision.remember(Update::Unplaced { pod: pod.key.clone(), reason: None });
             }
             if pod.is_ready {
                 if is_starting {
                     count(world, pod, [STARTED, STARTED_SINCE_PLACED], now, decision);
                 }
-                decision.memos.extend(over(world, &pod.key));
+                decision.updates.extend(over(world, &pod.key));
             }
         }
-        Standing::Ended { .. } => decision.memos.extend(over(world, &pod.key)),
+        PodPhase::Ended { .. } => decision.updates.extend(over(world, &pod.key)),
     }
 }
 
 /// Forgets how long a pod has waited, if that is known.
-pub(super) fn over(world: &World, pod: &PodKey) -> Option<Memo> {
+pub(super) fn over(world: &World, pod: &PodKey) -> Option<Update> {
     let memory = &world.memory;
     let is_known = memory.waits.contains_key(pod)
         || memory.starting.contains(pod)
         || memory.unplaced.contains_key(pod);
-    is_known.then(|| Memo::WaitOver(pod.clone()))
+    is_known.then(|| Update::WaitOver(pod.clone()))
 }
 
 fn count(world: &World, pod: &Pod, metrics: [&'static str; 2], now: Time, decision: &mut Decision) {
@@ -60,6 +60,6 @@ fn count(world: &World, pod: &Pod, metrics: [&'static str; 2], now: Time, decisi
     let placed = wait.and_then(|wait| wait.placed_at).map(|at| (since_placed, at));
     for (metric, since) in [(since_created, pod.meta.created_at)].into_iter().chain(placed) {
         let (labels, span) = (Vec::new(), now.since(since));
-        decision.measures.push(Measure::Took { metric, labels, span });
+        decision.samples.push(Sample::Took { metric, labels, span });
     }
 }

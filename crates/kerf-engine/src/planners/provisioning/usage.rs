@@ -34,7 +34,7 @@ impl<'a> Usage<'a> {
             }
         }
         for (_, claim) in Arrivals::decided(world) {
-            let Amounts { capacity, .. } = usage.arrivals.amounts_of_wish(&claim.wish);
+            let Amounts { capacity, .. } = usage.arrivals.amounts_of_spec(&claim.spec);
             usage.add(&claim.pool.0, &capacity);
         }
         usage
@@ -45,7 +45,7 @@ impl<'a> Usage<'a> {
     /// # Errors
     /// The resource that would be used beyond its limit, in words.
     pub(super) fn take(&mut self, pool: &'a NodePool, claim: &NewClaim) -> Result<(), String> {
-        let Amounts { capacity, .. } = self.arrivals.amounts_of_wish(&claim.wish);
+        let Amounts { capacity, .. } = self.arrivals.amounts_of_spec(&claim.spec);
         let used = self.used.entry(&pool.name).or_default();
         for (name, limit) in pool.limits.iter() {
             let then = used.quantity(name).saturating_add(capacity.quantity(name));

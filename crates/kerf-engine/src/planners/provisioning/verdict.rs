@@ -9,12 +9,12 @@ use super::claim_name::claim_name;
 use super::usage::Usage;
 use super::{nomination, pass, pool_choice, waiting};
 use crate::action::NewClaim;
-use crate::announcement::{Announcement, Rate};
 use crate::decision::Decision;
 use crate::event::Key;
-use crate::measure::Measure;
-use crate::memory::{Memo, Nomination};
+use crate::kubernetes_event::{KubernetesEvent, Rate};
+use crate::memory::{Nomination, Update};
 use crate::observed::{Name, Pod, Pool};
+use crate::sample::Sample;
 use crate::time::Time;
 use crate::world::World;
 
@@ -41,7 +41,7 @@ pub(super) fn carry_out(
 ) -> Decision {
     let (names, decision) = (BTreeSet::new(), Decision::default());
     let mut verdict = Verdict { world, problem, now, names, nominations_told: 0, decision };
-    verdict.decision.remember(Memo::PassEnded);
+    verdict.decision.remember(Update::PassEnded);
     for placement in &solution.existing {
         let pods = verdict.still_waiting(&placement.pods);
         match verdict.target(&problem.nodes[placement.node].name) {
@@ -67,13 +67,13 @@ pub(super) fn carry_out(
 pub(super) fn judge(pod: &Pod, placed: bool, now: Time, world: &World, decision: &mut Decision) {
     if let Some(wait) = world.memory.waits.get(&pod.key) {
         if wait.decided_at.is_none() {
-            decision.measures.push(Measure::Took {
+            decision.samples.push(Sample::Took {
                 metric: "karpenter_pods_scheduling_decision_duration_seconds",
                 labels: Vec::new(),
                 span: now.since(wait.seen_at),
             });
         }
-        decision.remember(Memo::Judged { pod: pod.key.clone(), at: now, placed });
+        decision.remember(Update::Judged { pod: pod.key.clone(), at: now, placed });
     }
 }
 
@@ -114,7 +114,7 @@ impl<'a> Verdict<'a> {
             return;
         }
         let asked = &self.problem.pools[node.pool];
-        let Some(pool) = self.open_pool(&asked.pool.name).filter(|pool| pool.wish == asked.pool)
+        let Some(pool) = self.open_pool(&asked.pool.name).filter(|pool| pool.spec == asked.pool)
         else {
             return self.call_again(&pods);
         };
@@ -126,13 +126,13 @@ impl<'a> Verdict<'a> {
         });
         let mut claim = draft(node, pool, &asked.instance_types, &name, &world.settings);
         self.forget_missing(&mut claim, node, &pods);
-        if let Err(reason) = usage.take(&pool.wish, &claim) {
+        if let Err(reason) = usage.take(&pool.spec, &claim) {
             for pod in pods {
                 pass::refuse(pod, &reason, now, world, &mut self.decision);
             }
             return;
         }
-        self.decision.remember(Memo::Create(Box::new(claim)));
+        self.decision.remember(Update::Create(Box::new(claim)));
         self.nominate(&pods, &name);
         self.names.insert(name);
     }
@@ -149,7 +149,7 @@ impl<'a> Verdict<'a> {
         for index in &node.pods {
             let asked = &self.problem.pods[*index];
             if !pods.iter().any(|pod| *pod.meta.uid == *asked.uid) {
-                claim.wish.requests.subtract(&asked.shape.requests);
+                claim.spec.requests.subtract(&asked.shape.requests);
             }
         }
     }
@@ -160,20 +160,20 @@ impl<'a> Verdict<'a> {
         }
         let (world, now) = (self.world, self.now);
         let until = now + nomination::promise(&world.settings);
-        self.decision.remember(Memo::Shield { target: target.clone(), until });
+        self.decision.remember(Update::Shield { target: target.clone(), until });
         let place = self.describe(target);
         for pod in pods {
             let nomination =
                 Nomination { uid: pod.meta.uid.clone(), target: target.clone(), at: now };
-            self.decision.remember(Memo::Nominate { pod: pod.key.clone(), nomination });
-            self.decision.remember(Memo::Unplaced { pod: pod.key.clone(), reason: None });
+            self.decision.remember(Update::Nominate { pod: pod.key.clone(), nomination });
+            self.decision.remember(Update::Unplaced { pod: pod.key.clone(), reason: None });
             judge(pod, true, now, world, &mut self.decision);
             if self.nominations_told < NOMINATED_AT_MOST.burst {
                 self.nominations_told += 1;
                 let message = format!("Pod should schedule on: {place}");
                 let about = Key::Pod(pod.key.clone());
-                let news = Announcement::normal(about, "Nominated", message);
-                self.decision.announce(news.at_most(NOMINATED_AT_MOST));
+                let news = KubernetesEvent::normal(about, "Nominated", message);
+                self.decision.record(news.at_most(NOMINATED_AT_MOST));
             }
         }
     }
@@ -193,7 +193,7 @@ impl<'a> Verdict<'a> {
     fn call_again(&mut self, pods: &[&Pod]) {
         for pod in pods {
             let caller = pod.meta.uid.clone();
-            self.decision.remember(Memo::Call { caller, at: self.now });
+            self.decision.remember(Update::Call { caller, at: self.now });
         }
     }
 }

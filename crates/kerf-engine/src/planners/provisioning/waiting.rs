@@ -6,10 +6,10 @@ use kerf_model::labels::well_known::NODE_POOL;
 use kerf_model::pod::{Pod as PodInWords, PodShape};
 use kerf_model::requirement::Operator;
 
-use super::nomination::{Promise, Promises};
+use super::nomination::{NominationTarget, Promises};
 use crate::memory::Batch;
-use crate::observed::{Pod, PodKey, PodOwner, Standing};
-use crate::planners::disruption::guards::Guards;
+use crate::observed::{Pod, PodKey, PodOwner, PodPhase};
+use crate::planners::disruption::pdbs::Pdbs;
 use crate::time::{Span, Time};
 use crate::world::World;
 
@@ -51,10 +51,10 @@ pub(super) fn collect(world: &World, now: Time) -> Waiting<'_> {
     for pod in world.unschedulable_pods().filter(|pod| !shuns_pools(&pod.shape)) {
         match (&pod.unusable, promises.of(pod)) {
             (Some(reason), _) => waiting.unusable.push((pod, reason)),
-            (None, Promise::Void) => waiting.pods.push(pod),
-            (None, Promise::Taken) => lost.push(pod),
-            (None, Promise::Open) => settling.push(pod),
-            (None, Promise::Coming) => {}
+            (None, NominationTarget::Void) => waiting.pods.push(pod),
+            (None, NominationTarget::Taken) => lost.push(pod),
+            (None, NominationTarget::Open) => settling.push(pod),
+            (None, NominationTarget::Coming) => {}
         }
     }
     waiting.is_settling = !settling.is_empty() || !lost.is_empty();
@@ -64,13 +64,13 @@ pub(super) fn collect(world: &World, now: Time) -> Waiting<'_> {
         waiting.pods.append(&mut lost);
         waiting.pods.append(&mut settling);
     }
-    let mut guards = Guards::new(world);
+    let mut pdbs = Pdbs::new(world);
     for node in world.nodes.values().filter(|node| world.is_node_leaving(node)) {
         waiting.has_leaving_nodes = true;
         let moving = world.pods_on(&node.meta.name);
-        let is_free = |promise| matches!(promise, Promise::Void | Promise::Taken);
+        let is_free = |promise| matches!(promise, NominationTarget::Void | NominationTarget::Taken);
         let moving = moving.filter(|pod| is_free(promises.of(pod)));
-        let moving = moving.filter(|pod| pod.unusable.is_none() && may_move(pod, &mut guards, now));
+        let moving = moving.filter(|pod| pod.unusable.is_none() && may_move(pod, &mut pdbs, now));
         waiting.pods.extend(moving);
     }
     waiting.choose(world);
@@ -93,7 +93,7 @@ impl<'a> Waiting<'a> {
             is_new(pod)
                 && is_usable(pod)
                 && batch.is_kin(&pod.shape)
-                && promises.of(pod) == Promise::Void
+                && promises.of(pod) == NominationTarget::Void
         });
         self.pods.extend(alike.take(pods_max(batch).saturating_sub(self.pods.len())));
     }
@@ -120,17 +120,17 @@ impl<'a> Waiting<'a> {
 
 /// Pods in one question at most.
 fn pods_max(batch: &Batch) -> usize {
-    batch.trouble.map_or(PODS_PER_PASS_MAX, |trouble| trouble.pods_max)
+    batch.failure.map_or(PODS_PER_PASS_MAX, |failure| failure.pods_max)
 }
 
 /// Whether a pod still needs a place: it has no node, or one that is going away.
 pub(super) fn may_need_place(world: &World, pod: &Pod) -> bool {
-    match &pod.standing {
-        Standing::Unschedulable { .. } | Standing::Unjudged | Standing::Waiting => true,
-        Standing::Bound { node } => {
+    match &pod.phase {
+        PodPhase::Unschedulable { .. } | PodPhase::Unjudged | PodPhase::Waiting => true,
+        PodPhase::Bound { node } => {
             world.nodes.get(node).is_none_or(|node| world.is_node_leaving(node))
         }
-        Standing::Ended { .. } => false,
+        PodPhase::Ended { .. } => false,
     }
 }
 
@@ -153,8 +153,8 @@ pub(super) fn asked<'a>(world: &'a World, asked: &PodInWords) -> Option<&'a Pod>
 }
 
 /// Whether a pod on a node that is going away can be expected elsewhere soon.
-fn may_move(pod: &Pod, guards: &mut Guards<'_>, now: Time) -> bool {
-    pod.is_reschedulable() && !pod.is_protected(now) && !guards.never_let_go(pod, now)
+fn may_move(pod: &Pod, pdbs: &mut Pdbs<'_>, now: Time) -> bool {
+    pod.is_reschedulable() && !pod.is_protected(now) && !pdbs.never_let_go(pod, now)
 }
 
 /// Whether a pod wants a node outside any pool. Alternatives are tried one by one; only where all

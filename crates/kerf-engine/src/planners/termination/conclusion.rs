@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::action::{Action, Deed};
-use crate::announcement::Announcement;
+use crate::action::{Action, ActionKind};
 use crate::condition::claim::DISRUPTION_REASON;
 use crate::decision::Decision;
 use crate::event::{Failure, Key, Outcome};
-use crate::measure::Measure;
+use crate::kubernetes_event::KubernetesEvent;
 use crate::observed::{Claim, Node, Pod, PodKey};
+use crate::sample::Sample;
 use crate::world::World;
 
 /// Why pods leave where nothing else is said.
@@ -25,12 +25,12 @@ pub(in crate::planners) fn conclude(
     let pod = world.pods.get(key).map(Arc::as_ref);
     let node = pod.and_then(Pod::node).and_then(|node| world.nodes.get(node)).map(Arc::as_ref);
     let claim = node.and_then(|node| world.claim_of(node));
-    match &action.deed {
-        Deed::EvictPod { .. } => evicted(key, node, claim, outcome, &mut decision),
+    match &action.kind {
+        ActionKind::EvictPod { .. } => evicted(key, node, claim, outcome, &mut decision),
         // By now the pod may be gone; what was decided says it all.
-        Deed::DeletePod { .. } if matches!(outcome, Outcome::Done) => {
+        ActionKind::DeletePod { .. } if matches!(outcome, Outcome::Done) => {
             let text = format!("Deleting the pod: {}", action.reason);
-            decision.announce(Announcement::normal(Key::Pod(key.clone()), "Disrupted", text));
+            decision.record(KubernetesEvent::normal(Key::Pod(key.clone()), "Disrupted", text));
         }
         _ => {}
     }
@@ -52,21 +52,21 @@ fn evicted(
         _ => "500",
     };
     let labels = vec![("code", code.to_owned())];
-    decision.measures.push(Measure::one("karpenter_pods_eviction_requests_total", labels));
+    decision.samples.push(Sample::one("karpenter_pods_eviction_requests_total", labels));
     match outcome {
         Outcome::Done => {
             let condition = claim.and_then(|claim| claim.status.conditions.get(DISRUPTION_REASON));
             let reason = condition.map_or(BY_FORCE, |condition| condition.reason.as_str());
             let labels = vec![("reason", reason.to_owned())];
-            decision.measures.push(Measure::one("karpenter_pods_drained_total", labels));
+            decision.samples.push(Sample::one("karpenter_pods_drained_total", labels));
             let text = format!("Evicted pod: {reason}");
-            decision.announce(Announcement::normal(Key::Pod(key.clone()), "Evicted", text));
+            decision.record(KubernetesEvent::normal(Key::Pod(key.clone()), "Evicted", text));
         }
         Outcome::Failed(Failure::Refused { message }) => {
             if let Some(node) = node {
                 let about = Key::Node(node.meta.name.clone());
                 let text = format!("Failed to drain node, evicting pod {key}: {message}");
-                decision.announce(Announcement::warning(about, "FailedDraining", text));
+                decision.record(KubernetesEvent::warning(about, "FailedDraining", text));
             }
         }
         _ => {}

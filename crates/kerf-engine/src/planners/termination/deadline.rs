@@ -3,8 +3,8 @@
 use kerf_model::labels::annotation::TERMINATION_TIMESTAMP;
 
 use super::timestamp::{parse_rfc3339, rfc3339};
-use crate::announcement::Announcement;
 use crate::event::Key;
+use crate::kubernetes_event::KubernetesEvent;
 use crate::observed::Claim;
 use crate::time::{Span, Time};
 
@@ -13,13 +13,13 @@ use crate::time::{Span, Time};
 pub(in crate::planners) fn deadline(claim: &Claim) -> Option<Time> {
     let written = claim.annotations().get(TERMINATION_TIMESTAMP);
     written.and_then(|text| parse_rfc3339(text)).or_else(|| {
-        let grace = claim.wish.spec.termination_grace?;
+        let grace = claim.spec.node.termination_grace?;
         Some(claim.meta.deleting_since? + Span::from(grace))
     })
 }
 
 /// The deadline, for people.
-pub(in crate::planners) fn deadline_news(about: Key, deadline: Time) -> Announcement {
+pub(in crate::planners) fn deadline_news(about: Key, deadline: Time) -> KubernetesEvent {
     let text = format!("All pods will be deleted by {}", rfc3339(deadline));
-    Announcement::warning(about, "TerminationGracePeriodExpiring", text)
+    KubernetesEvent::warning(about, "TerminationGracePeriodExpiring", text)
 }

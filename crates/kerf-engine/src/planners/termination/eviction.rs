@@ -1,8 +1,8 @@
 //! One pod on a node that is taken away: asked to leave, waited for, or deleted when time is up.
 
 use super::drain::{Tier, is_drainable, tier};
-use super::{deadline, news, rfc3339};
-use crate::action::Deed;
+use super::{deadline, messages, rfc3339};
+use crate::action::ActionKind;
 use crate::decision::Decision;
 use crate::observed::{DoNotDisrupt, Node, Pod};
 use crate::time::{Span, Time};
@@ -34,15 +34,15 @@ pub(super) fn advance(
     if pod.meta.is_deleting() || active != Some(tier(pod)) {
         return;
     }
-    decision.announcements.extend(news::do_not_disrupt(pod, now));
+    decision.kubernetes_events.extend(messages::do_not_disrupt(pod, now));
     if pod.is_protected(now) {
         if let (DoNotDisrupt::For(span), Some(start)) = (pod.do_not_disrupt, pod.started_at) {
             decision.wake(start + span);
         }
         return;
     }
-    let deed = Deed::EvictPod { pod: pod.key.clone(), uid: pod.meta.uid.clone() };
-    decision.act(deed, format!("node {} is being taken away", node.meta.name));
+    let kind = ActionKind::EvictPod { pod: pod.key.clone(), uid: pod.meta.uid.clone() };
+    decision.act(kind, format!("node {} is being taken away", node.meta.name));
 }
 
 /// When a pod must be deleted so that it is gone by the deadline; never, if it may take as long as
@@ -60,7 +60,7 @@ fn force_at(pod: &Pod, deadline: Time, now: Time) -> Option<Time> {
 fn force(pod: &Pod, deadline: Time, now: Time, decision: &mut Decision) {
     let grace_seconds = deadline.since(now).seconds().max(GRACE_SECONDS_MIN);
     let (key, uid) = (pod.key.clone(), pod.meta.uid.clone());
-    let deed = Deed::DeletePod { pod: key, uid, grace_seconds };
+    let kind = ActionKind::DeletePod { pod: key, uid, grace_seconds };
     let configured = match pod.termination_grace {
         Some(grace) => format!("it asks for {} s", grace.seconds()),
         None => "it asks for no limit".to_owned(),
@@ -69,5 +69,5 @@ fn force(pod: &Pod, deadline: Time, now: Time, decision: &mut Decision) {
         "its node must be gone by {}; it is given {grace_seconds} s to end, {configured}",
         rfc3339(deadline)
     );
-    decision.act(deed, reason);
+    decision.act(kind, reason);
 }

@@ -1,7 +1,7 @@
 //! Nodes that are taken away: closed, drained, detached, ended.
 //!
 //! ```text
-//!  node deleting ─► claim deleting ─► taint ─► drain ─► volumes ─► machine gone ─► finalizer gone
+//!  node deleting ─► claim deleting ─► taint ─► drain ─► volumes ─► instance gone ─► finalizer gone
 //!                                               │
 //!                                     pods, tier by tier: evict, or delete when time is up
 //! ```
@@ -13,15 +13,15 @@ mod conclusion;
 mod deadline;
 mod drain;
 mod eviction;
-mod machine;
-mod news;
+mod instance;
+mod messages;
 mod progress;
 mod timestamp;
 mod volumes;
 
 pub(super) use conclusion::conclude;
 pub(super) use deadline::{deadline, deadline_news};
-pub(super) use machine::end_machine;
+pub(super) use instance::terminate_instance;
 pub(super) use progress::note_progress;
 pub(super) use timestamp::rfc3339;
 
@@ -32,7 +32,7 @@ use kerf_model::labels::well_known::{
 use kerf_model::taint::disrupted;
 
 use super::claims;
-use crate::action::{Deed, FinalizerChange, NodePatch};
+use crate::action::{ActionKind, FinalizerChange, NodePatch};
 use crate::condition::Status;
 use crate::condition::claim::{DRAINED, VOLUMES_DETACHED};
 use crate::decision::Decision;
@@ -72,18 +72,18 @@ fn take_away(world: &World, node: &Node, now: Time) -> Decision {
         && !claim.meta.is_deleting()
     {
         let (name, uid) = (claim.meta.name.clone(), claim.meta.uid.clone());
-        decision.act(Deed::DeleteClaim { name, uid }, "its node is being deleted");
+        decision.act(ActionKind::DeleteClaim { name, uid }, "its node is being deleted");
     }
-    if !node.is_ready && machine::is_unlisted(world, node) {
+    if !node.is_ready && instance::is_unlisted(world, node) {
         release(node, "the cloud no longer has its machine", &mut decision);
         return decision;
     }
     if let Some(deadline) = claim.and_then(deadline) {
-        decision.announce(deadline_news(Key::Node(node.meta.name.clone()), deadline));
+        decision.record(deadline_news(Key::Node(node.meta.name.clone()), deadline));
     }
     if let Some(patch) = closing_patch(node) {
         let (name, uid) = (node.meta.name.clone(), node.meta.uid.clone());
-        decision.act(Deed::PatchNode { name, uid, patch }, "no pod may come any more");
+        decision.act(ActionKind::PatchNode { name, uid, patch }, "no pod may come any more");
         return decision;
     }
     if is_empty(world, node, claim, now, &mut decision)
@@ -106,7 +106,7 @@ fn is_empty(
     if waiting.is_empty() {
         return claim.is_none_or(|claim| claim.status.conditions.is_true(DRAINED));
     }
-    decision.announce(news::waiting(node, waiting.len()));
+    decision.record(messages::waiting(node, waiting.len()));
     let tier = drain::active_tier(world, node, now);
     for pod in waiting {
         eviction::advance(world, node, pod, tier, now, decision);
@@ -128,7 +128,7 @@ fn is_detached(world: &World, node: &Node, claim: Option<&Claim>, decision: &mut
         }
     };
     if !is_over && !pending.is_empty() {
-        decision.announce(news::awaiting_volumes(node, &pending));
+        decision.record(messages::awaiting_volumes(node, &pending));
     }
     is_over
 }
@@ -142,7 +142,7 @@ fn is_ended(
 ) -> bool {
     let name = claim.map_or(&node.meta.name, |claim| &claim.meta.name);
     let Some(provider_id) = &node.provider_id else { return true };
-    end_machine(world, name, Some(provider_id.clone()), now, decision)
+    terminate_instance(world, name, Some(provider_id.clone()), now, decision)
 }
 
 /// The taint and the label that keep pods and load balancers away, if they are not there.
@@ -162,7 +162,7 @@ fn closing_patch(node: &Node) -> Option<NodePatch> {
 fn release(node: &Node, reason: &str, decision: &mut Decision) {
     let patch = NodePatch { finalizer: FinalizerChange::Remove, ..NodePatch::default() };
     let (name, uid) = (node.meta.name.clone(), node.meta.uid.clone());
-    decision.act(Deed::PatchNode { name, uid, patch }, reason);
+    decision.act(ActionKind::PatchNode { name, uid, patch }, reason);
 }
 
 /// Whether nothing of a node can be forgotten: Kerf's finalizer is stored.

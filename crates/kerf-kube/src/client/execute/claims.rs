@@ -17,7 +17,7 @@ use crate::client::observe::claim;
 /// the claim was decided on, so that asking twice stores once.
 pub(super) async fn create(client: &Client, new: &NewClaim) -> kube::Result<Outcome> {
     let api = Api::<NodeClaim>::all(client.clone());
-    let mut object = node_claim_from_model(&new.wish);
+    let mut object = node_claim_from_model(&new.spec);
     let (pool, uid) = &new.pool;
     object.metadata.finalizers = Some(vec![TERMINATION_FINALIZER.to_owned()]);
     object.metadata.owner_references = Some(vec![OwnerReference {
@@ -31,7 +31,7 @@ pub(super) async fn create(client: &Client, new: &NewClaim) -> kube::Result<Outc
     match api.create(&PostParams::default(), &object).await {
         Ok(stored) => Ok(stored_claim(&stored)),
         Err(kube::Error::Api(status)) if status.code == 409 => {
-            Ok(stored_claim(&api.get(&new.wish.name).await?))
+            Ok(stored_claim(&api.get(&new.spec.name).await?))
         }
         Err(error) => Err(error),
     }

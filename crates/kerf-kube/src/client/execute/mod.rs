@@ -14,8 +14,8 @@ mod pools;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kerf_engine::action::Deed;
-use kerf_engine::event::{Failure, Machine, Outcome};
+use kerf_engine::action::ActionKind;
+use kerf_engine::event::{Failure, Instance, Outcome};
 use kube::Client;
 use tokio::time::timeout;
 
@@ -40,22 +40,22 @@ impl<C: Cloud> Executor<C> {
         Self { client, cloud, pace }
     }
 
-    /// Carries a deed out.
-    pub async fn carry_out(&self, deed: &Deed) -> Outcome {
-        match deed {
-            Deed::Launch(claim) => launched(self.cloud.launch(claim).await),
-            Deed::Terminate { claim, provider_id } => {
+    /// Carries an action out.
+    pub async fn carry_out(&self, kind: &ActionKind) -> Outcome {
+        match kind {
+            ActionKind::Launch(claim) => launched(self.cloud.launch(claim).await),
+            ActionKind::Terminate { claim, provider_id } => {
                 match self.cloud.terminate(claim, provider_id.as_deref()).await {
                     Ok(Ending::Begun) => Outcome::Done,
                     Ok(Ending::Gone) => Outcome::NotFound,
                     Err(failure) => Outcome::Failed(failure),
                 }
             }
-            Deed::ListMachines => match self.cloud.machines().await {
-                Ok(machines) => Outcome::Machines(machines.into_iter().map(Arc::new).collect()),
+            ActionKind::ListInstances => match self.cloud.instances().await {
+                Ok(instances) => Outcome::Instances(instances.into_iter().map(Arc::new).collect()),
                 Err(failure) => Outcome::Failed(failure),
             },
-            Deed::Solve(problem) => {
+            ActionKind::Solve(problem) => {
                 let problem = problem.clone();
                 let solved = tokio::task::spawn_blocking(move || kerf_scheduler::solve(&problem));
                 match solved.await {
@@ -65,9 +65,9 @@ impl<C: Cloud> Executor<C> {
                     }),
                 }
             }
-            deed => {
+            kind => {
                 self.pace.turn().await;
-                match timeout(CALL_WITHIN, self.write(deed)).await {
+                match timeout(CALL_WITHIN, self.write(kind)).await {
                     Ok(result) => result.unwrap_or_else(failure::outcome),
                     Err(_) => Outcome::Failed(Failure::Unavailable {
                         message: format!("no answer within {} s", CALL_WITHIN.as_secs()),
@@ -77,41 +77,44 @@ impl<C: Cloud> Executor<C> {
         }
     }
 
-    async fn write(&self, deed: &Deed) -> kube::Result<Outcome> {
-        match deed {
-            Deed::CreateClaim(claim) => claims::create(&self.client, claim).await,
-            Deed::PatchClaim { name, revision, patch } => {
+    async fn write(&self, kind: &ActionKind) -> kube::Result<Outcome> {
+        match kind {
+            ActionKind::CreateClaim(claim) => claims::create(&self.client, claim).await,
+            ActionKind::PatchClaim { name, revision, patch } => {
                 claims::patch(&self.client, name, *revision, patch).await
             }
-            Deed::WriteClaimStatus { name, revision, status } => {
+            ActionKind::WriteClaimStatus { name, revision, status } => {
                 claims::write_status(&self.client, name, *revision, status).await
             }
-            Deed::DeleteClaim { name, uid } => claims::delete(&self.client, name, uid).await,
-            Deed::PatchNode { name, uid, patch } => {
+            ActionKind::DeleteClaim { name, uid } => claims::delete(&self.client, name, uid).await,
+            ActionKind::PatchNode { name, uid, patch } => {
                 nodes::patch(&self.client, name, uid, patch).await
             }
-            Deed::DeleteNode { name, uid } => nodes::delete(&self.client, name, uid).await,
-            Deed::EvictPod { pod, uid } => pods::evict(&self.client, pod, uid).await,
-            Deed::DeletePod { pod, uid, grace_seconds } => {
+            ActionKind::DeleteNode { name, uid } => nodes::delete(&self.client, name, uid).await,
+            ActionKind::EvictPod { pod, uid } => pods::evict(&self.client, pod, uid).await,
+            ActionKind::DeletePod { pod, uid, grace_seconds } => {
                 pods::delete(&self.client, pod, uid, *grace_seconds).await
             }
-            Deed::PatchPool { name, revision, annotations } => {
+            ActionKind::PatchPool { name, revision, annotations } => {
                 pools::patch(&self.client, self.cloud.as_ref(), name, *revision, annotations).await
             }
-            Deed::WritePoolStatus { name, revision, status } => {
+            ActionKind::WritePoolStatus { name, revision, status } => {
                 let cloud = self.cloud.as_ref();
                 pools::write_status(&self.client, cloud, name, *revision, status).await
             }
-            Deed::Launch(_) | Deed::Terminate { .. } | Deed::ListMachines | Deed::Solve(_) => {
+            ActionKind::Launch(_)
+            | ActionKind::Terminate { .. }
+            | ActionKind::ListInstances
+            | ActionKind::Solve(_) => {
                 unreachable!("these are not written to the API server")
             }
         }
     }
 }
 
-fn launched(result: Result<Machine, Failure>) -> Outcome {
+fn launched(result: Result<Instance, Failure>) -> Outcome {
     match result {
-        Ok(machine) => Outcome::Launched(Arc::new(machine)),
+        Ok(instance) => Outcome::Launched(Arc::new(instance)),
         Err(failure) => Outcome::Failed(failure),
     }
 }

@@ -1,8 +1,8 @@
 //! What calls and thoughts are counted as.
 
-use kerf_engine::action::Deed;
+use kerf_engine::action::ActionKind;
 use kerf_engine::event::{Failure, Outcome};
-use kerf_engine::measure::Measure;
+use kerf_engine::sample::Sample;
 use kerf_engine::time::Span;
 
 /// Groups and kinds of what is written.
@@ -11,55 +11,58 @@ const POOL: (&str, &str) = ("karpenter.sh", "nodepools");
 const NODE: (&str, &str) = ("", "nodes");
 const POD: (&str, &str) = ("", "pods");
 
-/// What a deed that took so long adds to the metrics.
+/// What an action that took so long adds to the metrics.
 pub(crate) fn call(
-    deed: &Deed,
+    kind: &ActionKind,
     outcome: &Outcome,
     span: Span,
     provider: &'static str,
-) -> Vec<Measure> {
-    let (controller, method) = match deed {
-        Deed::Launch(_) => ("nodeclaim.lifecycle", "Create"),
-        Deed::Terminate { .. } => ("nodeclaim.lifecycle", "Delete"),
-        Deed::ListMachines => ("nodeclaim.garbagecollection", "List"),
-        Deed::Solve(_) => {
+) -> Vec<Sample> {
+    let (controller, method) = match kind {
+        ActionKind::Launch(_) => ("nodeclaim.lifecycle", "Create"),
+        ActionKind::Terminate { .. } => ("nodeclaim.lifecycle", "Delete"),
+        ActionKind::ListInstances => ("nodeclaim.garbagecollection", "List"),
+        ActionKind::Solve(_) => {
             let labels = vec![("controller", "provisioner".to_owned())];
             let metric = "karpenter_scheduler_scheduling_duration_seconds";
-            return vec![Measure::Took { metric, labels, span }];
+            return vec![Sample::Took { metric, labels, span }];
         }
-        deed => return request(deed, outcome, span),
+        kind => return request(kind, outcome, span),
     };
     let labels = vec![
         ("controller", controller.to_owned()),
         ("method", method.to_owned()),
         ("provider", provider.to_owned()),
     ];
-    let took = Measure::Took {
+    let took = Sample::Took {
         metric: "karpenter_cloudprovider_duration_seconds",
         labels: labels.clone(),
         span,
     };
     let failed = error(outcome).map(|error| {
         let labels = labels.into_iter().chain([("error", error.to_owned())]).collect();
-        Measure::one("karpenter_cloudprovider_errors_total", labels)
+        Sample::one("karpenter_cloudprovider_errors_total", labels)
     });
     std::iter::once(took).chain(failed).collect()
 }
 
 /// A write to the API server, by the public names of what was written and what it answered.
-fn request(deed: &Deed, outcome: &Outcome, span: Span) -> Vec<Measure> {
-    let (verb, (group, kind), subresource) = match deed {
-        Deed::CreateClaim(_) => ("POST", CLAIM, ""),
-        Deed::PatchClaim { .. } => ("PATCH", CLAIM, ""),
-        Deed::WriteClaimStatus { .. } => ("PATCH", CLAIM, "status"),
-        Deed::DeleteClaim { .. } => ("DELETE", CLAIM, ""),
-        Deed::PatchNode { .. } => ("PATCH", NODE, ""),
-        Deed::DeleteNode { .. } => ("DELETE", NODE, ""),
-        Deed::EvictPod { .. } => ("POST", POD, "eviction"),
-        Deed::DeletePod { .. } => ("DELETE", POD, ""),
-        Deed::PatchPool { .. } => ("PATCH", POOL, ""),
-        Deed::WritePoolStatus { .. } => ("PATCH", POOL, "status"),
-        Deed::Launch(_) | Deed::Terminate { .. } | Deed::ListMachines | Deed::Solve(_) => {
+fn request(kind: &ActionKind, outcome: &Outcome, span: Span) -> Vec<Sample> {
+    let (verb, (group, kind), subresource) = match kind {
+        ActionKind::CreateClaim(_) => ("POST", CLAIM, ""),
+        ActionKind::PatchClaim { .. } => ("PATCH", CLAIM, ""),
+        ActionKind::WriteClaimStatus { .. } => ("PATCH", CLAIM, "status"),
+        ActionKind::DeleteClaim { .. } => ("DELETE", CLAIM, ""),
+        ActionKind::PatchNode { .. } => ("PATCH", NODE, ""),
+        ActionKind::DeleteNode { .. } => ("DELETE", NODE, ""),
+        ActionKind::EvictPod { .. } => ("POST", POD, "eviction"),
+        ActionKind::DeletePod { .. } => ("DELETE", POD, ""),
+        ActionKind::PatchPool { .. } => ("PATCH", POOL, ""),
+        ActionKind::WritePoolStatus { .. } => ("PATCH", POOL, "status"),
+        ActionKind::Launch(_)
+        | ActionKind::Terminate { .. }
+        | ActionKind::ListInstances
+        | ActionKind::Solve(_) => {
             return Vec::new();
         }
     };
@@ -74,8 +77,8 @@ fn request(deed: &Deed, outcome: &Outcome, span: Span) -> Vec<Measure> {
     let code = code(outcome, verb).to_owned();
     let total = vec![("code", code), ("method", verb.to_owned())];
     vec![
-        Measure::Took { metric: "client_go_request_duration_seconds", labels, span },
-        Measure::one("client_go_request_total", total),
+        Sample::Took { metric: "client_go_request_duration_seconds", labels, span },
+        Sample::one("client_go_request_total", total),
     ]
 }
 
@@ -92,7 +95,7 @@ fn code(outcome: &Outcome, verb: &str) -> &'static str {
     }
 }
 
-/// The public name of what went wrong; a machine that is gone counts as an error too.
+/// The public name of what went wrong; an instance that is gone counts as an error too.
 fn error(outcome: &Outcome) -> Option<&'static str> {
     match outcome {
         Outcome::NotFound => Some("NodeClaimNotFoundError"),

@@ -42,7 +42,7 @@ pub(super) fn write(page: &mut Page, world: &World, now: Time) {
 
 impl<'a> Shown<'a> {
     fn claim(claim: &'a Claim) -> Self {
-        let class = &claim.wish.spec.node_class;
+        let class = &claim.spec.node.node_class;
         let key = node_class_key(&class.group, &class.kind);
         let extra = [key.as_str(), NODE_POOL].map(|key| shown(key, claim.label(key)));
         let (meta, conditions) = (&claim.meta, &claim.status.conditions);

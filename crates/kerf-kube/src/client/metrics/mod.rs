@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use kerf_engine::World;
-use kerf_engine::measure::Measure;
+use kerf_engine::sample::Sample;
 use kerf_engine::time::Time;
 use tokio::sync::oneshot;
 
@@ -77,17 +77,17 @@ impl Metrics {
     }
 
     /// Counts what happened.
-    pub fn count(&self, measures: Vec<Measure>) {
-        if measures.is_empty() {
+    pub fn count(&self, samples: Vec<Sample>) {
+        if samples.is_empty() {
             return;
         }
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
-        for measure in measures {
-            match measure {
-                Measure::Count { metric, labels, by } => {
+        for sample in samples {
+            match sample {
+                Sample::Count { metric, labels, by } => {
                     *counted.counters.entry((metric, labels)).or_default() += by;
                 }
-                Measure::Took { metric, labels, span } => {
+                Sample::Took { metric, labels, span } => {
                     let key = (metric, labels);
                     if text::is_summary(metric) {
                         let recent = counted.recent.entry(key.clone()).or_default();

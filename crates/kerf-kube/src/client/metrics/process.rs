@@ -47,7 +47,7 @@ fn cpu_seconds() -> Option<f64> {
     Some((own_field(14)? + own_field(15)?) / TICKS_PER_SECOND)
 }
 
-/// When the process started: the 22nd field counts from the start of the machine.
+/// When the process started: the 22nd field counts from the start of the instance.
 pub(super) fn started_at() -> Option<f64> {
     let booted_at = number_after(&fs::read_to_string("/proc/stat").ok()?, "btime")?;
     Some(booted_at + own_field(22)? / TICKS_PER_SECOND)

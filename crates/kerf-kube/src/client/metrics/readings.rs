@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kerf_engine::World;
-use kerf_engine::observed::{Claim, Node, Pod, PodOwner, Standing};
+use kerf_engine::observed::{Claim, Node, Pod, PodOwner, PodPhase};
 use kerf_engine::reading;
 use kerf_engine::time::Time;
 use kerf_model::budget::Allowed;
@@ -132,7 +132,7 @@ fn pool_amounts(page: &mut Page, pool: &kerf_engine::observed::Pool) {
             page.gauge(metric, &labels, amount(quantity));
         }
     };
-    each("karpenter_nodepools_limit", &pool.wish.limits);
+    each("karpenter_nodepools_limit", &pool.spec.limits);
     each("karpenter_nodepools_usage", &pool.status.resources);
 }
 
@@ -152,7 +152,7 @@ fn costs(page: &mut Page, world: &World) {
 fn price(world: &World, pool: &str, claim: &Claim) -> Option<f64> {
     const MICROS: f64 = 1e6;
     let wanted = claim.label(INSTANCE_TYPE)?;
-    let types = world.offers.get(pool)?;
+    let types = world.instance_types.get(pool)?;
     let found = types.iter().find(|instance_type| instance_type.name == wanted)?;
     let names = |offering: &kerf_model::instance_type::Offering, key: &str| {
         let value = claim.label(key);
@@ -219,17 +219,17 @@ fn node_amounts(page: &mut Page, world: &World, node: &Node, known: &[(String, &
 }
 
 fn pod_state(page: &mut Page, world: &World, pod: &Pod) {
-    let name = match &pod.standing {
-        Standing::Bound { node } | Standing::Ended { node: Some(node) } => Some(node),
+    let name = match &pod.phase {
+        PodPhase::Bound { node } | PodPhase::Ended { node: Some(node) } => Some(node),
         _ => None,
     };
     let node = name.and_then(|name| world.nodes.get(name));
     let label = |key: &str| node.and_then(|node| node.labels.get(key)).cloned().unwrap_or_default();
-    let phase = match &pod.standing {
-        Standing::Unjudged | Standing::Waiting | Standing::Unschedulable { .. } => "Pending",
-        Standing::Bound { .. } if pod.started_at.is_none() => "Pending",
-        Standing::Bound { .. } => "Running",
-        Standing::Ended { .. } => "Succeeded",
+    let phase = match &pod.phase {
+        PodPhase::Unjudged | PodPhase::Waiting | PodPhase::Unschedulable { .. } => "Pending",
+        PodPhase::Bound { .. } if pod.started_at.is_none() => "Pending",
+        PodPhase::Bound { .. } => "Running",
+        PodPhase::Ended { .. } => "Succeeded",
     };
     let labels = [
         ("name", pod.key.name.to_string()),

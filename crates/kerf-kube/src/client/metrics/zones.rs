@@ -32,9 +32,9 @@ pub(super) fn counted<'a>(
     counts
 }
 
-/// The zones machines are sold in.
+/// The zones instances are sold in.
 fn zones(world: &World) -> BTreeSet<&str> {
-    let types = world.offers.values().flat_map(|types| types.iter());
+    let types = world.instance_types.values().flat_map(|types| types.iter());
     let entries = types.flat_map(|it| it.offerings.iter()).flat_map(|it| it.requirements.iter());
     let zones = entries.filter(|entry| entry.key == ZONE && entry.operator == Operator::In);
     zones.flat_map(|entry| entry.values.iter().map(String::as_str)).collect()

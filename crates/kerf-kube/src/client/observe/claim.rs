@@ -13,10 +13,10 @@ use super::meta::{
 
 /// Reads a claim.
 pub(crate) fn read(claim: &NodeClaim) -> Result<Claim, Vec<Problem>> {
-    let wish = node_claim_to_model(claim)?;
+    let spec = node_claim_to_model(claim)?;
     Ok(Claim {
         meta: meta(&claim.metadata),
-        wish,
+        spec,
         finalizers: claim.metadata.finalizers.clone().unwrap_or_default(),
         owner_pool: owner_uid(&claim.metadata, "NodePool"),
         status: claim.status.as_ref().map(status).unwrap_or_default(),

@@ -35,7 +35,7 @@ pub(super) enum Source {
 }
 
 /// The watches that tell which pods are of one kind.
-const KINDRED: [Source; 4] =
+const PODS_BY_OWNER: [Source; 4] =
     [Source::Service, Source::ReplicationController, Source::ReplicaSet, Source::StatefulSet];
 
 /// A list that is being told.
@@ -84,8 +84,8 @@ impl Listings {
     }
 
     /// Pods are whole only once it has been told which of them are of one kind.
-    pub(super) fn await_kindred(&mut self) {
-        self.awaited.extend(KINDRED);
+    pub(super) fn await_pods_by_owner(&mut self) {
+        self.awaited.extend(PODS_BY_OWNER);
     }
 
     /// Notes a version that exists.
@@ -145,8 +145,8 @@ fn lost(world: &World, source: &Source, listing: &Listing) -> Vec<Key> {
         Source::Kind(Kind::Pool) => {
             known(&world.pools, |it| (Key::Pool(it.meta.name.clone()), &it.meta))
         }
-        Source::Kind(Kind::DisruptionGuard) => known(&world.guards, |it| {
-            (Key::DisruptionGuard(it.namespace.clone(), it.meta.name.clone()), &it.meta)
+        Source::Kind(Kind::PodDisruptionBudget) => known(&world.pdbs, |it| {
+            (Key::PodDisruptionBudget(it.namespace.clone(), it.meta.name.clone()), &it.meta)
         }),
         Source::Kind(Kind::DaemonSet) => known(&world.daemon_sets, |it| {
             (Key::DaemonSet(it.namespace.clone(), it.meta.name.clone()), &it.meta)

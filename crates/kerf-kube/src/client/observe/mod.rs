@@ -6,18 +6,18 @@
 
 pub(crate) mod claim;
 mod daemon_sets;
-mod disruption_guard;
 mod interner;
-mod kindred;
 mod listing;
 pub(crate) mod meta;
 mod neighbours;
-mod news;
 pub(crate) mod node;
 mod node_class;
 mod observer;
 mod pod;
+mod pod_disruption_budget;
+mod pods_by_owner;
 pub(crate) mod pool;
+mod watch_update;
 
-pub use news::{Change, News};
 pub use observer::Observer;
+pub use watch_update::{Change, WatchUpdate};

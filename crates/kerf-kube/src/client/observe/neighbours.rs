@@ -11,9 +11,9 @@ use kerf_engine::observed::PodKey;
 
 use super::listing::Source;
 use super::meta::name_of;
-use super::news::Change;
 use super::node;
 use super::observer::{Observer, namespaced, seen};
+use super::watch_update::Change;
 use crate::default_spread::ControllerSelector;
 use crate::storage::Storage;
 
@@ -74,7 +74,7 @@ impl Observer {
         let (key, selector) = match change {
             Change::Relisting => {
                 self.listings.begin(source.clone());
-                self.kindred.clear(&source);
+                self.pods_by_owner.clear(&source);
                 return Vec::new();
             }
             Change::Listed => {
@@ -87,7 +87,7 @@ impl Observer {
             Change::Was(object) => (namespaced(object.meta()), None),
         };
         let namespace = key.0.clone();
-        if self.kindred.note(source, key, selector) {
+        if self.pods_by_owner.note(source, key, selector) {
             return self.read_again(|pod| pod.namespace == namespace);
         }
         Vec::new()

@@ -16,12 +16,12 @@ use kube::api::ApiResource;
 use tracing::warn;
 
 use super::daemon_sets::DaemonSets;
-use super::kindred::{self, Kindred};
 use super::listing::{Listings, Source};
 use super::meta::{meta, name_of, revision};
-use super::news::{Change, News};
 use super::pod::{self, Interners, Reading};
-use super::{claim, disruption_guard, node, node_class, pool};
+use super::pods_by_owner::{self, PodsByOwner};
+use super::watch_update::{Change, WatchUpdate};
+use super::{claim, node, node_class, pod_disruption_budget, pool};
 use crate::pod::namespace_of;
 use crate::storage::Storage;
 
@@ -32,7 +32,7 @@ pub struct Observer {
     interners: Interners,
     daemon_sets: DaemonSets,
     pub(super) storage: Storage,
-    pub(super) kindred: Kindred,
+    pub(super) pods_by_owner: PodsByOwner,
     /// Pods without a node that are read again when what they depend on changes: volumes, or who
     /// selects them.
     pub(super) dependent_pods: BTreeMap<PodKey, core::Pod>,
@@ -58,7 +58,7 @@ impl Observer {
             interners: Interners::default(),
             daemon_sets: DaemonSets::default(),
             storage: Storage::default(),
-            kindred: Kindred::default(),
+            pods_by_owner: PodsByOwner::default(),
             dependent_pods: BTreeMap::new(),
             volume_limits: HashMap::new(),
             listings: Listings::new(node_classes),
@@ -69,17 +69,17 @@ impl Observer {
     #[must_use]
     pub fn with_default_spreads(mut self, spreads: Vec<SpreadConstraint>) -> Self {
         if !spreads.is_empty() {
-            self.listings.await_kindred();
+            self.listings.await_pods_by_owner();
         }
-        self.kindred = Kindred::new(spreads);
+        self.pods_by_owner = PodsByOwner::new(spreads);
         self
     }
 
     /// What a piece of news means for the engine.
-    pub fn observe(&mut self, news: News, world: &World) -> Vec<Event> {
+    pub fn observe(&mut self, news: WatchUpdate, world: &World) -> Vec<Event> {
         match news {
-            News::Pod(change) => self.pod(change, world),
-            News::Node(change) => self.follow(
+            WatchUpdate::Pod(change) => self.pod(change, world),
+            WatchUpdate::Node(change) => self.follow(
                 Source::Kind(Kind::Node),
                 change,
                 world,
@@ -90,39 +90,39 @@ impl Observer {
                     one(Object::Node, "Node", &node.metadata, read)
                 },
             ),
-            News::Claim(change) => self.follow(
+            WatchUpdate::Claim(change) => self.follow(
                 Source::Kind(Kind::Claim),
                 change,
                 world,
                 |claim| Key::Claim(name_of(&claim.metadata)),
                 |_, claim| one(Object::Claim, "NodeClaim", &claim.metadata, claim::read(&claim)),
             ),
-            News::Pool(change) => self.follow(
+            WatchUpdate::Pool(change) => self.follow(
                 Source::Kind(Kind::Pool),
                 change,
                 world,
                 |pool| Key::Pool(name_of(&pool.metadata)),
                 |this, pool| Ok(vec![Object::Pool(pool::read(&pool, &this.rules))]),
             ),
-            News::NodeClass(kind, change) => self.follow(
+            WatchUpdate::NodeClass(kind, change) => self.follow(
                 Source::of_class(&kind),
                 change,
                 world,
                 |class| Key::NodeClass(node_class::key(class, &kind)),
                 |_, class| Ok(vec![Object::NodeClass(node_class::read(&class, &kind))]),
             ),
-            News::DisruptionGuard(change) => self.follow(
-                Source::Kind(Kind::DisruptionGuard),
+            WatchUpdate::PodDisruptionBudget(change) => self.follow(
+                Source::Kind(Kind::PodDisruptionBudget),
                 change,
                 world,
-                |guard| {
-                    let (namespace, name) = namespaced(&guard.metadata);
-                    Key::DisruptionGuard(namespace, name)
+                |pdb| {
+                    let (namespace, name) = namespaced(&pdb.metadata);
+                    Key::PodDisruptionBudget(namespace, name)
                 },
-                |_, guard| Ok(vec![Object::DisruptionGuard(disruption_guard::read(&guard))]),
+                |_, pdb| Ok(vec![Object::PodDisruptionBudget(pod_disruption_budget::read(&pdb))]),
             ),
-            News::DaemonSet(change) => self.daemon_set(change, world),
-            News::Namespace(change) => self.follow(
+            WatchUpdate::DaemonSet(change) => self.daemon_set(change, world),
+            WatchUpdate::Namespace(change) => self.follow(
                 Source::Kind(Kind::Namespace),
                 change,
                 world,
@@ -133,15 +133,15 @@ impl Observer {
                     Ok(vec![Object::Namespace(Namespace { meta, labels })])
                 },
             ),
-            News::VolumeAttachment(change) => self.follow(
+            WatchUpdate::VolumeAttachment(change) => self.follow(
                 Source::Kind(Kind::VolumeAttachment),
                 change,
                 world,
                 |volume| Key::VolumeAttachment(name_of(&volume.metadata)),
                 |this, volume| Ok(vec![this.attachment(&volume)]),
             ),
-            News::CsiNode(change) => self.csi_node(change, world),
-            News::VolumeClaim(change) => {
+            WatchUpdate::CsiNode(change) => self.csi_node(change, world),
+            WatchUpdate::VolumeClaim(change) => {
                 self.stored(Source::VolumeClaim, change, world, |storage, change| match change {
                     Change::Is(claim) => storage.add_claim(*claim),
                     Change::Was(claim) => {
@@ -152,7 +152,7 @@ impl Observer {
                     Change::Listed => {}
                 })
             }
-            News::Volume(change) => {
+            WatchUpdate::Volume(change) => {
                 self.stored(Source::Volume, change, world, |storage, change| match change {
                     Change::Is(volume) => storage.add_volume(*volume),
                     Change::Was(volume) => storage.remove_volume(&name_of(&volume.metadata)),
@@ -160,7 +160,7 @@ impl Observer {
                     Change::Listed => {}
                 })
             }
-            News::StorageClass(change) => {
+            WatchUpdate::StorageClass(change) => {
                 self.stored(Source::StorageClass, change, world, |storage, change| match change {
                     Change::Is(class) => storage.add_class(*class),
                     Change::Was(class) => storage.remove_class(&name_of(&class.metadata)),
@@ -168,18 +168,18 @@ impl Observer {
                     Change::Listed => {}
                 })
             }
-            News::Service(change) => {
-                self.selecting(Source::Service, change, world, kindred::of_service)
+            WatchUpdate::Service(change) => {
+                self.selecting(Source::Service, change, world, pods_by_owner::of_service)
             }
-            News::ReplicationController(change) => {
+            WatchUpdate::ReplicationController(change) => {
                 let source = Source::ReplicationController;
-                self.selecting(source, change, world, kindred::of_controller)
+                self.selecting(source, change, world, pods_by_owner::of_controller)
             }
-            News::ReplicaSet(change) => {
-                self.selecting(Source::ReplicaSet, change, world, kindred::of_controller)
+            WatchUpdate::ReplicaSet(change) => {
+                self.selecting(Source::ReplicaSet, change, world, pods_by_owner::of_controller)
             }
-            News::StatefulSet(change) => {
-                self.selecting(Source::StatefulSet, change, world, kindred::of_controller)
+            WatchUpdate::StatefulSet(change) => {
+                self.selecting(Source::StatefulSet, change, world, pods_by_owner::of_controller)
             }
         }
     }
@@ -212,11 +212,14 @@ impl Observer {
     }
 
     pub(super) fn read_pod(&mut self, pod: core::Pod) -> Vec<Object> {
-        let reading =
-            Reading { storage: &self.storage, kindred: &self.kindred, rules: &self.rules };
+        let reading = Reading {
+            storage: &self.storage,
+            pods_by_owner: &self.pods_by_owner,
+            rules: &self.rules,
+        };
         let read = pod::read(&pod, &reading, &mut self.interners);
         let set = self.daemon_sets.note(&pod, &read).map(Object::DaemonSet);
-        let depends = pod::has_volumes(&pod) || self.kindred.concern(&pod);
+        let depends = pod::has_volumes(&pod) || self.pods_by_owner.concern(&pod);
         if depends && read.node().is_none() && !read.has_ended() {
             self.dependent_pods.insert(read.key.clone(), pod);
         } else {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity as ApiQuantity;
-use kerf_engine::observed::{DoNotDisrupt, Pod, PodKey, PodOwner, PodProfile, Standing};
+use kerf_engine::observed::{DoNotDisrupt, Pod, PodKey, PodOwner, PodPhase, PodProfile};
 use kerf_engine::time::{Span, Time};
 use kerf_model::duration::GoDuration;
 use kerf_model::labels::LabelRules;
@@ -17,8 +17,8 @@ use kerf_model::requirements::NodeAffinity;
 use kerf_model::resources::ResourceList;
 
 use super::interner::Interner;
-use super::kindred::Kindred;
 use super::meta::{meta, name_of, time};
+use super::pods_by_owner::PodsByOwner;
 use crate::pod::{Origin, namespace_of, pod_from_api};
 use crate::provisionable::{NotProvisionable, has_ended, is_of_daemon_set, node_of, provisionable};
 use crate::storage::Storage;
@@ -30,7 +30,7 @@ const CRITICAL: [&str; 2] = ["system-cluster-critical", "system-node-critical"];
 /// What pods are read with.
 pub(super) struct Reading<'a> {
     pub(super) storage: &'a Storage,
-    pub(super) kindred: &'a Kindred,
+    pub(super) pods_by_owner: &'a PodsByOwner,
     pub(super) rules: &'a LabelRules,
 }
 
@@ -54,13 +54,13 @@ pub(super) fn has_volumes(pod: &core::Pod) -> bool {
 
 /// Reads a pod. One that cannot be understood is there all the same, with the reason.
 pub(super) fn read(pod: &core::Pod, reading: &Reading<'_>, interners: &mut Interners) -> Pod {
-    let standing = standing(pod);
-    let (shape, unusable) = shape(pod, &standing, reading);
-    let standing = match standing {
-        Standing::Unschedulable { .. } | Standing::Unjudged if shuns_pools(&shape) => {
-            Standing::Waiting
+    let phase = phase(pod);
+    let (shape, unusable) = shape(pod, &phase, reading);
+    let phase = match phase {
+        PodPhase::Unschedulable { .. } | PodPhase::Unjudged if shuns_pools(&shape) => {
+            PodPhase::Waiting
         }
-        standing => standing,
+        phase => phase,
     };
     let spec = pod.spec.as_ref();
     let status = pod.status.as_ref();
@@ -71,7 +71,7 @@ pub(super) fn read(pod: &core::Pod, reading: &Reading<'_>, interners: &mut Inter
         key: key(pod),
         meta: meta(&pod.metadata),
         shape: interners.shapes.share(shape, owner_uid(pod)),
-        standing,
+        phase,
         owner: owner(pod),
         is_ready: condition(pod, "Ready").is_some_and(|it| it.status == "True"),
         started_at: status.and_then(|status| status.start_time.as_ref()).map(time),
@@ -86,35 +86,31 @@ pub(super) fn read(pod: &core::Pod, reading: &Reading<'_>, interners: &mut Inter
     }
 }
 
-fn standing(pod: &core::Pod) -> Standing {
+fn phase(pod: &core::Pod) -> PodPhase {
     let node = node_of(pod).map(Arc::from);
     match node {
-        node if has_ended(pod) => Standing::Ended { node },
-        Some(node) => Standing::Bound { node },
+        node if has_ended(pod) => PodPhase::Ended { node },
+        Some(node) => PodPhase::Bound { node },
         None => {
             let verdict = condition(pod, "PodScheduled");
             match (provisionable(pod), verdict) {
                 (Ok(()), verdict) => {
                     let since = verdict.and_then(|it| it.last_transition_time.as_ref());
-                    Standing::Unschedulable { since: since.map_or_else(Time::default, time) }
+                    PodPhase::Unschedulable { since: since.map_or_else(Time::default, time) }
                 }
-                (Err(NotProvisionable::NotJudged), None) => Standing::Unjudged,
-                (Err(_), _) => Standing::Waiting,
+                (Err(NotProvisionable::NotJudged), None) => PodPhase::Unjudged,
+                (Err(_), _) => PodPhase::Waiting,
             }
         }
     }
 }
 
 /// What decides where the pod may stand, and why nobody can say where, if so.
-fn shape(
-    pod: &core::Pod,
-    standing: &Standing,
-    reading: &Reading<'_>,
-) -> (PodShape, Option<String>) {
+fn shape(pod: &core::Pod, phase: &PodPhase, reading: &Reading<'_>) -> (PodShape, Option<String>) {
     let (namespace, name) = (namespace_of(&pod.metadata), name_of(&pod.metadata));
     let none = core::PodSpec::default();
     let spec = pod.spec.as_ref().unwrap_or(&none);
-    let waits = !matches!(standing, Standing::Bound { .. } | Standing::Ended { .. });
+    let waits = !matches!(phase, PodPhase::Bound { .. } | PodPhase::Ended { .. });
     let (volumes, broken) = if waits {
         match reading.storage.volumes_of(&namespace, &name, spec, &[]) {
             Ok(volumes) => (volumes, None),
@@ -130,7 +126,7 @@ fn shape(
                 // Each names its own node; all else is the same for all of them.
                 shape.placement.node_affinity = NodeAffinity::default();
             }
-            reading.kindred.spread(&mut shape, pod);
+            reading.pods_by_owner.spread(&mut shape, pod);
             let refused = || shape.placement.check(reading.rules).first().map(ToString::to_string);
             let unusable = broken.or_else(|| waits.then(refused).flatten());
             (shape, unusable)

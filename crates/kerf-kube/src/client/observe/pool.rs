@@ -20,13 +20,13 @@ use super::meta::{api_conditions, api_resources, conditions, meta, own_annotatio
 pub(crate) fn read(pool: &NodePool, rules: &LabelRules) -> Pool {
     let mut faults: Vec<String> =
         validate_node_pool(&pool.spec, rules).iter().map(ToString::to_string).collect();
-    let wish = node_pool_to_model(pool).unwrap_or_else(|problems| {
+    let spec = node_pool_to_model(pool).unwrap_or_else(|problems| {
         faults.extend(problems.iter().map(ToString::to_string));
         unreadable(pool)
     });
     Pool {
         meta: meta(&pool.metadata),
-        wish: Arc::new(wish),
+        spec: Arc::new(spec),
         annotations: own_annotations(&pool.metadata),
         faults,
         status: pool.status.as_ref().map(status).unwrap_or_default(),

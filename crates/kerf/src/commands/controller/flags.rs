@@ -106,7 +106,6 @@ pub(crate) struct Controller {
         value_parser = value::switch, action = ArgAction::Set, num_args = 0..=1,
         default_missing_value = "true")]
     pub(super) enable_zonal_autoshift: bool,
-    #[cfg(feature = "aws")]
     #[command(flatten, next_help_heading = "With --enable-zonal-autoshift")]
     pub(super) autoshift: crate::commands::zonal_autoshift::flags::AutoshiftFlags,
     #[command(flatten)]

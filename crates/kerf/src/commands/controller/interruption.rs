@@ -1,88 +1,57 @@
 //! `kerf controller --interruption-queue`: what AWS announces about instances becomes the end of
 //! their nodes before the instances end.
 
-use kerf_kube::NoticeDelivery;
-use tokio::sync::mpsc;
+use anyhow::Result;
+use kerf_aws::{Session, TimeOuts};
+use kerf_interruption::{Consumer, MESSAGES_AT_ONCE};
+use kerf_kube::{Metrics, NoticeDelivery};
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
+
+use crate::commands::controller::Controller;
 
 /// The reader of a queue and what it reads.
 pub(super) struct Interruption {
     /// What it announces about machines.
     pub(super) notices: mpsc::Receiver<NoticeDelivery>,
     /// What it announces about zones, where that is read from the same queue.
-    #[cfg(feature = "aws")]
     pub(super) announcements: Option<mpsc::Receiver<kerf_aws::HandedOn>>,
     /// Running or waiting for the lead. Ended at once when dropped: what was received and not
     /// deleted comes again.
     pub(super) reader: JoinSet<()>,
 }
 
-#[cfg(feature = "aws")]
-mod with_aws {
-    use anyhow::Result;
-    use kerf_aws::{Session, TimeOuts};
-    use kerf_interruption::{Consumer, MESSAGES_AT_ONCE};
-    use kerf_kube::Metrics;
-    use tokio::sync::{mpsc, watch};
-    use tokio::task::JoinSet;
-
-    use super::Interruption;
-    use crate::commands::controller::Controller;
-
-    impl Interruption {
-        /// Starts to read the queue, if one is named.
-        pub(crate) async fn start(
-            of: &Controller,
-            metrics: &Metrics,
-            leading: watch::Receiver<bool>,
-        ) -> Result<Self> {
-            let name = &of.interruption_queue;
-            let mut this = Self {
-                notices: kerf_kube::no_notices(),
-                announcements: None,
-                reader: JoinSet::new(),
-            };
-            if name.is_empty() {
-                return Ok(this);
-            }
-            let (sender, notices) = mpsc::channel(MESSAGES_AT_ONCE);
-            this.notices = notices;
-            let queues = Session::from_env(TimeOuts::default()).await.queues();
-            let mut consumer = Consumer::new(queues, name.clone(), sender, metrics.clone());
-            if has_announcements(of) {
-                let (sender, announcements) = mpsc::channel(MESSAGES_AT_ONCE);
-                this.announcements = Some(announcements);
-                consumer = consumer.handing_shifts_to(sender);
-            }
-            this.reader.spawn(consumer.run(leading));
-            Ok(this)
+impl Interruption {
+    /// Starts to read the queue, if one is named.
+    pub(crate) async fn start(
+        of: &Controller,
+        metrics: &Metrics,
+        leading: watch::Receiver<bool>,
+    ) -> Result<Self> {
+        let name = &of.interruption_queue;
+        let mut this =
+            Self { notices: kerf_kube::no_notices(), announcements: None, reader: JoinSet::new() };
+        if name.is_empty() {
+            return Ok(this);
         }
-    }
-
-    /// Whether zonal shifts are announced by the interruption queue: by default, and where it is
-    /// named twice. Two readers of a queue would each get a part of the messages.
-    fn has_announcements(of: &Controller) -> bool {
-        let url = of.autoshift.queue_url();
-        let is_the_same =
-            url.is_none_or(|url| url.rsplit('/').next() == Some(&of.interruption_queue));
-        of.enable_zonal_autoshift && is_the_same
+        let (sender, notices) = mpsc::channel(MESSAGES_AT_ONCE);
+        this.notices = notices;
+        let queues = Session::from_env(TimeOuts::default()).await.queues();
+        let mut consumer = Consumer::new(queues, name.clone(), sender, metrics.clone());
+        if has_announcements(of) {
+            let (sender, announcements) = mpsc::channel(MESSAGES_AT_ONCE);
+            this.announcements = Some(announcements);
+            consumer = consumer.handing_shifts_to(sender);
+        }
+        this.reader.spawn(consumer.run(leading));
+        Ok(this)
     }
 }
 
-#[cfg(not(feature = "aws"))]
-impl Interruption {
-    /// Without the AWS clients there is no queue.
-    pub(super) async fn start(
-        of: &super::Controller,
-        _: &kerf_kube::Metrics,
-        _: tokio::sync::watch::Receiver<bool>,
-    ) -> anyhow::Result<Self> {
-        if !of.interruption_queue.is_empty() {
-            anyhow::bail!(
-                "--interruption-queue reads a queue of AWS, without which this kerf was built: \
-                 cargo build --release --features aws"
-            );
-        }
-        Ok(Self { notices: kerf_kube::no_notices(), reader: JoinSet::new() })
-    }
+/// Whether zonal shifts are announced by the interruption queue: by default, and where it is
+/// named twice. Two readers of a queue would each get a part of the messages.
+fn has_announcements(of: &Controller) -> bool {
+    let url = of.autoshift.queue_url();
+    let is_the_same = url.is_none_or(|url| url.rsplit('/').next() == Some(&of.interruption_queue));
+    of.enable_zonal_autoshift && is_the_same
 }

@@ -18,8 +18,8 @@ use anyhow::{Context, Result};
 use kerf_engine::Settings;
 use kerf_engine::time::Span;
 use kerf_kube::{
-    Candidate, Cloud, Controller as Running, Farewell, Health, Metrics, MorePages, Pace, Scrape,
-    Shows, connect, serve_health, serve_metrics,
+    Candidate, Cloud, Controller as Running, Health, Metrics, MorePages, Pace, Scrape, Shows,
+    Shutdown, connect, serve_health, serve_metrics,
 };
 use kerf_kwok::Kwok;
 use kube::{Client, Config};
@@ -29,10 +29,9 @@ use tracing::warn;
 use super::leadership::Leadership;
 use flags::CloudName;
 pub(crate) use flags::Controller;
-#[cfg(feature = "aws")]
 pub(crate) use flags::LogFlags;
 use interruption::Interruption;
-use zonal_autoshift::{Loan, Lodger};
+use zonal_autoshift::{EmbeddedTask, TaskContext};
 
 /// Requests for metrics that may wait; a scraper asks every few seconds.
 const SCRAPES_WAITING_MAX: usize = 4;
@@ -83,16 +82,15 @@ impl Controller {
         let metrics = Metrics::new(self.shows());
         let interruption = Interruption::start(&self, &metrics, leading.clone()).await?;
         let mut pages = MorePages::new();
-        let loan = Loan {
+        let context = TaskContext {
             client: client.clone(),
             lease_client,
             namespace,
             leading: leading.clone(),
             pages: &mut pages,
-            #[cfg(feature = "aws")]
             announcements: interruption.announcements,
         };
-        let lodger = Lodger::start(&self, loan).await?;
+        let embedded_task = EmbeddedTask::start(&self, context).await?;
         let (scrape_sender, scrapes) = mpsc::channel(SCRAPES_WAITING_MAX);
         let health = Health::default();
         self.open_ports(scrape_sender, pages, &health).await?;
@@ -107,17 +105,19 @@ impl Controller {
             scrapes,
             notices: interruption.notices,
         };
-        let farewell = Cell::new(Farewell::AtOnce);
+        let shutdown = Cell::new(Shutdown::AtOnce);
         let stop = async {
-            farewell.set(leadership.until_end().await);
-            farewell.get()
+            shutdown.set(leadership.until_end().await);
+            shutdown.get()
         };
         controller.run(leading, stop).await;
         drop(interruption.reader);
-        match lodger {
-            Some(lodger) if farewell.get() == Farewell::FinishFirst => lodger.finish().await,
+        match embedded_task {
+            Some(embedded_task) if shutdown.get() == Shutdown::FinishFirst => {
+                embedded_task.finish().await
+            }
             // Another may lead already: it ends where it is.
-            lodger => drop(lodger),
+            embedded_task => drop(embedded_task),
         }
         Ok(leadership.conclude().await)
     }

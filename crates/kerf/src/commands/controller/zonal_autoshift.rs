@@ -4,17 +4,24 @@
 //! It also holds the Lease of the daemon: where one runs beside the controller, one of them acts,
 //! and `kerf zonal-shift` finds somebody who does.
 
-use kerf_kube::MorePages;
+use anyhow::Result;
+use kerf_aws::{Session, TimeOuts};
+use kerf_kube::{Candidate, MorePages, Pace};
+use kerf_zonal::{Account, Autoshift, Inbox, LEASE, system_clock};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use tracing::warn;
+
+use crate::commands::controller::{Controller, identity};
+use crate::commands::zonal_autoshift::flags::Home;
 
 /// NodePool mode, running or waiting for the lead. Ended at once when dropped.
-pub(super) struct Lodger {
+pub(super) struct EmbeddedTask {
     stop: watch::Sender<bool>,
     task: JoinHandle<()>,
 }
 
-impl Lodger {
+impl EmbeddedTask {
     /// Lets the turn under way come to its end.
     pub(super) async fn finish(mut self) {
         self.stop.send_replace(true);
@@ -22,15 +29,14 @@ impl Lodger {
     }
 }
 
-impl Drop for Lodger {
+impl Drop for EmbeddedTask {
     fn drop(&mut self) {
         self.task.abort();
     }
 }
 
 /// What is lent.
-#[cfg_attr(not(feature = "aws"), expect(dead_code, reason = "nobody takes the loan"))]
-pub(super) struct Loan<'a> {
+pub(super) struct TaskContext<'a> {
     pub(super) client: kube::Client,
     /// For the Lease alone.
     pub(super) lease_client: kube::Client,
@@ -39,94 +45,62 @@ pub(super) struct Loan<'a> {
     /// Where its metrics are put.
     pub(super) pages: &'a mut MorePages,
     /// Announcements that come by the interruption queue, where that is the one to read.
-    #[cfg(feature = "aws")]
     pub(super) announcements: Option<tokio::sync::mpsc::Receiver<kerf_aws::HandedOn>>,
 }
 
-#[cfg(feature = "aws")]
-mod with_aws {
-    use anyhow::Result;
-    use kerf_aws::{Session, TimeOuts};
-    use kerf_kube::{Candidate, Pace};
-    use kerf_zonal::{Account, Autoshift, Inbox, LEASE, system_clock};
-    use tokio::sync::watch;
-    use tracing::warn;
-
-    use super::{Loan, Lodger};
-    use crate::commands::controller::{Controller, identity};
-    use crate::commands::zonal_autoshift::flags::Home;
-
-    impl Lodger {
-        /// Starts it, if the controller was asked to.
-        pub(crate) async fn start(of: &Controller, loan: Loan<'_>) -> Result<Option<Self>> {
-            if !of.enable_zonal_autoshift {
-                return Ok(None);
-            }
-            let session = Session::from_env(TimeOuts::default()).await;
-            let home = Home {
-                cluster_name: &of.cluster_name,
-                namespace: loan.namespace,
-                region: session.region(),
-            };
-            let settings = of.autoshift.settings(home)?;
-            let inbox = match loan.announcements {
-                Some(announcements) => Inbox::handed_on(announcements),
-                None => of.autoshift.queue(session.queues(), &of.cluster_name)?,
-            };
-            let account = Account::new(&session);
-            let pace = Pace::new(of.kube_client_qps, of.kube_client_burst);
-            let clock = system_clock();
-            let autoshift = Autoshift::new(settings, loan.client, account, inbox, pace, clock);
-            loan.pages.push(Box::new(autoshift.metrics()));
-            let name = identity::of_this_process();
-            let candidate = Candidate::new(loan.lease_client, loan.namespace, LEASE, name);
-            let (stop, stopped) = watch::channel(false);
-            let task = tokio::spawn(lodge(autoshift, candidate, loan.leading, stopped));
-            Ok(Some(Self { stop, task }))
+impl EmbeddedTask {
+    /// Starts it, if the controller was asked to.
+    pub(crate) async fn start(of: &Controller, context: TaskContext<'_>) -> Result<Option<Self>> {
+        if !of.enable_zonal_autoshift {
+            return Ok(None);
         }
-    }
-
-    /// Acts while the controller leads and the Lease is held.
-    async fn lodge(
-        autoshift: Autoshift,
-        mut candidate: Candidate,
-        mut leading: watch::Receiver<bool>,
-        mut stop: watch::Receiver<bool>,
-    ) {
-        loop {
-            let held = async {
-                // The sender lives as long as the controller, which outlives its lodger.
-                let _ = leading.wait_for(|leading| *leading).await;
-                candidate.acquire().await;
-            };
-            tokio::select! {
-                _ = stop.wait_for(|stop| *stop) => return,
-                () = held => {}
-            }
-            let (_lead, led) = watch::channel(true);
-            tokio::select! {
-                () = autoshift.clone().run(led, stop.clone()) => {
-                    return candidate.release().await;
-                }
-                lost = candidate.hold() => warn!(%lost, "the lease of zonal shifts was lost"),
-            }
-        }
+        let session = Session::from_env(TimeOuts::default()).await;
+        let home = Home {
+            cluster_name: &of.cluster_name,
+            namespace: context.namespace,
+            region: session.region(),
+        };
+        let settings = of.autoshift.settings(home)?;
+        let inbox = match context.announcements {
+            Some(announcements) => Inbox::handed_on(announcements),
+            None => of.autoshift.queue(session.queues(), &of.cluster_name)?,
+        };
+        let account = Account::new(&session);
+        let pace = Pace::new(of.kube_client_qps, of.kube_client_burst);
+        let clock = system_clock();
+        let autoshift = Autoshift::new(settings, context.client, account, inbox, pace, clock);
+        context.pages.push(Box::new(autoshift.metrics()));
+        let name = identity::of_this_process();
+        let candidate = Candidate::new(context.lease_client, context.namespace, LEASE, name);
+        let (stop, stopped) = watch::channel(false);
+        let task = tokio::spawn(lodge(autoshift, candidate, context.leading, stopped));
+        Ok(Some(Self { stop, task }))
     }
 }
 
-#[cfg(not(feature = "aws"))]
-impl Lodger {
-    /// Without the AWS clients there is nobody to hear announcements from.
-    pub(super) async fn start(
-        of: &super::Controller,
-        Loan { .. }: Loan<'_>,
-    ) -> anyhow::Result<Option<Self>> {
-        if of.enable_zonal_autoshift {
-            anyhow::bail!(
-                "--enable-zonal-autoshift reads a queue of AWS, without which this kerf was built: \
-                 cargo build --release --features aws"
-            );
+/// Acts while the controller leads and the Lease is held.
+async fn lodge(
+    autoshift: Autoshift,
+    mut candidate: Candidate,
+    mut leading: watch::Receiver<bool>,
+    mut stop: watch::Receiver<bool>,
+) {
+    loop {
+        let held = async {
+            // The sender lives as long as the controller, which outlives its lodger.
+            let _ = leading.wait_for(|leading| *leading).await;
+            candidate.acquire().await;
+        };
+        tokio::select! {
+            _ = stop.wait_for(|stop| *stop) => return,
+            () = held => {}
         }
-        Ok(None)
+        let (_lead, led) = watch::channel(true);
+        tokio::select! {
+            () = autoshift.clone().run(led, stop.clone()) => {
+                return candidate.release().await;
+            }
+            lost = candidate.hold() => warn!(%lost, "the lease of zonal shifts was lost"),
+        }
     }
 }

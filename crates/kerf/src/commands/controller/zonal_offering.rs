@@ -1,17 +1,12 @@
 //! `kerf controller --enable-zonal-shift`: nothing is launched in zones that ARC shifts away from.
 
 use anyhow::Result;
+use kerf_aws::{Session, TimeOuts};
 use kerf_kube::Cloud;
+use kerf_zonal::{AvoidingZones, ShiftReader, system_clock};
 
 /// The cloud, but for the zones the cluster is shifted away from while that lasts.
-#[cfg(feature = "aws")]
-pub(super) async fn avoiding<C: Cloud>(
-    cloud: C,
-    cluster_name: &str,
-) -> Result<kerf_zonal::AvoidingZones<C>> {
-    use kerf_aws::{Session, TimeOuts};
-    use kerf_zonal::{AvoidingZones, ShiftReader, system_clock};
-
+pub(super) async fn avoiding<C: Cloud>(cloud: C, cluster_name: &str) -> Result<AvoidingZones<C>> {
     if cluster_name.is_empty() {
         anyhow::bail!(
             "--enable-zonal-shift needs the EKS cluster's name: set CLUSTER_NAME, or pass \
@@ -22,13 +17,4 @@ pub(super) async fn avoiding<C: Cloud>(
     let (reader, shifted) = ShiftReader::start(&session, cluster_name, system_clock()).await?;
     tokio::spawn(reader.run());
     Ok(AvoidingZones::new(cloud, shifted))
-}
-
-/// Without the AWS clients nobody can be asked.
-#[cfg(not(feature = "aws"))]
-pub(super) async fn avoiding<C: Cloud>(_: C, _: &str) -> Result<C> {
-    anyhow::bail!(
-        "--enable-zonal-shift asks AWS, without which this kerf was built: \
-         cargo build --release --features aws"
-    )
 }

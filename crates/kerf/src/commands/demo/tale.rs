@@ -122,7 +122,7 @@ fn meaning(sort: Sort) -> Option<(&'static str, Ink)> {
         Sort::Fault => Some(("", Ink::Red)),
         Sort::Decision("create claim") => Some(("create", Ink::Green)),
         Sort::Decision("launch") => Some(("launch", Ink::Green)),
-        Sort::Machine => Some(("got", Ink::Green)),
+        Sort::Instance => Some(("got", Ink::Green)),
         Sort::Decision("delete claim") => Some(("remove", Ink::Yellow)),
         Sort::Decision("terminate") => Some(("end", Ink::Yellow)),
         Sort::Decision("evict pod") => Some(("evict", Ink::Yellow)),

@@ -1,6 +1,5 @@
 //! `kerf router`: bring each event to the cluster it belongs to, and to no other.
 
-#[cfg(feature = "aws")]
 mod live;
 mod simulate;
 
@@ -23,13 +22,10 @@ enum Command {
     /// Print what a month costs with rules for each cluster and with the router
     Cost(simulate::CostOf),
     /// Take events from the central queue and bring each to its cluster's queue
-    #[cfg(feature = "aws")]
     Run(live::Run),
     /// Show how full the router's and the clusters' queues are
-    #[cfg(feature = "aws")]
     Status(live::StatusOf),
     /// Bring the messages of a dead-letter queue back to the central queue
-    #[cfg(feature = "aws")]
     Redrive(live::Redrive),
 }
 
@@ -38,11 +34,8 @@ impl Router {
         match self.command {
             Command::Simulate(simulate) => simulate.run(),
             Command::Cost(cost) => cost.run(),
-            #[cfg(feature = "aws")]
             Command::Run(run) => run.run(),
-            #[cfg(feature = "aws")]
             Command::Status(status) => status.run(),
-            #[cfg(feature = "aws")]
             Command::Redrive(redrive) => redrive.run(),
         }
     }

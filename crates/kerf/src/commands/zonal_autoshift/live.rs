@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::Args;
 use kerf_aws::{Session, TimeOuts};
-use kerf_kube::{Candidate, Farewell, Pace, connect};
+use kerf_kube::{Candidate, Pace, Shutdown, connect};
 use kerf_zonal::{Account, Autoshift, Daemon, LEASE, system_clock};
 use kube::Config;
 use tokio::sync::watch;
@@ -79,7 +79,7 @@ impl Flags {
         let (stop, stopped) = watch::channel(false);
         let ending = async {
             // Where the lead is lost another may lead already: nothing more is written.
-            if leadership.until_end().await == Farewell::FinishFirst {
+            if leadership.until_end().await == Shutdown::FinishFirst {
                 stop.send_replace(true);
                 std::future::pending().await
             }

@@ -1,9 +1,7 @@
 //! `kerf zonal-autoshift`: the daemon that keeps nodes out of zones AWS shifts away from. Variables
 //! and flags of the reference deployment are understood.
 
-#[cfg(feature = "aws")]
 pub(crate) mod flags;
-#[cfg(feature = "aws")]
 mod live;
 
 use std::process::ExitCode;
@@ -22,7 +20,6 @@ pub(crate) struct ZonalAutoshift {
     /// Exit with 0, for probes that only ask whether the program can be started
     #[arg(long, hide = true)]
     health: bool,
-    #[cfg(feature = "aws")]
     #[command(flatten)]
     flags: live::Flags,
 }
@@ -35,12 +32,6 @@ impl ZonalAutoshift {
         if let Some(command) = self.by_hand {
             return command.run();
         }
-        #[cfg(feature = "aws")]
-        return self.flags.run();
-        #[cfg(not(feature = "aws"))]
-        anyhow::bail!(
-            "this kerf was built without AWS, which the daemon needs: \
-             cargo build --release --features aws"
-        );
+        self.flags.run()
     }
 }

@@ -6,14 +6,14 @@ use crate::observed::{Name, ShiftedZone};
 
 /// A zonal shift and the pools that were told of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToldShift {
+pub struct RecordedShift {
     /// The zone.
     pub zone: ShiftedZone,
     /// The pools.
     pub pools: BTreeSet<Name>,
 }
 
-impl ToldShift {
+impl RecordedShift {
     /// A shift nobody was told of yet.
     pub(crate) fn new(zone: ShiftedZone) -> Self {
         Self { zone, pools: BTreeSet::new() }

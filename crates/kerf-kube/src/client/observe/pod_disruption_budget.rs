@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::policy::v1::{PodDisruptionBudget, PodDisruptionBudgetSpec};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
-use kerf_engine::observed::DisruptionGuard;
+use kerf_engine::observed;
 use kerf_model::selector::{LabelSelector, SelectorExpression};
 
 use super::meta::meta;
@@ -12,11 +12,11 @@ use crate::pod::namespace_of;
 use crate::selector::label_selector;
 
 /// Reads a budget.
-pub(super) fn read(budget: &PodDisruptionBudget) -> DisruptionGuard {
+pub(super) fn read(budget: &PodDisruptionBudget) -> observed::PodDisruptionBudget {
     let spec = budget.spec.as_ref();
     let allowed = budget.status.as_ref().and_then(|status| status.disruptions_allowed);
     let selector = spec.and_then(|spec| spec.selector.as_ref());
-    DisruptionGuard {
+    observed::PodDisruptionBudget {
         meta: meta(&budget.metadata),
         namespace: Arc::from(namespace_of(&budget.metadata)),
         selector: selector.map_or_else(nothing, label_selector),

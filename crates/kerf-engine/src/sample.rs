@@ -4,7 +4,7 @@ use crate::time::Span;
 
 /// One thing that happened, for the metrics.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Measure {
+pub enum Sample {
     /// A counter goes up.
     Count {
         /// The metric's name.
@@ -25,7 +25,7 @@ pub enum Measure {
     },
 }
 
-impl Measure {
+impl Sample {
     /// One more.
     #[must_use]
     pub fn one(metric: &'static str, labels: Vec<(&'static str, String)>) -> Self {

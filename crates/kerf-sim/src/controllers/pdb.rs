@@ -3,48 +3,48 @@
 use std::sync::Arc;
 
 use kerf_engine::event::{Failure, Object, Outcome};
-use kerf_engine::observed::{DisruptionGuard, Name, PodKey};
+use kerf_engine::observed::{Name, PodDisruptionBudget, PodKey};
 use kerf_model::selector::LabelSelector;
 
 use super::{Keeper, Workloads};
-use crate::scenario::{GuardRule, Share, Workload};
+use crate::scenario::{PdbRule, Share, Workload};
 use crate::store::Store;
 use crate::words::selects;
 
 pub(super) fn create(workload: &Workload, store: &mut Store) {
-    let Some(rule) = workload.guard else { return };
+    let Some(rule) = workload.pdb else { return };
     let app = workload.shape.labels.get_key_value(crate::scenario::APP_LABEL).into_iter();
     let match_labels = app.map(|(key, value)| (key.clone(), value.clone())).collect();
-    let guard = DisruptionGuard {
+    let pdb = PodDisruptionBudget {
         meta: store.new_meta(workload.name.clone()),
         namespace: Arc::from(workload.shape.namespace.as_str()),
         selector: LabelSelector { match_labels, match_expressions: Vec::new() },
         disruptions_allowed: 0,
         is_absolute: matches!(
             rule,
-            GuardRule::MaxUnavailable(Share::Count(0) | Share::Percent(0))
-                | GuardRule::MinAvailable(Share::Percent(100))
+            PdbRule::MaxUnavailable(Share::Count(0) | Share::Percent(0))
+                | PdbRule::MinAvailable(Share::Percent(100))
         ),
         frees_unready: false,
     };
-    store.put(Object::DisruptionGuard(guard));
+    store.put(Object::PodDisruptionBudget(pdb));
 }
 
 /// Writes down how many pods may go now, if that changed.
 pub(super) fn update(keeper: &Keeper, store: &mut Store) {
-    let Some(rule) = keeper.workload.guard else { return };
+    let Some(rule) = keeper.workload.pdb else { return };
     let namespace: Name = Arc::from(keeper.workload.shape.namespace.as_str());
-    let Some(guard) = store.guards.get(&(namespace, keeper.workload.name.clone())) else { return };
+    let Some(pdb) = store.pdbs.get(&(namespace, keeper.workload.name.clone())) else { return };
     let healthy = u32::try_from(keeper.ready.len()).unwrap_or(u32::MAX);
     let needed = match rule {
-        GuardRule::MinAvailable(share) => share.of(keeper.wanted),
-        GuardRule::MaxUnavailable(share) => keeper.wanted.saturating_sub(share.of(keeper.wanted)),
+        PdbRule::MinAvailable(share) => share.of(keeper.wanted),
+        PdbRule::MaxUnavailable(share) => keeper.wanted.saturating_sub(share.of(keeper.wanted)),
     };
     let allowed = healthy.saturating_sub(needed);
-    if guard.disruptions_allowed != allowed {
-        let mut guard = guard.clone();
-        guard.disruptions_allowed = allowed;
-        store.put(Object::DisruptionGuard(guard));
+    if pdb.disruptions_allowed != allowed {
+        let mut pdb = pdb.clone();
+        pdb.disruptions_allowed = allowed;
+        store.put(Object::PodDisruptionBudget(pdb));
     }
 }
 
@@ -58,22 +58,22 @@ impl Workloads {
             return Outcome::Done;
         }
         let grace = pod.termination_grace.unwrap_or_default();
-        let guards: Vec<_> = store
-            .guards
+        let pdbs: Vec<_> = store
+            .pdbs
             .values()
-            .filter(|guard| guard.namespace == key.namespace)
-            .filter(|guard| selects(Some(&guard.selector), &pod.shape.labels))
+            .filter(|pdb| pdb.namespace == key.namespace)
+            .filter(|pdb| selects(Some(&pdb.selector), &pod.shape.labels))
             .collect();
         // A pod that runs nowhere yet, or has ended, is nobody's loss.
         let is_free = pod.node().is_none() || pod.has_ended();
-        let refusal = match guards.as_slice() {
+        let refusal = match pdbs.as_slice() {
             _ if is_free => None,
             [] => None,
-            [guard] if !pod.is_ready && guard.frees_unready => None,
-            [guard] if guard.disruptions_allowed > 0 => None,
-            [guard] => Some(format!(
+            [pdb] if !pod.is_ready && pdb.frees_unready => None,
+            [pdb] if pdb.disruptions_allowed > 0 => None,
+            [pdb] => Some(format!(
                 "cannot evict pod as it would violate the pod's disruption budget {}",
-                guard.meta.name
+                pdb.meta.name
             )),
             _ => Some("this pod has more than one PodDisruptionBudget".to_owned()),
         };

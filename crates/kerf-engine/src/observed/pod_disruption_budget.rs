@@ -6,7 +6,7 @@ use super::{Meta, Name};
 
 /// A PodDisruptionBudget.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DisruptionGuard {
+pub struct PodDisruptionBudget {
     /// What all objects have.
     pub meta: Meta,
     /// Its namespace, and that of the pods it guards.

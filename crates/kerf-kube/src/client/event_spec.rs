@@ -12,7 +12,7 @@ const MESSAGE_BYTES_MAX: usize = 1_024;
 
 /// What an Event tells.
 #[derive(Clone, Copy, Debug)]
-pub struct Told<'a> {
+pub struct EventSpec<'a> {
     /// Who tells.
     pub component: &'a str,
     /// Whether it is bad news.
@@ -23,7 +23,7 @@ pub struct Told<'a> {
     pub message: &'a str,
 }
 
-impl Told<'_> {
+impl EventSpec<'_> {
     /// The Event about an object, to be created in the namespace it names.
     #[must_use]
     pub fn about(&self, object: ObjectReference, time: Time) -> Event {

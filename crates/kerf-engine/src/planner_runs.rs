@@ -1,11 +1,11 @@
 //! How often each planner was asked, under the names of the controllers that dashboards know.
 
 use crate::action::Subject;
-use crate::measure::Measure;
+use crate::sample::Sample;
 
 /// The counts of one round.
 #[derive(Debug, Default)]
-pub(crate) struct Looks([u64; CONTROLLERS.len()]);
+pub(crate) struct PlannerRuns([u64; CONTROLLERS.len()]);
 
 /// The original runs many controllers; each planner stands for the one that does most of its work.
 const CONTROLLERS: [&str; 9] = [
@@ -20,7 +20,7 @@ const CONTROLLERS: [&str; 9] = [
     "interruption",
 ];
 
-impl Looks {
+impl PlannerRuns {
     pub(crate) fn count(&mut self, subject: &Subject) {
         let index = match subject {
             Subject::Claim(_) => 0,
@@ -29,7 +29,7 @@ impl Looks {
             Subject::Pool(_) => 3,
             Subject::Provisioning => 4,
             Subject::Disruption => 5,
-            Subject::Machines => 6,
+            Subject::Instances => 6,
             Subject::ZonalShift => 7,
             Subject::Notices => 8,
         };
@@ -37,9 +37,9 @@ impl Looks {
     }
 
     /// What was counted. A planner cannot fail: what it asks for may, and is counted there.
-    pub(crate) fn measures(self) -> impl Iterator<Item = Measure> {
+    pub(crate) fn samples(self) -> impl Iterator<Item = Sample> {
         let counted = CONTROLLERS.into_iter().zip(self.0).filter(|(_, count)| *count > 0);
-        counted.map(|(controller, by)| Measure::Count {
+        counted.map(|(controller, by)| Sample::Count {
             metric: "controller_runtime_reconcile_total",
             labels: vec![("controller", controller.to_owned()), ("result", "success".to_owned())],
             by,

@@ -26,13 +26,13 @@ pub enum Change<K> {
 /// News of one kind.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "each is the kind it is named after")]
-pub enum News {
+pub enum WatchUpdate {
     Pod(Change<Pod>),
     Node(Change<Node>),
     Claim(Change<NodeClaim>),
     Pool(Change<NodePool>),
     NodeClass(ApiResource, Change<DynamicObject>),
-    DisruptionGuard(Change<PodDisruptionBudget>),
+    PodDisruptionBudget(Change<PodDisruptionBudget>),
     DaemonSet(Change<DaemonSet>),
     Namespace(Change<Namespace>),
     VolumeAttachment(Change<VolumeAttachment>),

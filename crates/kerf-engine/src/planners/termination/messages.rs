@@ -1,7 +1,7 @@
 //! What people are told about a node that is taken away.
 
-use crate::announcement::Announcement;
 use crate::event::Key;
+use crate::kubernetes_event::KubernetesEvent;
 use crate::observed::{DoNotDisrupt, Name, Node, Pod, ShiftedZone, VolumeAttachment};
 use crate::time::Time;
 
@@ -9,16 +9,17 @@ use crate::time::Time;
 const NAMES_MAX: usize = 5;
 
 /// Pods are still there.
-pub(super) fn waiting(node: &Node, pods: usize) -> Announcement {
+pub(super) fn waiting(node: &Node, pods: usize) -> KubernetesEvent {
     let text = format!("Failed to drain node, {pods} pods are waiting to be evicted");
-    let mut news = Announcement::warning(Key::Node(node.meta.name.clone()), "FailedDraining", text);
+    let mut news =
+        KubernetesEvent::warning(Key::Node(node.meta.name.clone()), "FailedDraining", text);
     // The number falls all the time; that is no news.
     news.dedupe = "waiting".to_owned();
     news
 }
 
 /// Volumes are still attached.
-pub(super) fn awaiting_volumes(node: &Node, volumes: &[&VolumeAttachment]) -> Announcement {
+pub(super) fn awaiting_volumes(node: &Node, volumes: &[&VolumeAttachment]) -> KubernetesEvent {
     let names = volumes.iter().take(NAMES_MAX).map(|volume| &*volume.meta.name);
     let mut text = names.collect::<Vec<_>>().join(", ");
     if volumes.len() > NAMES_MAX {
@@ -26,27 +27,27 @@ pub(super) fn awaiting_volumes(node: &Node, volumes: &[&VolumeAttachment]) -> An
     }
     let about = Key::Node(node.meta.name.clone());
     let text = format!("Awaiting deletion of volume attachments: {text}");
-    Announcement::normal(about, "AwaitingVolumeDetachment", text)
+    KubernetesEvent::normal(about, "AwaitingVolumeDetachment", text)
 }
 
-/// The machine is where no call is made now.
-pub(super) fn awaiting_shift(claim: &Name, zone: &ShiftedZone) -> Announcement {
+/// The instance is where no call is made now.
+pub(super) fn awaiting_shift(claim: &Name, zone: &ShiftedZone) -> KubernetesEvent {
     let text = format!(
         "Awaiting the end of the zonal shift away from {} ({}) before the machine is terminated",
         zone.name, zone.id
     );
-    Announcement::normal(Key::Claim(claim.clone()), "AwaitingZonalShift", text)
+    KubernetesEvent::normal(Key::Claim(claim.clone()), "AwaitingZonalShift", text)
 }
 
 /// What a pod's do-not-disrupt annotation means now, where that may surprise.
-pub(super) fn do_not_disrupt(pod: &Pod, now: Time) -> Option<Announcement> {
+pub(super) fn do_not_disrupt(pod: &Pod, now: Time) -> Option<KubernetesEvent> {
     let about = Key::Pod(pod.key.clone());
     match pod.do_not_disrupt {
         DoNotDisrupt::Absent | DoNotDisrupt::Always => None,
         DoNotDisrupt::Unreadable => {
             let text = "karpenter.sh/do-not-disrupt is neither \"true\" nor a positive duration \
                         such as 1h30m; it is ignored";
-            Some(Announcement::warning(about, "InvalidDoNotDisruptAnnotation", text))
+            Some(KubernetesEvent::warning(about, "InvalidDoNotDisruptAnnotation", text))
         }
         DoNotDisrupt::For(span) => {
             let until = pod.started_at.map(|start| super::rfc3339(start + span));
@@ -64,7 +65,7 @@ pub(super) fn do_not_disrupt(pod: &Pod, now: Time) -> Option<Announcement> {
                     ("DoNotDisruptGracePeriodElapsed", text)
                 }
             };
-            Some(Announcement::normal(about, reason, text))
+            Some(KubernetesEvent::normal(about, reason, text))
         }
     }
 }

@@ -6,24 +6,24 @@ use kerf_model::selector::{LabelSelector, LabelSet, Selector};
 use kerf_model::taint::{disrupted, untolerated};
 use kerf_model::vocabulary::Vocabulary;
 
-use crate::observed::{DisruptionGuard, Pod, PodOwner};
+use crate::observed::{Pod, PodDisruptionBudget, PodOwner};
 use crate::time::Time;
 use crate::world::World;
 
 /// The guards of a world, by namespace.
-pub(in crate::planners) struct Guards<'a> {
-    by_namespace: BTreeMap<&'a str, Vec<(Selector, &'a DisruptionGuard)>>,
+pub(in crate::planners) struct Pdbs<'a> {
+    by_namespace: BTreeMap<&'a str, Vec<(Selector, &'a PodDisruptionBudget)>>,
     words: Vocabulary,
 }
 
-impl<'a> Guards<'a> {
+impl<'a> Pdbs<'a> {
     pub(in crate::planners) fn new(world: &'a World) -> Self {
         let mut words = Vocabulary::new();
         let mut by_namespace: BTreeMap<&str, Vec<_>> = BTreeMap::new();
-        for guard in world.guards.values() {
-            let selector: &LabelSelector = &guard.selector;
+        for pdb in world.pdbs.values() {
+            let selector: &LabelSelector = &pdb.selector;
             let selector = Selector::compile(Some(selector), &mut words);
-            by_namespace.entry(&guard.namespace).or_default().push((selector, guard));
+            by_namespace.entry(&pdb.namespace).or_default().push((selector, pdb));
         }
         Self { by_namespace, words }
     }
@@ -34,8 +34,8 @@ impl<'a> Guards<'a> {
         if !is_evictable(pod, now) {
             return false;
         }
-        let guards = self.of(pod);
-        guards.len() > 1 || guards.iter().any(|guard| guard.is_absolute && holds(guard, pod))
+        let pdbs = self.of(pod);
+        pdbs.len() > 1 || pdbs.iter().any(|pdb| pdb.is_absolute && holds(pdb, pod))
     }
 
     /// The guard that does not let this pod go now, if one does not.
@@ -43,34 +43,33 @@ impl<'a> Guards<'a> {
         if !is_evictable(pod, now) {
             return None;
         }
-        let guards = self.of(pod);
-        if guards.len() > 1 {
+        let pdbs = self.of(pod);
+        if pdbs.len() > 1 {
             return Some(Held::BySeveral);
         }
-        let holding =
-            |guard: &&&DisruptionGuard| guard.disruptions_allowed == 0 && holds(guard, pod);
-        guards.iter().find(holding).map(|guard| Held::By(guard))
+        let holding = |pdb: &&&PodDisruptionBudget| pdb.disruptions_allowed == 0 && holds(pdb, pod);
+        pdbs.iter().find(holding).map(|pdb| Held::By(pdb))
     }
 
-    fn of(&mut self, pod: &Pod) -> Vec<&'a DisruptionGuard> {
-        let Some(guards) = self.by_namespace.get(&*pod.key.namespace) else { return Vec::new() };
+    fn of(&mut self, pod: &Pod) -> Vec<&'a PodDisruptionBudget> {
+        let Some(pdbs) = self.by_namespace.get(&*pod.key.namespace) else { return Vec::new() };
         let labels = pod.shape.labels.iter().map(|(key, value)| (key.as_str(), value.as_str()));
         let labels = LabelSet::intern(labels, &mut self.words);
-        let matching = guards.iter().filter(|(selector, _)| selector.matches(&labels));
-        matching.map(|(_, guard)| *guard).collect()
+        let matching = pdbs.iter().filter(|(selector, _)| selector.matches(&labels));
+        matching.map(|(_, pdb)| *pdb).collect()
     }
 }
 
 /// Who does not let a pod go.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::planners) enum Held<'a> {
-    By(&'a DisruptionGuard),
+    By(&'a PodDisruptionBudget),
     BySeveral,
 }
 
 /// A guard may let pods that are not ready go in any case.
-fn holds(guard: &DisruptionGuard, pod: &Pod) -> bool {
-    !guard.frees_unready || pod.is_ready
+fn holds(pdb: &PodDisruptionBudget, pod: &Pod) -> bool {
+    !pdb.frees_unready || pod.is_ready
 }
 
 /// Whether a drain would ask this pod to leave.

@@ -4,21 +4,21 @@ use std::sync::Arc;
 
 use kerf_model::labels::well_known::{NODE_POOL, TERMINATION_FINALIZER};
 
-use super::transitions::{self, Told};
-use super::{health, tally};
-use crate::action::Deed;
-use crate::announcement::Announcement;
+use super::transitions::{self, EventSpec};
+use super::{health, metrics};
+use crate::action::ActionKind;
 use crate::condition::Conditions;
 use crate::condition::claim::{DRAINED, REGISTERED};
 use crate::decision::Decision;
 use crate::event::{Key, Object};
-use crate::memory::{Memo, Registration};
-use crate::observed::{Claim, Name, Node, Pod, PodKey, PodOwner, Pool, Standing};
+use crate::kubernetes_event::KubernetesEvent;
+use crate::memory::{Registration, Update};
+use crate::observed::{Claim, Name, Node, Pod, PodKey, PodOwner, PodPhase, Pool};
 use crate::time::Time;
 use crate::world::World;
 
 /// What to remember when an object is about to become this.
-pub(in crate::planners) fn notice(world: &World, object: &Object, now: Time) -> Decision {
+pub(in crate::planners) fn on_change(world: &World, object: &Object, now: Time) -> Decision {
     match object {
         Object::Claim(claim) => claim_changes(world, claim, now),
         Object::Pod(pod) => pod_changes(world, pod, now),
@@ -29,7 +29,7 @@ pub(in crate::planners) fn notice(world: &World, object: &Object, now: Time) -> 
 }
 
 /// What to remember when an object is about to be gone.
-pub(in crate::planners) fn notice_gone(world: &World, key: &Key, now: Time) -> Decision {
+pub(in crate::planners) fn on_delete(world: &World, key: &Key, now: Time) -> Decision {
     match key {
         Key::Claim(name) => {
             world.claims.get(name).map(|claim| claim_goes(world, claim, now)).unwrap_or_default()
@@ -51,11 +51,11 @@ fn claim_changes(world: &World, claim: &Claim, now: Time) -> Decision {
         None => Decision::default(),
     };
     if world.memory.creating.contains_key(name) {
-        decision.remember(Memo::Created(name.clone()));
+        decision.remember(Update::Created(name.clone()));
     }
     let uid = &claim.meta.uid;
     if claim.status.provider_id.is_some() && world.memory.launched.contains_key(uid) {
-        decision.remember(Memo::LaunchStored { claim: name.clone(), uid: uid.clone() });
+        decision.remember(Update::LaunchStored { claim: name.clone(), uid: uid.clone() });
     }
     decision
 }
@@ -65,14 +65,14 @@ fn claim_advances(world: &World, former: &Claim, claim: &Claim) -> Decision {
     let (old, new) = (&former.status.conditions, &claim.status.conditions);
     let turns_true = |kind| !old.is_true(kind) && new.is_true(kind);
     if turns_true(REGISTERED) {
-        decision.measures.push(tally::node_created(claim));
-        decision.memos.extend(health::outcome(world, claim, Registration::Joined));
+        decision.samples.push(metrics::node_created(claim));
+        decision.updates.extend(health::outcome(world, claim, Registration::Joined));
     }
     if turns_true(DRAINED) {
-        decision.measures.push(tally::node_drained(claim));
+        decision.samples.push(metrics::node_drained(claim));
     }
     if old != new {
-        transitions::tell(&Told::claim(claim), old, new, &mut decision);
+        transitions::tell(&EventSpec::claim(claim), old, new, &mut decision);
     }
     decision
 }
@@ -81,40 +81,40 @@ fn pool_changes(world: &World, pool: &Pool, now: Time) -> Decision {
     let mut decision = Decision::default();
     let Some(former) = world.pools.get(&pool.meta.name) else { return decision };
     if former.meta.uid != pool.meta.uid {
-        decision.remember(Memo::ForgetPool(former.meta.uid.clone()));
+        decision.remember(Update::ForgetPool(former.meta.uid.clone()));
         return decision;
     }
     let (old, new) = (&former.status, &pool.status);
     if old.resources != new.resources || old.nodes != new.nodes {
-        decision.remember(Memo::Counted { pool: pool.meta.uid.clone(), at: now });
+        decision.remember(Update::Counted { pool: pool.meta.uid.clone(), at: now });
     }
     if old.conditions != new.conditions {
-        transitions::tell(&Told::pool(pool), &old.conditions, &new.conditions, &mut decision);
+        transitions::tell(&EventSpec::pool(pool), &old.conditions, &new.conditions, &mut decision);
     }
     decision
 }
 
 fn pool_goes(pool: &Pool, now: Time) -> Decision {
     let mut decision = Decision::default();
-    decision.remember(Memo::ForgetPool(pool.meta.uid.clone()));
-    decision.measures.extend(transitions::ended(&Told::pool(pool), now));
+    decision.remember(Update::ForgetPool(pool.meta.uid.clone()));
+    decision.samples.extend(transitions::ended(&EventSpec::pool(pool), now));
     decision
 }
 
 fn claim_goes(world: &World, claim: &Claim, now: Time) -> Decision {
     let mut decision = Decision::default();
     let (name, uid) = (&claim.meta.name, &claim.meta.uid);
-    decision.remember(Memo::ForgetClaim(name.clone()));
-    if let Some(machine) = world.memory.launched.get(uid) {
-        let provider_id = Some(machine.provider_id.clone());
-        let deed = Deed::Terminate { claim: name.clone(), provider_id };
-        decision.act(deed, "its claim is gone");
-        decision.remember(Memo::LaunchStored { claim: name.clone(), uid: uid.clone() });
+    decision.remember(Update::ForgetClaim(name.clone()));
+    if let Some(instance) = world.memory.launched.get(uid) {
+        let provider_id = Some(instance.provider_id.clone());
+        let kind = ActionKind::Terminate { claim: name.clone(), provider_id };
+        decision.act(kind, "its claim is gone");
+        decision.remember(Update::LaunchStored { claim: name.clone(), uid: uid.clone() });
     }
     if claim.meta.is_deleting() {
-        decision.measures.extend(tally::terminated(claim, now));
-        decision.measures.extend(transitions::ended(&Told::claim(claim), now));
-        decision.announce(finalized(Key::Claim(name.clone())));
+        decision.samples.extend(metrics::terminated(claim, now));
+        decision.samples.extend(transitions::ended(&EventSpec::claim(claim), now));
+        decision.record(finalized(Key::Claim(name.clone())));
     }
     decision
 }
@@ -123,27 +123,27 @@ fn pod_changes(world: &World, pod: &Pod, now: Time) -> Decision {
     let mut decision = Decision::default();
     let former = world.pods.get(&pod.key).map(Arc::as_ref);
     let former = former.filter(|former| former.meta.uid == pod.meta.uid);
-    let has_place = matches!(pod.standing, Standing::Bound { .. } | Standing::Ended { .. });
+    let has_place = matches!(pod.phase, PodPhase::Bound { .. } | PodPhase::Ended { .. });
     if (has_place || former.is_none()) && world.memory.nominations.contains_key(&pod.key) {
-        decision.remember(Memo::Release(pod.key.clone()));
+        decision.remember(Update::Release(pod.key.clone()));
     }
     // Before the world is complete everything looks new; only what happens before Kerf's eyes
     // counts, so that a restart does not start all clocks anew.
     if world.is_complete() {
-        decision.memos.extend(pod_event(world, former, pod, now));
+        decision.updates.extend(pod_event(world, former, pod, now));
     }
     decision
 }
 
-fn pod_event(world: &World, former: Option<&Pod>, pod: &Pod, now: Time) -> Option<Memo> {
+fn pod_event(world: &World, former: Option<&Pod>, pod: &Pod, now: Time) -> Option<Update> {
     let was_leaving = former.is_some_and(|former| former.meta.is_deleting());
-    let node = match &pod.standing {
-        Standing::Bound { node } => {
+    let node = match &pod.phase {
+        PodPhase::Bound { node } => {
             let comes = former.is_none_or(|former| former.node() != Some(node));
             let leaves = pod.meta.is_deleting() && !was_leaving;
             (comes || leaves).then_some(node)?
         }
-        Standing::Ended { node: Some(node) } => {
+        PodPhase::Ended { node: Some(node) } => {
             let ends = former.is_none_or(|former| !former.has_ended());
             ends.then_some(node)?
         }
@@ -152,18 +152,18 @@ fn pod_event(world: &World, former: Option<&Pod>, pod: &Pod, now: Time) -> Optio
     event_on(world, node, pod, now)
 }
 
-fn event_on(world: &World, node: &Name, pod: &Pod, now: Time) -> Option<Memo> {
+fn event_on(world: &World, node: &Name, pod: &Pod, now: Time) -> Option<Update> {
     if pod.owner == PodOwner::DaemonSet {
         return None;
     }
     let claim = world.claim_of(world.nodes.get(node)?)?;
-    Some(Memo::PodEvent { claim: claim.meta.name.clone(), at: now })
+    Some(Update::PodEvent { claim: claim.meta.name.clone(), at: now })
 }
 
 fn pod_goes(world: &World, key: &PodKey, now: Time) -> Decision {
     let mut decision = Decision::default();
     if world.memory.nominations.contains_key(key) {
-        decision.remember(Memo::Release(key.clone()));
+        decision.remember(Update::Release(key.clone()));
     }
     let Some(pod) = world.pods.get(key) else { return decision };
     // A pod that was leaving has been noticed then.
@@ -171,7 +171,7 @@ fn pod_goes(world: &World, key: &PodKey, now: Time) -> Decision {
         && !pod.meta.is_deleting()
         && world.is_complete()
     {
-        decision.memos.extend(event_on(world, node, pod, now));
+        decision.updates.extend(event_on(world, node, pod, now));
     }
     decision
 }
@@ -186,7 +186,7 @@ fn node_changes(world: &World, node: &Node) -> Decision {
         let old = former.map_or(&none, |former| &former.profile.conditions);
         let new = &node.profile.conditions;
         if old != new {
-            transitions::tell(&Told::node(node), old, new, &mut decision);
+            transitions::tell(&EventSpec::node(node), old, new, &mut decision);
         }
     }
     decision
@@ -195,20 +195,20 @@ fn node_changes(world: &World, node: &Node) -> Decision {
 fn node_goes(world: &World, name: &Name, now: Time) -> Decision {
     let mut decision = Decision::default();
     // A node without a claim went under its own name.
-    if !world.claims.contains_key(name) && world.memory.machine_gone.contains(name) {
-        decision.remember(Memo::ForgetClaim(name.clone()));
+    if !world.claims.contains_key(name) && world.memory.instance_gone.contains(name) {
+        decision.remember(Update::ForgetClaim(name.clone()));
     }
     let node = world.nodes.get(name).filter(|node| node.meta.is_deleting());
     if let Some(node) = node
         && node.labels.contains_key(NODE_POOL)
     {
-        decision.measures.extend(tally::node_terminated(node, now));
-        decision.measures.extend(transitions::ended(&Told::node(node), now));
-        decision.announce(finalized(Key::Node(name.clone())));
+        decision.samples.extend(metrics::node_terminated(node, now));
+        decision.samples.extend(transitions::ended(&EventSpec::node(node), now));
+        decision.record(finalized(Key::Node(name.clone())));
     }
     decision
 }
 
-fn finalized(about: Key) -> Announcement {
-    Announcement::normal(about, "Finalized", format!("Finalized {TERMINATION_FINALIZER}"))
+fn finalized(about: Key) -> KubernetesEvent {
+    KubernetesEvent::normal(about, "Finalized", format!("Finalized {TERMINATION_FINALIZER}"))
 }

@@ -26,7 +26,7 @@ const THOUGHTS_AT_ONCE: usize = 1;
 pub(crate) const FINISH_WITHIN: Duration = Duration::from_secs(10);
 
 /// Those who carry out actions, so many at a time.
-pub(crate) struct Hands<C> {
+pub(crate) struct ExecutorPool<C> {
     executor: Arc<Executor<C>>,
     events: mpsc::Sender<Event>,
     writes: Arc<Semaphore>,
@@ -37,7 +37,7 @@ pub(crate) struct Hands<C> {
     provider: &'static str,
 }
 
-impl<C: Cloud> Hands<C> {
+impl<C: Cloud> ExecutorPool<C> {
     /// Nothing is under way.
     pub(crate) fn new(
         executor: Executor<C>,
@@ -60,20 +60,20 @@ impl<C: Cloud> Hands<C> {
     /// Starts to carry an action out; its outcome comes as an event.
     pub(crate) fn carry_out(&mut self, action: Action) {
         while self.under_way.try_join_next().is_some() {}
-        let turns = match action.deed.lane() {
+        let turns = match action.kind.lane() {
             Lane::Write => self.writes.clone(),
             Lane::Cloud => self.cloud_calls.clone(),
-            Lane::Think => self.thoughts.clone(),
+            Lane::Solve => self.thoughts.clone(),
         };
         let (executor, events) = (self.executor.clone(), self.events.clone());
         let (metrics, provider) = (self.metrics.clone(), self.provider);
         self.under_way.spawn(async move {
             let _turn = turns.acquire_owned().await;
             let since = Instant::now();
-            let outcome = executor.carry_out(&action.deed).await;
+            let outcome = executor.carry_out(&action.kind).await;
             let milliseconds = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
             let span = Span::from_millis(milliseconds);
-            metrics.count(call(&action.deed, &outcome, span, provider));
+            metrics.count(call(&action.kind, &outcome, span, provider));
             match &outcome {
                 Outcome::Solved(solution) => info!(
                     milliseconds,
@@ -118,7 +118,7 @@ fn kind(outcome: &Outcome) -> &'static str {
         Outcome::Done => "done",
         Outcome::NotFound => "not found",
         Outcome::Launched(_) => "launched",
-        Outcome::Machines(_) => "listed",
+        Outcome::Instances(_) => "listed",
         Outcome::Solved(_) => "solved",
         Outcome::Failed(_) => "failed",
     }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::announcement::{Announcement, Rate};
 use crate::event::Key;
+use crate::kubernetes_event::{KubernetesEvent, Rate};
 use crate::time::{Span, Time};
 
 #[cfg(test)]
@@ -11,7 +11,7 @@ mod tests;
 
 /// Remembers what was said.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Herald {
+pub(crate) struct EventThrottle {
     said: BTreeMap<(Key, &'static str, String), Time>,
     forget_at: Time,
     buckets: BTreeMap<&'static str, Bucket>,
@@ -32,20 +32,20 @@ const FORGET_EVERY: Span = Span::from_seconds(10);
 /// What one announcement takes out of its bucket.
 const TOKEN: u64 = 1_000;
 
-impl Herald {
+impl EventThrottle {
     /// Whether this is to be said now. If so it counts as said.
-    pub(crate) fn admits(&mut self, announcement: &Announcement, now: Time) -> bool {
-        let words = if announcement.dedupe.is_empty() {
-            announcement.message.clone()
+    pub(crate) fn admits(&mut self, kubernetes_event: &KubernetesEvent, now: Time) -> bool {
+        let words = if kubernetes_event.dedupe.is_empty() {
+            kubernetes_event.message.clone()
         } else {
-            announcement.dedupe.clone()
+            kubernetes_event.dedupe.clone()
         };
-        let key = (announcement.about.clone(), announcement.reason, words);
+        let key = (kubernetes_event.about.clone(), kubernetes_event.reason, words);
         if self.said.get(&key).is_some_and(|until| now < *until) {
             return false;
         }
-        if let Some(rate) = announcement.rate
-            && !self.takes_token(announcement.reason, rate, now)
+        if let Some(rate) = kubernetes_event.rate
+            && !self.takes_token(kubernetes_event.reason, rate, now)
         {
             return false;
         }
@@ -55,7 +55,7 @@ impl Herald {
             self.forget_at = now + FORGET_EVERY;
         }
         if self.said.len() < SAID_MAX {
-            self.said.insert(key, now + announcement.silence);
+            self.said.insert(key, now + kubernetes_event.silence);
         }
         true
     }

@@ -19,7 +19,7 @@ const REFRESH_AFTER: Duration = Duration::from_secs(300);
 const RETRY_AFTER: Duration = Duration::from_secs(5);
 
 /// The questions that are being asked, one for each pool.
-pub(crate) struct Offers<C> {
+pub(crate) struct InstanceTypes<C> {
     cloud: Arc<C>,
     events: mpsc::Sender<Event>,
     asked: HashMap<Name, Asked>,
@@ -33,7 +33,7 @@ struct Asked {
     task: AbortHandle,
 }
 
-impl<C: Cloud> Offers<C> {
+impl<C: Cloud> InstanceTypes<C> {
     /// Nobody has been asked yet.
     pub(crate) fn new(cloud: Arc<C>, events: mpsc::Sender<Event>) -> Self {
         Self { cloud, events, asked: HashMap::new(), tasks: JoinSet::new() }
@@ -65,7 +65,7 @@ impl<C: Cloud> Offers<C> {
 async fn keep_asking<C: Cloud>(cloud: Arc<C>, events: mpsc::Sender<Event>, pool: Pool) {
     loop {
         // Made before asking: a change while the answer is under way is not missed.
-        let changed = cloud.offers_changed();
+        let changed = cloud.instance_types_changed();
         let pause = match cloud.instance_types(&pool).await {
             Ok(instance_types) => {
                 let pool = pool.meta.name.clone();

@@ -7,15 +7,15 @@ use kerf_model::labels::well_known::CAPACITY_TYPE;
 use kerf_model::pool::ConsolidationPolicy;
 
 use super::candidates::Candidate;
-use crate::measure::Measure;
 use crate::observed::Claim;
+use crate::sample::Sample;
 use crate::world::World;
 
 /// The word for the search for empty nodes.
 const CONSOLIDATION_TYPE: &str = "empty";
 
 /// A removal of these nodes together was decided on.
-pub(super) fn decided(candidates: &[Candidate<'_>]) -> Vec<Measure> {
+pub(super) fn decided(candidates: &[Candidate<'_>]) -> Vec<Sample> {
     if candidates.is_empty() {
         return Vec::new();
     }
@@ -26,23 +26,23 @@ pub(super) fn decided(candidates: &[Candidate<'_>]) -> Vec<Measure> {
             ("consolidation_type", CONSOLIDATION_TYPE.to_owned()),
         ]
     };
-    let all = Measure::one("karpenter_voluntary_disruption_decisions_total", labels());
+    let all = Sample::one("karpenter_voluntary_disruption_decisions_total", labels());
     let pools: BTreeSet<&str> =
-        candidates.iter().map(|each| each.pool.wish.name.as_str()).collect();
+        candidates.iter().map(|each| each.pool.spec.name.as_str()).collect();
     let by_pool = pools.into_iter().map(|pool| {
         let mut labels = labels();
         labels.insert(0, ("nodepool", pool.to_owned()));
-        Measure::one("karpenter_voluntary_disruption_decisions_by_nodepool_total", labels)
+        Sample::one("karpenter_voluntary_disruption_decisions_by_nodepool_total", labels)
     });
     [all].into_iter().chain(by_pool).collect()
 }
 
 /// So many nodes did not stand the second look.
-pub(super) fn validations_failed(count: usize) -> Option<Measure> {
+pub(super) fn validations_failed(count: usize) -> Option<Sample> {
     let labels = vec![("consolidation_type", CONSOLIDATION_TYPE.to_owned())];
     let by = u64::try_from(count).unwrap_or(u64::MAX);
     let metric = "karpenter_voluntary_disruption_failed_validations_total";
-    (by > 0).then_some(Measure::Count { metric, labels, by })
+    (by > 0).then_some(Sample::Count { metric, labels, by })
 }
 
 /// A claim was deleted.
@@ -50,21 +50,21 @@ pub(super) fn removed(
     world: &World,
     candidate: &Candidate<'_>,
     reason: DisruptionReason,
-) -> [Measure; 2] {
+) -> [Sample; 2] {
     let claim = candidate.claim;
     let labels = vec![
         ("reason", label(reason)),
-        ("nodepool", candidate.pool.wish.name.clone()),
+        ("nodepool", candidate.pool.spec.name.clone()),
         ("capacity_type", claim.label(CAPACITY_TYPE).unwrap_or_default().to_owned()),
-        ("consolidation_policy", policy(candidate.pool.wish.disruption.policy).to_owned()),
+        ("consolidation_policy", policy(candidate.pool.spec.disruption.policy).to_owned()),
         ("termination_mode", termination_mode(claim).to_owned()),
     ];
     let pods = candidate.reschedulable_pods(world).count();
     let by = u64::try_from(pods).unwrap_or(u64::MAX);
     let metric = "karpenter_pods_disruption_initiated_total";
     [
-        Measure::one("karpenter_nodeclaims_disrupted_total", labels.clone()),
-        Measure::Count { metric, labels, by },
+        Sample::one("karpenter_nodeclaims_disrupted_total", labels.clone()),
+        Sample::Count { metric, labels, by },
     ]
 }
 
@@ -81,7 +81,7 @@ fn policy(policy: ConsolidationPolicy) -> &'static str {
 }
 
 fn termination_mode(claim: &Claim) -> &'static str {
-    match claim.wish.spec.termination_grace {
+    match claim.spec.node.termination_grace {
         None => "graceful",
         Some(grace) if grace.nanos() <= 0 => "forceful",
         Some(_) => "eventual",

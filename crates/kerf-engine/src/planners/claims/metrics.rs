@@ -5,24 +5,24 @@ use kerf_model::labels::well_known::{CAPACITY_TYPE, NODE_POOL, ZONE};
 
 use crate::action::NewClaim;
 use crate::condition::claim::INSTANCE_TERMINATING;
-use crate::measure::Measure;
 use crate::observed::{Claim, Node};
+use crate::sample::Sample;
 use crate::time::Time;
 
 /// A claim was stored.
-pub(super) fn created(claim: &NewClaim) -> Measure {
-    let relaxed = claim.wish.annotations.get(MIN_VALUES_RELAXED);
+pub(super) fn created(claim: &NewClaim) -> Sample {
+    let relaxed = claim.spec.annotations.get(MIN_VALUES_RELAXED);
     let relaxed = relaxed.map_or("false", String::as_str);
     let labels = vec![
         ("reason", "provisioned".to_owned()),
         ("nodepool", claim.pool.0.to_string()),
         ("min_values_relaxed", relaxed.to_owned()),
     ];
-    Measure::one("karpenter_nodeclaims_created_total", labels)
+    Sample::one("karpenter_nodeclaims_created_total", labels)
 }
 
 /// The deletion of a claim was asked for by Kerf itself.
-pub(in crate::planners) fn disrupted(claim: &Claim, reason: &str) -> Measure {
+pub(in crate::planners) fn disrupted(claim: &Claim, reason: &str) -> Sample {
     let labels = vec![
         ("reason", reason.to_owned()),
         ("nodepool", claim.pool().unwrap_or_default().to_owned()),
@@ -30,69 +30,69 @@ pub(in crate::planners) fn disrupted(claim: &Claim, reason: &str) -> Measure {
         ("consolidation_policy", String::new()),
         ("termination_mode", termination_mode(claim).to_owned()),
     ];
-    Measure::one("karpenter_nodeclaims_disrupted_total", labels)
+    Sample::one("karpenter_nodeclaims_disrupted_total", labels)
 }
 
 /// A claim is gone.
-pub(super) fn terminated(claim: &Claim, now: Time) -> Vec<Measure> {
+pub(super) fn terminated(claim: &Claim, now: Time) -> Vec<Sample> {
     let pool = claim.pool().unwrap_or_default().to_owned();
     let labels = vec![
         ("nodepool", pool.clone()),
         ("capacity_type", claim.label(CAPACITY_TYPE).unwrap_or_default().to_owned()),
         ("zone", claim.label(ZONE).unwrap_or_default().to_owned()),
     ];
-    let mut measures = vec![Measure::one("karpenter_nodeclaims_terminated_total", labels)];
+    let mut samples = vec![Sample::one("karpenter_nodeclaims_terminated_total", labels)];
     if let Some(since) = claim.meta.deleting_since {
         let metric = "karpenter_nodeclaims_termination_duration_seconds";
         let labels = vec![("nodepool", pool)];
-        measures.push(Measure::Took { metric, labels, span: now.since(since) });
+        samples.push(Sample::Took { metric, labels, span: now.since(since) });
     }
-    measures
+    samples
 }
 
-/// The cloud says a claim's machine is gone.
+/// The cloud says a claim's instance is gone.
 /// `asked_at` is when its end was first asked for; one that was gone by then took no time.
-pub(super) fn machine_gone(claim: &Claim, asked_at: Option<Time>, now: Time) -> Measure {
+pub(super) fn instance_gone(claim: &Claim, asked_at: Option<Time>, now: Time) -> Sample {
     let stored = claim.status.conditions.get(INSTANCE_TERMINATING).map(|it| it.changed_at);
     let asked_at = stored.or(asked_at).unwrap_or(now);
     let labels = vec![("nodepool", claim.pool().unwrap_or_default().to_owned())];
     let metric = "karpenter_nodeclaims_instance_termination_duration_seconds";
-    Measure::Took { metric, labels, span: now.since(asked_at) }
+    Sample::Took { metric, labels, span: now.since(asked_at) }
 }
 
 /// A claim's node has joined.
-pub(super) fn node_created(claim: &Claim) -> Measure {
+pub(super) fn node_created(claim: &Claim) -> Sample {
     let labels = vec![
         ("nodepool", claim.pool().unwrap_or_default().to_owned()),
         ("zone", claim.label(ZONE).unwrap_or_default().to_owned()),
     ];
-    Measure::one("karpenter_nodes_created_total", labels)
+    Sample::one("karpenter_nodes_created_total", labels)
 }
 
 /// A claim's node is drained.
-pub(super) fn node_drained(claim: &Claim) -> Measure {
+pub(super) fn node_drained(claim: &Claim) -> Sample {
     let labels = vec![("nodepool", claim.pool().unwrap_or_default().to_owned())];
-    Measure::one("karpenter_nodes_drained_total", labels)
+    Sample::one("karpenter_nodes_drained_total", labels)
 }
 
 /// A node is gone.
-pub(super) fn node_terminated(node: &Node, now: Time) -> Vec<Measure> {
+pub(super) fn node_terminated(node: &Node, now: Time) -> Vec<Sample> {
     let label = |key: &str| node.labels.get(key).cloned().unwrap_or_default();
     let pool = || vec![("nodepool", label(NODE_POOL))];
     let labels = vec![("nodepool", label(NODE_POOL)), ("zone", label(ZONE))];
-    let mut measures = vec![Measure::one("karpenter_nodes_terminated_total", labels)];
+    let mut samples = vec![Sample::one("karpenter_nodes_terminated_total", labels)];
     let lived = now.since(node.meta.created_at);
     let metric = "karpenter_nodes_lifetime_duration_seconds";
-    measures.push(Measure::Took { metric, labels: pool(), span: lived });
+    samples.push(Sample::Took { metric, labels: pool(), span: lived });
     if let Some(since) = node.meta.deleting_since {
         let metric = "karpenter_nodes_termination_duration_seconds";
-        measures.push(Measure::Took { metric, labels: pool(), span: now.since(since) });
+        samples.push(Sample::Took { metric, labels: pool(), span: now.since(since) });
     }
-    measures
+    samples
 }
 
 fn termination_mode(claim: &Claim) -> &'static str {
-    match claim.wish.spec.termination_grace {
+    match claim.spec.node.termination_grace {
         None => "graceful",
         Some(grace) if grace.nanos() <= 0 => "forceful",
         Some(_) => "eventual",

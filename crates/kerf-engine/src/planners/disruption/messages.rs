@@ -3,8 +3,8 @@
 use kerf_model::budget::DisruptionReason;
 
 use super::candidates::Candidate;
-use crate::announcement::Announcement;
 use crate::event::Key;
+use crate::kubernetes_event::KubernetesEvent;
 use crate::observed::Name;
 use crate::time::Span;
 
@@ -14,24 +14,24 @@ const CLOSED_SILENCE: Span = Span::from_minutes(1);
 const BLOCKED: &str = "DisruptionBlocked";
 
 /// Something holds a node back.
-pub(super) fn held_back(candidate: &Candidate<'_>, reason: &str) -> [Announcement; 2] {
-    keys(candidate).map(|about| Announcement::normal(about, BLOCKED, reason))
+pub(super) fn held_back(candidate: &Candidate<'_>, reason: &str) -> [KubernetesEvent; 2] {
+    keys(candidate).map(|about| KubernetesEvent::normal(about, BLOCKED, reason))
 }
 
 /// The budgets of a pool allow nothing.
-pub(super) fn pool_closed(pool: &Name, reason: DisruptionReason) -> Announcement {
+pub(super) fn pool_closed(pool: &Name, reason: DisruptionReason) -> KubernetesEvent {
     let message = format!("the disruption budgets allow no node to go for the reason {reason}");
-    Announcement::normal(Key::Pool(pool.clone()), BLOCKED, message).silent_for(CLOSED_SILENCE)
+    KubernetesEvent::normal(Key::Pool(pool.clone()), BLOCKED, message).silent_for(CLOSED_SILENCE)
 }
 
 /// A node goes now.
 pub(super) fn terminating(
     candidate: &Candidate<'_>,
     reason: DisruptionReason,
-) -> [Announcement; 2] {
+) -> [KubernetesEvent; 2] {
     keys(candidate).map(|about| {
         let message = format!("the node is taken away: {reason}");
-        Announcement::normal(about, "DisruptionTerminating", message)
+        KubernetesEvent::normal(about, "DisruptionTerminating", message)
     })
 }
 

@@ -5,7 +5,7 @@ use crate::time::Span;
 
 /// One Event for a person to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Announcement {
+pub struct KubernetesEvent {
     /// The object it is shown at.
     pub about: Key,
     /// Whether it is bad news.
@@ -43,7 +43,7 @@ pub enum Tone {
 /// How long the same news is not repeated, where nothing else is said.
 pub const SILENCE_DEFAULT: Span = Span::from_minutes(2);
 
-impl Announcement {
+impl KubernetesEvent {
     /// Good or neutral news.
     #[must_use]
     pub fn normal(about: Key, reason: &'static str, message: impl Into<String>) -> Self {

@@ -1,24 +1,24 @@
 //! What people are told about notices, under the reasons they know.
 
-use crate::announcement::Announcement;
 use crate::event::Key;
+use crate::kubernetes_event::KubernetesEvent;
 use crate::notice::NoticeKind;
 use crate::observed::Claim;
 use crate::world::World;
 
-/// Something was announced about a claim's machine.
+/// Something was announced about a claim's instance.
 pub(super) fn announced(
     world: &World,
     claim: &Claim,
     kind: NoticeKind,
-    machine: &str,
-) -> Vec<Announcement> {
+    instance: &str,
+) -> Vec<KubernetesEvent> {
     let reason = reason(kind);
-    let message = format!("{machine}: {}", sentence(kind));
+    let message = format!("{instance}: {}", sentence(kind));
     let is_bad = kind != NoticeKind::RebalanceRecommendation;
     let news = |about| match is_bad {
-        true => Announcement::warning(about, reason, &message),
-        false => Announcement::normal(about, reason, &message),
+        true => KubernetesEvent::warning(about, reason, &message),
+        false => KubernetesEvent::normal(about, reason, &message),
     };
     keys(world, claim).into_iter().map(news).collect()
 }
@@ -28,9 +28,9 @@ pub(in crate::planners) fn terminating(
     world: &World,
     claim: &Claim,
     kind: NoticeKind,
-) -> Vec<Announcement> {
+) -> Vec<KubernetesEvent> {
     let message = format!("the node is emptied and given up: {}", sentence(kind));
-    let news = |about| Announcement::warning(about, "TerminatingOnInterruption", &message);
+    let news = |about| KubernetesEvent::warning(about, "TerminatingOnInterruption", &message);
     keys(world, claim).into_iter().map(news).collect()
 }
 
@@ -64,7 +64,7 @@ fn reason(kind: NoticeKind) -> &'static str {
 /// The claim, and its nodes.
 fn keys(world: &World, claim: &Claim) -> Vec<Key> {
     let id = claim.status.provider_id.as_deref();
-    let nodes = id.into_iter().flat_map(|id| world.nodes_on_machine(id));
+    let nodes = id.into_iter().flat_map(|id| world.nodes_on_instance(id));
     let nodes = nodes.map(|node| Key::Node(node.meta.name.clone()));
     [Key::Claim(claim.meta.name.clone())].into_iter().chain(nodes).collect()
 }

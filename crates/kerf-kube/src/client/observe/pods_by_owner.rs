@@ -13,13 +13,13 @@ use crate::workload::{Owner, Workload, controller_of};
 
 /// Default spreads and what is needed to deduce their selectors. Without defaults nothing is kept.
 #[derive(Debug, Default)]
-pub(super) struct Kindred {
+pub(super) struct PodsByOwner {
     spreads: Vec<SpreadConstraint>,
     /// By namespace, then by the watch that told of it and its name.
     selectors: BTreeMap<Name, BTreeMap<(Source, Name), ControllerSelector>>,
 }
 
-impl Kindred {
+impl PodsByOwner {
     /// Nobody selects anything yet.
     pub(super) fn new(spreads: Vec<SpreadConstraint>) -> Self {
         Self { spreads, selectors: BTreeMap::new() }

@@ -6,8 +6,8 @@ use k8s_openapi::api::core::v1::{Event, Node, ObjectReference, Pod};
 use kerf_api::node_claim::NodeClaim;
 use kerf_api::node_pool::NodePool;
 use kerf_engine::World;
-use kerf_engine::announcement::{Announcement, Tone};
 use kerf_engine::event::Key;
+use kerf_engine::kubernetes_event::{KubernetesEvent, Tone};
 use kerf_engine::observed::Meta;
 use kerf_engine::time::Time;
 use kube::api::{Api, PostParams};
@@ -16,9 +16,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tracing::debug;
 
+use crate::client::event_spec::EventSpec;
 use crate::client::execute::Pace;
 use crate::client::observe::meta::api_time;
-use crate::client::told_event::Told;
 
 /// The component Events come from; dashboards filter by it.
 const COMPONENT: &str = "karpenter";
@@ -33,9 +33,9 @@ const BURST: NonZeroU32 = NonZeroU32::new(500).expect("it is not nought");
 
 /// Writes Events, a few at a time, no faster than its pace.
 #[derive(Clone, Debug)]
-pub(crate) struct Announcer(mpsc::Sender<Event>);
+pub(crate) struct EventRecorder(mpsc::Sender<Event>);
 
-impl Announcer {
+impl EventRecorder {
     /// Starts the writer; it ends when the last announcer is gone and all is written.
     pub(crate) fn start(client: Client) -> (Self, tokio::task::JoinHandle<()>) {
         let (sender, mut waiting) = mpsc::channel::<Event>(WAITING_MAX);
@@ -55,10 +55,10 @@ impl Announcer {
     }
 
     /// Passes an announcement on. Objects that are gone by now are named without their identity.
-    pub(crate) fn announce(&self, announcement: &Announcement, world: &World, now: Time) {
-        if let Some(about) = reference(&announcement.about, world) {
+    pub(crate) fn record(&self, kubernetes_event: &KubernetesEvent, world: &World, now: Time) {
+        if let Some(about) = reference(&kubernetes_event.about, world) {
             // A full queue means a flood; what it drops is said again after its silence.
-            let _ = self.0.try_send(event(announcement, about, now));
+            let _ = self.0.try_send(event(kubernetes_event, about, now));
         }
     }
 }
@@ -71,12 +71,12 @@ async fn write(client: Client, event: Event) {
     }
 }
 
-fn event(announcement: &Announcement, about: ObjectReference, now: Time) -> Event {
-    let told = Told {
+fn event(kubernetes_event: &KubernetesEvent, about: ObjectReference, now: Time) -> Event {
+    let told = EventSpec {
         component: COMPONENT,
-        is_warning: announcement.tone == Tone::Warning,
-        reason: announcement.reason,
-        message: &announcement.message,
+        is_warning: kubernetes_event.tone == Tone::Warning,
+        reason: kubernetes_event.reason,
+        message: &kubernetes_event.message,
     };
     told.about(about, api_time(now))
 }
@@ -94,7 +94,7 @@ fn reference(key: &Key, world: &World) -> Option<ObjectReference> {
         Key::Pool(name) => Some(of::<NodePool>(name, world.pools.get(name).map(|it| &it.meta))),
         Key::Namespace(_)
         | Key::NodeClass(_)
-        | Key::DisruptionGuard(..)
+        | Key::PodDisruptionBudget(..)
         | Key::DaemonSet(..)
         | Key::VolumeAttachment(_) => None,
     }

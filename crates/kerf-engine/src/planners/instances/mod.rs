@@ -1,50 +1,50 @@
-//! Comparing claims with the cloud's machines, both ways.
+//! Comparing claims with the cloud's instances, both ways.
 
-mod strangers;
+mod orphans;
 
 use std::collections::BTreeMap;
 
 use super::{claims, termination};
-use crate::action::{Action, Deed};
+use crate::action::{Action, ActionKind};
 use crate::decision::Decision;
 use crate::event::Outcome;
-use crate::memory::{MachineList, Memo};
+use crate::memory::{InstanceList, Update};
 use crate::time::{Span, Time};
 use crate::world::World;
 
-/// How often the cloud's machines are listed.
+/// How often the cloud's instances are listed.
 const EVERY: Span = Span::from_minutes(2);
 /// And while a node that does not answer is waited for.
 const EVERY_IN_DOUBT: Span = Span::from_seconds(15);
 
-/// Lists the machines when it is time, and gives up claims whose machine is gone.
+/// Lists the instances when it is time, and gives up claims whose instance is gone.
 pub(super) fn plan(world: &World, now: Time) -> Decision {
     let mut decision = Decision::default();
-    let listed_at = world.memory.machines.as_ref().map(|list| list.at);
+    let listed_at = world.memory.instances.as_ref().map(|list| list.at);
     let every = if is_in_doubt(world) { EVERY_IN_DOUBT } else { EVERY };
     match listed_at.map(|at| at + every) {
         Some(due) if now < due => decision.wake(due),
-        _ => decision.act(Deed::ListMachines, "claims and machines are compared"),
+        _ => decision.act(ActionKind::ListInstances, "claims and machines are compared"),
     }
     let claims = world.claims.values().filter(|claim| !claim.meta.is_deleting());
     for claim in claims.filter(|claim| claims::is_garbage(world, claim)) {
         let (name, uid) = (claim.meta.name.clone(), claim.meta.uid.clone());
-        decision.act(Deed::DeleteClaim { name, uid }, "the cloud no longer has the machine");
+        decision.act(ActionKind::DeleteClaim { name, uid }, "the cloud no longer has the machine");
     }
     decision
 }
 
-/// What to make of a list of machines. It is as old as the question: what came since is not in it.
+/// What to make of a list of instances. It is as old as the question: what came since is not in it.
 pub(super) fn conclude(world: &World, action: &Action, outcome: &Outcome) -> Decision {
-    let Outcome::Machines(machines) = outcome else { return Decision::default() };
-    let mut decision = strangers::judge(world, machines);
-    let machines: BTreeMap<_, _> =
-        machines.iter().map(|machine| (machine.provider_id.clone(), machine.clone())).collect();
-    decision.remember(Memo::Machines(MachineList { at: action.at, machines }));
+    let Outcome::Instances(instances) = outcome else { return Decision::default() };
+    let mut decision = orphans::judge(world, instances);
+    let instances: BTreeMap<_, _> =
+        instances.iter().map(|instance| (instance.provider_id.clone(), instance.clone())).collect();
+    decision.remember(Update::Instances(InstanceList { at: action.at, instances }));
     decision
 }
 
-/// Whether a node on its way out is silent; if its machine is gone, nothing has to be waited for.
+/// Whether a node on its way out is silent; if its instance is gone, nothing has to be waited for.
 fn is_in_doubt(world: &World) -> bool {
     let mut nodes = world.nodes.values();
     nodes.any(|node| node.meta.is_deleting() && !node.is_ready && termination::is_guarded(node))

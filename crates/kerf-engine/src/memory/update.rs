@@ -5,26 +5,26 @@ use std::sync::Arc;
 
 use kerf_model::pod::PodShape;
 
-use super::{EmptinessRound, MachineList, Nomination, Registration, Removal, ToldShift};
+use super::{EmptinessRound, InstanceList, Nomination, RecordedShift, Registration, Removal};
 use crate::action::NewClaim;
-use crate::event::{Failure, Machine};
+use crate::event::{Failure, Instance};
 use crate::notice::{Notice, NoticeId, NoticeKind};
 use crate::observed::{Name, PodKey};
 use crate::time::Time;
 
 /// A change to what Kerf remembers.
 #[derive(Clone, Debug)]
-pub enum Memo {
+pub enum Update {
     /// A claim shall be stored.
     Create(Box<NewClaim>),
     /// A claim is stored, or will not be.
     Created(Name),
-    /// A machine was launched for the claim with this identity.
+    /// An instance was launched for the claim with this identity.
     Launched {
         /// The claim's identity.
         uid: Arc<str>,
-        /// Its machine.
-        machine: Arc<Machine>,
+        /// Its instance.
+        instance: Arc<Instance>,
     },
     /// Everything about a claim's launch is stored, or the claim is gone.
     LaunchStored {
@@ -49,19 +49,19 @@ pub enum Memo {
     },
     /// The last pod event of a claim is stored.
     PodEventStored(Name),
-    /// The end of a claim's machine was asked for.
+    /// The end of a claim's instance was asked for.
     TerminateAsked {
         /// The claim.
         claim: Name,
         /// When.
         at: Time,
     },
-    /// The cloud says a claim's machine is gone.
-    MachineGone(Name),
+    /// The cloud says a claim's instance is gone.
+    InstanceGone(Name),
     /// A claim is gone: nothing about it matters any more.
     ForgetClaim(Name),
-    /// The cloud's machines as listed.
-    Machines(MachineList),
+    /// The cloud's instances as listed.
+    Instances(InstanceList),
     /// A pod is meant for a claim or node.
     Nominate {
         /// The pod.
@@ -160,8 +160,8 @@ pub enum Memo {
     },
     /// A pool is gone: nothing about it matters any more.
     ForgetPool(Arc<str>),
-    /// These machines belong to nobody.
-    Strangers(BTreeSet<Arc<str>>),
+    /// These instances belong to nobody.
+    Orphans(BTreeSet<Arc<str>>),
     /// Empty nodes were chosen, or the round is over.
     Emptiness(Option<EmptinessRound>),
     /// Nodes were searched for some to take away.
@@ -176,7 +176,7 @@ pub enum Memo {
     /// A claim was spared after all, or is gone.
     Unmark(Name),
     /// Pools were told of a zonal shift.
-    ShiftTold(Box<ToldShift>),
+    ShiftRecorded(Box<RecordedShift>),
     /// A zonal shift is over, and pools were told.
     ShiftOver(Name),
     /// A notice came.
@@ -195,7 +195,7 @@ pub enum Memo {
     },
     /// A notice has its outcome.
     NoticeSettled(NoticeId),
-    /// A claim has to go because of what was announced about its machine.
+    /// A claim has to go because of what was announced about its instance.
     Interrupted {
         /// The claim.
         claim: Name,

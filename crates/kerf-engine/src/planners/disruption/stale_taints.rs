@@ -2,7 +2,7 @@
 
 use kerf_model::taint::DISRUPTED_KEY;
 
-use crate::action::{Deed, NodePatch};
+use crate::action::{ActionKind, NodePatch};
 use crate::condition::Draft;
 use crate::condition::claim::{DEPENDENTS, DISRUPTION_REASON};
 use crate::decision::Decision;
@@ -12,7 +12,7 @@ use crate::world::World;
 
 /// Takes the marks off every claim and node that stays. Returns whether there were any.
 pub(super) fn advance(world: &World, now: Time, decision: &mut Decision) -> bool {
-    let before = decision.deeds.len();
+    let before = decision.actions.len();
     // The marks are asked first: hardly anything carries them.
     for claim in world.claims.values().filter(|claim| has_reason(claim)) {
         if stays(world, claim) {
@@ -24,7 +24,7 @@ pub(super) fn advance(world: &World, now: Time, decision: &mut Decision) -> bool
             reopen_node(node, decision);
         }
     }
-    decision.deeds.len() > before
+    decision.actions.len() > before
 }
 
 /// Lets pods come to a node again.
@@ -35,7 +35,7 @@ pub(super) fn reopen_node(node: &Node, decision: &mut Decision) {
     let marks = node.taints.iter().filter(|taint| taint.key == DISRUPTED_KEY);
     let patch = NodePatch { taints_removed: marks.cloned().collect(), ..NodePatch::default() };
     let (name, uid) = (node.meta.name.clone(), node.meta.uid.clone());
-    decision.act(Deed::PatchNode { name, uid, patch }, "nobody takes the node away");
+    decision.act(ActionKind::PatchNode { name, uid, patch }, "nobody takes the node away");
 }
 
 /// Takes the reason off a claim that stays.
@@ -48,12 +48,12 @@ pub(super) fn clear_claim(claim: &Claim, now: Time, decision: &mut Decision) {
     let mut status = claim.status.clone();
     status.conditions = conditions.into_conditions();
     let (name, revision) = (claim.meta.name.clone(), claim.meta.revision);
-    let deed = Deed::WriteClaimStatus { name, revision, status: Box::new(status) };
-    decision.act(deed, "nobody takes the claim away");
+    let kind = ActionKind::WriteClaimStatus { name, revision, status: Box::new(status) };
+    decision.act(kind, "nobody takes the claim away");
 }
 
 fn stays(world: &World, claim: &Claim) -> bool {
-    !world.is_leaving(claim) && world.is_supported(&claim.wish.spec.node_class)
+    !world.is_leaving(claim) && world.is_supported(&claim.spec.node.node_class)
 }
 
 fn has_reason(claim: &Claim) -> bool {

@@ -6,26 +6,26 @@ use kerf_model::taint::DISRUPTED_KEY;
 
 use crate::action::Subject;
 use crate::event::Key;
-use crate::memory::Memo;
-use crate::observed::{Claim, Node, Standing};
+use crate::memory::Update;
+use crate::observed::{Claim, Node, PodPhase};
 use crate::world::World;
 
 /// The subjects to look at when an object changes. Asked before and after the change, because both
 /// what it was and what it became may matter.
-pub(crate) fn concerned(world: &World, key: &Key) -> Vec<Subject> {
+pub(crate) fn dependents(world: &World, key: &Key) -> Vec<Subject> {
     match key {
         Key::Pod(key) => {
             let Some(pod) = world.pods.get(key) else { return Vec::new() };
-            match &pod.standing {
-                Standing::Unschedulable { .. } => vec![Subject::Provisioning],
-                Standing::Bound { node } | Standing::Ended { node: Some(node) } => {
+            match &pod.phase {
+                PodPhase::Unschedulable { .. } => vec![Subject::Provisioning],
+                PodPhase::Bound { node } | PodPhase::Ended { node: Some(node) } => {
                     let mut subjects = vec![Subject::Disruption, Subject::Pod(key.clone())];
                     subjects.extend(
                         world.nodes.get(node).into_iter().flat_map(|node| of_node(world, node)),
                     );
                     subjects
                 }
-                Standing::Unjudged | Standing::Waiting | Standing::Ended { node: None } => {
+                PodPhase::Unjudged | PodPhase::Waiting | PodPhase::Ended { node: None } => {
                     Vec::new()
                 }
             }
@@ -53,11 +53,11 @@ pub(crate) fn concerned(world: &World, key: &Key) -> Vec<Subject> {
         }
         Key::NodeClass(class) => {
             let users =
-                world.pools.values().filter(|pool| pool.wish.template.spec.node_class == *class);
+                world.pools.values().filter(|pool| pool.spec.template.spec.node_class == *class);
             let pools = users.map(|pool| Subject::Pool(pool.meta.name.clone()));
             pools.chain([Subject::Provisioning]).collect()
         }
-        Key::DisruptionGuard(..) => vec![Subject::Disruption],
+        Key::PodDisruptionBudget(..) => vec![Subject::Disruption],
         Key::DaemonSet(..) | Key::Namespace(_) => Vec::new(),
         Key::VolumeAttachment(name) => {
             let node = world.attachments.get(name).and_then(|own| world.nodes.get(&own.node));
@@ -78,25 +78,25 @@ pub(crate) fn subject_of(key: &Key) -> Option<Subject> {
 }
 
 /// The subjects to look at when Kerf remembers something new.
-pub(crate) fn concerned_by_memo(world: &World, memo: &Memo) -> Vec<Subject> {
-    match memo {
-        Memo::Create(claim) => vec![Subject::Claim(Arc::from(claim.wish.name.as_str()))],
-        Memo::Launched { .. } | Memo::Created(_) => Vec::new(),
-        Memo::LaunchFailed { claim, .. }
-        | Memo::PodEvent { claim, .. }
-        | Memo::Interrupted { claim, .. } => {
+pub(crate) fn dependents_of_update(world: &World, update: &Update) -> Vec<Subject> {
+    match update {
+        Update::Create(claim) => vec![Subject::Claim(Arc::from(claim.spec.name.as_str()))],
+        Update::Launched { .. } | Update::Created(_) => Vec::new(),
+        Update::LaunchFailed { claim, .. }
+        | Update::PodEvent { claim, .. }
+        | Update::Interrupted { claim, .. } => {
             vec![Subject::Claim(claim.clone())]
         }
-        Memo::Registration { pool: uid, .. } => {
+        Update::Registration { pool: uid, .. } => {
             let pools = world.pools.values().filter(|pool| pool.meta.uid == *uid);
             pools.map(|pool| Subject::Pool(pool.meta.name.clone())).collect()
         }
-        Memo::Machines(_) => {
+        Update::Instances(_) => {
             let silent = |node: &&Arc<Node>| node.meta.is_deleting() && !node.is_ready;
             let nodes = world.nodes.values().filter(silent);
             nodes.map(|node| Subject::Node(node.meta.name.clone())).collect()
         }
-        Memo::MachineGone(claim) | Memo::TerminateAsked { claim, .. } => {
+        Update::InstanceGone(claim) | Update::TerminateAsked { claim, .. } => {
             let mut subjects = vec![Subject::Claim(claim.clone())];
             match world.claims.get(claim) {
                 Some(claim) => subjects.extend(nodes_of(world, claim)),
@@ -105,11 +105,11 @@ pub(crate) fn concerned_by_memo(world: &World, memo: &Memo) -> Vec<Subject> {
             }
             subjects
         }
-        Memo::ForgetClaim(_)
-        | Memo::Release(_)
-        | Memo::Call { .. }
-        | Memo::PassEnded
-        | Memo::PassFailed { .. } => vec![Subject::Provisioning],
+        Update::ForgetClaim(_)
+        | Update::Release(_)
+        | Update::Call { .. }
+        | Update::PassEnded
+        | Update::PassFailed { .. } => vec![Subject::Provisioning],
         _ => Vec::new(),
     }
 }
@@ -119,7 +119,7 @@ pub(crate) fn everything(world: &World) -> Vec<Subject> {
     let single = [
         Subject::Provisioning,
         Subject::Disruption,
-        Subject::Machines,
+        Subject::Instances,
         Subject::ZonalShift,
         Subject::Notices,
     ];
@@ -131,10 +131,10 @@ pub(crate) fn everything(world: &World) -> Vec<Subject> {
 
 fn of_node(world: &World, node: &Node) -> Vec<Subject> {
     let claim = world.claim_of(node).map(|claim| Subject::Claim(claim.meta.name.clone()));
-    // Whether the machine of a silent node is gone is asked of the cloud.
+    // Whether the instance of a silent node is gone is asked of the cloud.
     let is_silent = node.meta.is_deleting() && !node.is_ready;
-    let machines = is_silent.then_some(Subject::Machines);
-    [Subject::Node(node.meta.name.clone())].into_iter().chain(claim).chain(machines).collect()
+    let instances = is_silent.then_some(Subject::Instances);
+    [Subject::Node(node.meta.name.clone())].into_iter().chain(claim).chain(instances).collect()
 }
 
 fn of_claim(world: &World, claim: &Claim) -> Vec<Subject> {
@@ -142,9 +142,9 @@ fn of_claim(world: &World, claim: &Claim) -> Vec<Subject> {
     pool.into_iter().chain(nodes_of(world, claim)).collect()
 }
 
-/// More than one node may say it runs on a claim's machine; a fault, but all of them must go.
+/// More than one node may say it runs on a claim's instance; a fault, but all of them must go.
 fn nodes_of(world: &World, claim: &Claim) -> Vec<Subject> {
     let Some(provider_id) = &claim.status.provider_id else { return Vec::new() };
-    let nodes = world.nodes_on_machine(provider_id);
+    let nodes = world.nodes_on_instance(provider_id);
     nodes.map(|node| Subject::Node(node.meta.name.clone())).collect()
 }

@@ -1,57 +1,57 @@
-//! The end of a machine.
+//! The end of an instance.
 
 use std::sync::Arc;
 
-use super::news;
-use crate::action::Deed;
+use super::messages;
+use crate::action::ActionKind;
 use crate::decision::Decision;
-use crate::memory::MachineList;
+use crate::memory::InstanceList;
 use crate::observed::{Name, Node};
 use crate::time::{Span, Time};
 use crate::world::World;
 
-/// How often the cloud is asked until the machine is gone.
+/// How often the cloud is asked until the instance is gone.
 const EVERY: Span = Span::from_seconds(5);
 
 /// Stored times are cut to whole seconds.
 const SECOND: Span = Span::from_seconds(1);
 
-/// Asks for the end of a claim's machine, again and again. Returns whether it is gone. In a zone
+/// Asks for the end of a claim's instance, again and again. Returns whether it is gone. In a zone
 /// the cluster is shifted away from nothing is asked: calls there may fail or lie, and everything
 /// is looked at again when the shift is over.
-pub(in crate::planners) fn end_machine(
+pub(in crate::planners) fn terminate_instance(
     world: &World,
     claim: &Name,
     provider_id: Option<Arc<str>>,
     now: Time,
     decision: &mut Decision,
 ) -> bool {
-    if world.memory.machine_gone.contains(claim) {
+    if world.memory.instance_gone.contains(claim) {
         return true;
     }
-    if let Some(zone) = world.shifted_zone_of_machine(claim, provider_id.as_deref()) {
-        decision.announce(news::awaiting_shift(claim, zone));
+    if let Some(zone) = world.shifted_zone_of_instance(claim, provider_id.as_deref()) {
+        decision.record(messages::awaiting_shift(claim, zone));
         return false;
     }
     match world.memory.terminate_asked_at.get(claim) {
         Some(asked_at) if now < *asked_at + EVERY => decision.wake(*asked_at + EVERY),
         _ => {
-            let deed = Deed::Terminate { claim: claim.clone(), provider_id };
-            decision.act(deed, "nothing needs the machine any more");
+            let kind = ActionKind::Terminate { claim: claim.clone(), provider_id };
+            decision.act(kind, "nothing needs the machine any more");
         }
     }
     false
 }
 
-/// Whether the cloud's machines were listed after the node's deletion was asked for, and its own
+/// Whether the cloud's instances were listed after the node's deletion was asked for, and its own
 /// was not among them.
 pub(super) fn is_unlisted(world: &World, node: &Node) -> bool {
-    let Some(MachineList { at: listed_at, machines }) = &world.memory.machines else {
+    let Some(InstanceList { at: listed_at, instances }) = &world.memory.instances else {
         return false;
     };
     let Some(provider_id) = &node.provider_id else { return false };
     let asked_before = node.meta.deleting_since.is_some_and(|since| since + SECOND <= *listed_at);
     // A list that is silent about a shifted zone proves nothing.
     let is_told = world.shifted_zone(&node.labels).is_none();
-    is_told && asked_before && !machines.contains_key(provider_id)
+    is_told && asked_before && !instances.contains_key(provider_id)
 }
