@@ -18,7 +18,15 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
     run_step("crate dependencies", || rings::check(&metadata))?;
     run_step("licences", || licences::check(&metadata))?;
     run_step("lints", || {
-        run_cargo(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"])
+        run_cargo([
+            "clippy",
+            "--locked",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "--deny",
+            "warnings",
+        ])
     })?;
     run_step("generated files", generated::check)?;
     eprintln!("check: all clean");

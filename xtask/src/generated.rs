@@ -26,7 +26,8 @@ pub(crate) fn check() -> Result<()> {
 
 fn write_crds(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder)?;
-    let mut command = cargo(["run", "--quiet", "--package", "kerf", "--", "crds", "--directory"]);
+    let mut command =
+        cargo(["run", "--locked", "--quiet", "-p", "kerf", "--", "crds", "--directory"]);
     run(command.arg(folder))
 }
 

@@ -94,7 +94,7 @@ fn list() {
 }
 
 fn testbed(args: &[String]) -> Result<()> {
-    run(cargo(["run", "--quiet", "--package", "kerf-testbed", "--"]).args(args))
+    run(cargo(["run", "--locked", "--quiet", "--package", "kerf-testbed", "--"]).args(args))
 }
 
 fn catalog(args: &[String]) -> Result<()> {

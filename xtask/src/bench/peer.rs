@@ -37,13 +37,13 @@ pub(crate) fn run_peer(args: &[String]) -> Result<()> {
         peer.args(["run", ".", "all", "--out"]).arg(&folder).args(args);
         run(peer.current_dir(root.join("bench/peer")))?;
     }
-    run(&mut cargo(["build", "--release", "--package", "kerf"]))?;
+    run(&mut cargo(["build", "--locked", "--release", "--package", "kerf"]))?;
     let index = read(&folder.join("index.json"))?;
     let mut table = HEADER.to_owned();
     let runs = index["runs"].as_array().context("index.json lists no runs")?;
     for entry in runs {
         let file = |key: &str| folder.join(entry[key].as_str().unwrap_or_default());
-        let mut solve = cargo(["run", "--quiet", "--release", "--package", "kerf", "--"]);
+        let mut solve = cargo(["run", "--locked", "--quiet", "--release", "-p", "kerf", "--"]);
         let solved = output(solve.arg("bench-solve").arg(file("problem")))?;
         let kerf: Value = serde_json::from_str(&solved).context("kerf prints JSON")?;
         let row = row(&read(&file("result"))?, &kerf);
