@@ -40,5 +40,6 @@ pub mod time;
 pub mod world;
 
 pub use engine::{Engine, Orders};
+pub use planners::{DryRun, dry_run};
 pub use settings::Settings;
 pub use world::World;

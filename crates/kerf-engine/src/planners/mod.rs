@@ -13,6 +13,8 @@ mod provisioning;
 mod termination;
 mod zonal_shift;
 
+pub use provisioning::{DryRun, dry_run};
+
 use crate::action::{Action, Subject};
 use crate::decision::Decision;
 use crate::event::{Key, Object, Outcome};

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use thiserror::Error;
 
 use super::Requirements;
+use crate::labels::well_known::NODE_POOL;
 use crate::labels::{LabelRules, Normalization};
 use crate::requirement::{BadBound, EntryProblem, Operator, RequirementEntry};
 use crate::vocabulary::Vocabulary;
@@ -62,6 +63,17 @@ pub enum Preferences {
 }
 
 impl PodPlacement {
+    /// Whether only a node outside any pool will do. Alternatives are tried one by one, so all of
+    /// them must say so.
+    #[must_use]
+    pub fn excludes_node_pools(&self) -> bool {
+        let terms = &self.node_affinity.required;
+        let excludes = |entry: &RequirementEntry| {
+            entry.key == NODE_POOL && entry.operator == Operator::DoesNotExist
+        };
+        !terms.is_empty() && terms.iter().all(|term| term.iter().any(excludes))
+    }
+
     /// The requirements of the pod: its node selector, the heaviest preferred term unless ignored,
     /// and the first required term.
     ///

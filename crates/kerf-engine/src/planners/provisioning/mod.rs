@@ -11,6 +11,7 @@
 mod batch;
 mod claim_draft;
 mod claim_name;
+mod dry_run;
 mod nomination;
 mod pass;
 mod pool_choice;
@@ -20,6 +21,8 @@ mod start;
 mod usage;
 mod verdict;
 mod waiting;
+
+pub use dry_run::{DryRun, dry_run};
 
 pub(super) use batch::{on_change, on_delete, on_instance_types};
 pub(super) use nomination::targets_in_use;

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use kerf_model::labels::well_known::NODE_POOL;
-use kerf_model::pod::{Pod as PodInWords, PodShape};
-use kerf_model::requirement::Operator;
+use kerf_model::pod::Pod as PodInWords;
 
 use super::nomination::{NominationTarget, Promises};
 use crate::memory::Batch;
@@ -45,10 +43,22 @@ const QUIET_AFTER: Span = Span::from_seconds(1);
 /// until the cluster's scheduler has come to rest, or every pod it moves would be answered with
 /// another node.
 pub(super) fn collect(world: &World, now: Time) -> Waiting<'_> {
-    let mut waiting = Waiting::default();
     let mut promises = Promises::new(world, now);
+    let mut waiting = gather(world, &mut promises, now);
+    waiting.choose(world);
+    waiting.take_along(world, &mut promises, now);
+    waiting
+}
+
+/// All of them, however many there are.
+pub(super) fn all(world: &World, now: Time) -> Waiting<'_> {
+    gather(world, &mut Promises::new(world, now), now)
+}
+
+fn gather<'a>(world: &'a World, promises: &mut Promises<'a>, now: Time) -> Waiting<'a> {
+    let mut waiting = Waiting::default();
     let (mut settling, mut lost) = (Vec::new(), Vec::new());
-    for pod in world.unschedulable_pods().filter(|pod| !shuns_pools(&pod.shape)) {
+    for pod in world.unschedulable_pods().filter(|pod| !pod.shape.placement.excludes_node_pools()) {
         match (&pod.unusable, promises.of(pod)) {
             (Some(reason), _) => waiting.unusable.push((pod, reason)),
             (None, NominationTarget::Void) => waiting.pods.push(pod),
@@ -73,8 +83,6 @@ pub(super) fn collect(world: &World, now: Time) -> Waiting<'_> {
         let moving = moving.filter(|pod| pod.unusable.is_none() && may_move(pod, &mut pdbs, now));
         waiting.pods.extend(moving);
     }
-    waiting.choose(world);
-    waiting.take_along(world, &mut promises, now);
     waiting
 }
 
@@ -155,16 +163,6 @@ pub(super) fn asked<'a>(world: &'a World, asked: &PodInWords) -> Option<&'a Pod>
 /// Whether a pod on a node that is going away can be expected elsewhere soon.
 fn may_move(pod: &Pod, pdbs: &mut Pdbs<'_>, now: Time) -> bool {
     pod.is_reschedulable() && !pod.is_protected(now) && !pdbs.never_let_go(pod, now)
-}
-
-/// Whether a pod wants a node outside any pool. Alternatives are tried one by one; only where all
-/// of them shun pools no pool can serve.
-fn shuns_pools(shape: &PodShape) -> bool {
-    let terms = &shape.placement.node_affinity.required;
-    let mut shunning = terms.iter().map(|term| {
-        term.iter().any(|entry| entry.key == NODE_POOL && entry.operator == Operator::DoesNotExist)
-    });
-    !terms.is_empty() && shunning.all(|shuns| shuns)
 }
 
 impl Pod {

@@ -9,10 +9,8 @@ use kerf_engine::time::{Span, Time};
 use kerf_model::duration::GoDuration;
 use kerf_model::labels::LabelRules;
 use kerf_model::labels::annotation::{DO_NOT_DISRUPT, POD_DELETION_COST};
-use kerf_model::labels::well_known::NODE_POOL;
 use kerf_model::pod::PodShape;
 use kerf_model::quantity::Quantity;
-use kerf_model::requirement::Operator;
 use kerf_model::requirements::NodeAffinity;
 use kerf_model::resources::ResourceList;
 
@@ -57,7 +55,9 @@ pub(super) fn read(pod: &core::Pod, reading: &Reading<'_>, interners: &mut Inter
     let phase = phase(pod);
     let (shape, unusable) = shape(pod, &phase, reading);
     let phase = match phase {
-        PodPhase::Unschedulable { .. } | PodPhase::Unjudged if shuns_pools(&shape) => {
+        PodPhase::Unschedulable { .. } | PodPhase::Unjudged
+            if shape.placement.excludes_node_pools() =>
+        {
             PodPhase::Waiting
         }
         phase => phase,
@@ -146,16 +146,6 @@ fn unreadable(pod: &core::Pod, namespace: String) -> PodShape {
         requests: [("pods", Quantity::from_int(1))].into_iter().collect(),
         ..PodShape::default()
     }
-}
-
-/// Whether the pod asks for a node outside any pool, whichever of its alternatives is taken.
-fn shuns_pools(shape: &PodShape) -> bool {
-    let terms = &shape.placement.node_affinity.required;
-    !terms.is_empty()
-        && terms.iter().all(|term| {
-            term.iter()
-                .any(|entry| entry.key == NODE_POOL && entry.operator == Operator::DoesNotExist)
-        })
 }
 
 /// The path of its first owner, and the most its containers may take together. What cannot be
