@@ -46,6 +46,22 @@ fn the_same_problem_has_the_same_answer() {
     });
 }
 
+#[test]
+fn a_problem_read_back_from_json_is_the_same_problem() {
+    for_every_problem(|problem| {
+        let text = serde_json::to_string(problem).expect("a problem has a serialised form");
+        let back: Problem = serde_json::from_str(&text).expect("and is read back");
+        let again = serde_json::to_string(&back).expect("a problem has a serialised form");
+        if text != again {
+            return Some("written differently".to_owned());
+        }
+        let solution = solve(problem);
+        let text = serde_json::to_string(&solution).expect("so has an answer");
+        let read: Solution = serde_json::from_str(&text).expect("and is read back");
+        (solve(&back) != solution || read != solution).then(|| "another answer".to_owned())
+    });
+}
+
 /// The solver keeps nothing between problems, so however many of it run side by side, each answers
 /// as one alone does.
 #[test]

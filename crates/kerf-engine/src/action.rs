@@ -10,16 +10,19 @@ use kerf_model::claim::NodeClaim;
 use kerf_model::labels::well_known::TERMINATION_FINALIZER;
 use kerf_model::taint::Taint;
 use kerf_scheduler::Problem;
+use serde::{Deserialize, Serialize};
 
 use crate::observed::{Claim, ClaimStatus, Name, PodKey, PoolStatus, Revision};
 use crate::time::Time;
 
 /// The number of an action; never used twice by one engine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct ActionId(pub u64);
 
 /// Something to do.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Action {
     /// Its number.
     pub id: ActionId,
@@ -33,7 +36,7 @@ pub struct Action {
 
 /// What an action is about. Each subject is decided on by itself, and at most one action of a
 /// [`Lane`] is under way for it at a time.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Subject {
     /// A claim, from its spec to its end.
     Claim(Name),
@@ -56,7 +59,7 @@ pub enum Subject {
 }
 
 /// What kind of call an action needs; calls of different kinds do not wait for each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Lane {
     /// Writing to the API server.
     Write,
@@ -67,7 +70,7 @@ pub enum Lane {
 }
 
 /// What to do.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ActionKind {
     /// Store a new claim. One that exists under the name already is this one.
     CreateClaim(Box<NewClaim>),
@@ -165,7 +168,7 @@ pub enum ActionKind {
 }
 
 /// A claim to be stored. It carries Kerf's finalizer from the first moment.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewClaim {
     /// The spec: name, labels, annotations, spec, requests.
     pub spec: NodeClaim,
@@ -174,7 +177,7 @@ pub struct NewClaim {
 }
 
 /// Changes to the metadata of an object. What is not named stays.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MetadataPatch {
     /// Labels to set.
     pub labels: BTreeMap<String, String>,
@@ -185,7 +188,7 @@ pub struct MetadataPatch {
 }
 
 /// Changes to a node. What is not named stays.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodePatch {
     /// Labels to set.
     pub labels: BTreeMap<String, String>,
@@ -202,7 +205,7 @@ pub struct NodePatch {
 }
 
 /// What becomes of Kerf's finalizer on a node.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FinalizerChange {
     /// It is there or not, as before.
     #[default]

@@ -7,6 +7,7 @@ use kerf_model::instance_type::InstanceType;
 use kerf_model::node_spec::NodeClassRef;
 use kerf_model::resources::ResourceList;
 use kerf_scheduler::Solution;
+use serde::{Deserialize, Serialize};
 
 use crate::action::ActionId;
 use crate::notice::Notice;
@@ -16,7 +17,7 @@ use crate::observed::{
 };
 
 /// One piece of news. Nothing else changes the world.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Event {
     /// An object appeared or changed.
     Seen(Box<Object>),
@@ -52,7 +53,7 @@ pub enum Event {
 }
 
 /// An object as it is stored.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[expect(clippy::large_enum_variant, reason = "objects travel in a box")]
 pub enum Object {
     /// A pod.
@@ -76,7 +77,7 @@ pub enum Object {
 }
 
 /// The name of an object.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Key {
     /// A pod.
     Pod(PodKey),
@@ -99,7 +100,7 @@ pub enum Key {
 }
 
 /// A kind of object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Kind {
     /// Pods.
     Pod,
@@ -122,7 +123,7 @@ pub enum Kind {
 }
 
 /// What came of an action.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Outcome {
     /// The object as it is stored now. The world learns of it here, before any watch tells.
     Stored(Box<Object>),
@@ -141,7 +142,7 @@ pub enum Outcome {
 }
 
 /// An instance of the cloud.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Instance {
     /// The cloud's name for it, as nodes carry it.
     pub provider_id: Arc<str>,
@@ -162,7 +163,7 @@ pub struct Instance {
 }
 
 /// Why an action failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Failure {
     /// The object changed meanwhile; the news is on its way.
     Conflict,

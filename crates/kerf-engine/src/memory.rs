@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kerf_model::budget::DisruptionReason;
+use serde::{Deserialize, Serialize};
 
 use crate::action::NewClaim;
 use crate::event::{Failure, Instance};
@@ -22,7 +23,7 @@ pub use recorded_shift::RecordedShift;
 pub use update::Update;
 
 /// What Kerf remembers by itself.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Memory {
     /// Claims decided on that are not stored yet, by name. They count as nodes on their way.
     pub creating: BTreeMap<Name, NewClaim>,
@@ -75,7 +76,7 @@ pub struct Memory {
 }
 
 /// Where a pod is meant to go.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nomination {
     /// The identity of the pod.
     pub uid: Arc<str>,
@@ -86,7 +87,7 @@ pub struct Nomination {
 }
 
 /// The cloud's instances at some moment.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstanceList {
     /// When they were asked for.
     pub at: Time,
@@ -95,7 +96,7 @@ pub struct InstanceList {
 }
 
 /// What became of a launch.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Registration {
     /// A node.
     Joined,
@@ -109,7 +110,7 @@ pub enum Registration {
 }
 
 /// A removal under way: a claim chosen to go, which counts as going from the moment it is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Removal {
     /// Why.
     pub reason: DisruptionReason,
@@ -118,7 +119,7 @@ pub struct Removal {
 }
 
 /// Empty nodes waiting for their second look.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EmptinessRound {
     /// When they were chosen.
     pub chosen_at: Time,

@@ -6,12 +6,14 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 /// The number its bringer gave a notice; never used twice in one process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct NoticeId(pub u64);
 
 /// An announcement about instances.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
     /// Its number.
     pub id: NoticeId,
@@ -22,7 +24,7 @@ pub struct Notice {
 }
 
 /// What is announced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum NoticeKind {
     /// A spot instance is about to be taken.
     SpotInterrupted,
@@ -39,7 +41,7 @@ pub enum NoticeKind {
 }
 
 /// What came of a notice.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settled {
     /// Which.
     pub id: NoticeId,
@@ -48,7 +50,7 @@ pub struct Settled {
 }
 
 /// What came of a notice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum NoticeOutcome {
     /// The deletion of every claim it is about is stored.
     ClaimsDeleted,

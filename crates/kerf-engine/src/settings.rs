@@ -1,11 +1,12 @@
 //! How the engine decides; set once at the start.
 
 use kerf_scheduler::{Filling, Settings as SchedulerSettings};
+use serde::{Deserialize, Serialize};
 
 use crate::time::Span;
 
 /// How the engine decides.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Settings {
     /// The longest pods wait for more pods to be placed together with.
     pub batch_max: Span,

@@ -3,13 +3,18 @@
 use std::ops::{Add, Sub};
 
 use kerf_model::duration::GoDuration;
+use serde::{Deserialize, Serialize};
 
 /// A moment: milliseconds since 1970 in UTC.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Time(i64);
 
 /// A length of time in milliseconds; never negative.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Span(u64);
 
 const MILLIS_PER_SECOND: u64 = 1_000;

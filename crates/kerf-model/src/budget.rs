@@ -4,6 +4,8 @@ mod allowed;
 mod reason;
 mod text;
 
+use serde::{Deserialize, Serialize};
+
 use crate::cron::Schedule;
 use crate::duration::GoDuration;
 
@@ -14,7 +16,7 @@ pub use text::{BudgetError, BudgetText};
 const NANOS_PER_SECOND: i128 = 1_000_000_000;
 
 /// One budget of a pool.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Budget {
     /// How many nodes may be disturbed while the budget counts.
     pub nodes: BudgetNodes,
@@ -25,7 +27,7 @@ pub struct Budget {
 }
 
 /// A number of nodes, absolute or as a share of the pool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BudgetNodes {
     /// So many nodes.
     Count(u32),
@@ -34,11 +36,12 @@ pub enum BudgetNodes {
 }
 
 /// A share from 0 to 100 percent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "u8", into = "u8")]
 pub struct Percent(u8);
 
 /// A recurring stretch of time.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct BudgetWindow {
     /// When it opens.
     pub schedule: Schedule,
@@ -47,7 +50,7 @@ pub struct BudgetWindow {
 }
 
 /// All budgets of one pool, with what could not be understood of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BudgetList {
     budgets: Vec<Budget>,
     unreadable: Vec<BudgetError>,
@@ -138,6 +141,21 @@ impl Percent {
     fn ceil_of(self, total: u32) -> u32 {
         let share = (u64::from(total) * u64::from(self.0)).div_ceil(100);
         u32::try_from(share).expect("at most 100 percent of a u32 is a u32")
+    }
+}
+
+impl TryFrom<u8> for Percent {
+    type Error = BudgetError;
+
+    fn try_from(percent: u8) -> Result<Percent, BudgetError> {
+        Percent::new(percent)
+            .ok_or_else(|| BudgetError::Nodes { text: format!("{percent}%").into() })
+    }
+}
+
+impl From<Percent> for u8 {
+    fn from(percent: Percent) -> u8 {
+        percent.get()
     }
 }
 

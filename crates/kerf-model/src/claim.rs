@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::node_spec::NodeSpec;
 use crate::resources::ResourceList;
 
 /// The spec of one node, as it was stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeClaim {
     /// The name, unique in the cluster.
     pub name: String,

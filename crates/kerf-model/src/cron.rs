@@ -18,6 +18,7 @@ use std::str::FromStr;
 use crate::duration::GoDuration;
 use calendar::{Date, MINUTES_PER_HOUR, SECONDS_PER_DAY, SECONDS_PER_MINUTE};
 use field::{Field, ValueSet};
+use serde::{Deserialize, Serialize};
 
 pub use error::{CronError, CronField};
 
@@ -27,7 +28,8 @@ const SEARCH_YEARS: i64 = 5;
 const EVERY: &str = "@every ";
 
 /// When something recurs.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Schedule {
     text: Box<str>,
     recurrence: Recurrence,
@@ -167,6 +169,20 @@ impl Fields {
         }
         let hour = self.hour.first_from(from_hour + 1)?;
         Some(minute_of(hour, self.minute.first_from(0)?))
+    }
+}
+
+impl TryFrom<String> for Schedule {
+    type Error = CronError;
+
+    fn try_from(text: String) -> Result<Schedule, CronError> {
+        Schedule::parse(&text)
+    }
+}
+
+impl From<Schedule> for String {
+    fn from(schedule: Schedule) -> String {
+        schedule.text.into()
     }
 }
 

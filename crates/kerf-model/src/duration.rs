@@ -6,6 +6,7 @@ mod parse;
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use nillable::NillableDuration;
@@ -17,13 +18,16 @@ const NANOS_PER_MINUTE: u64 = 60 * NANOS_PER_SECOND;
 const NANOS_PER_HOUR: u64 = 60 * NANOS_PER_MINUTE;
 
 /// A signed length of time in nanoseconds, about ±292 years, read and printed as Go does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
 pub struct GoDuration {
     nanos: i64,
 }
 
 /// Why a text is not a duration.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum DurationError {
     /// The text is empty or only a sign.
     #[error("duration {text:?} has no number; expected something like 1h30m, 45s or 0")]

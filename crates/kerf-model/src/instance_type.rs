@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::price::Price;
 use crate::requirement::RequirementEntry;
 use crate::resources::ResourceList;
 
 /// A kind of machine, in words.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstanceType {
     /// The cloud's name for it.
     pub name: String,
@@ -22,7 +24,7 @@ pub struct InstanceType {
 }
 
 /// What of a machine is kept from pods.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overhead {
     /// For the kubelet and the container runtime.
     pub kube_reserved: ResourceList,
@@ -33,7 +35,7 @@ pub struct Overhead {
 }
 
 /// One way to buy a machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Offering {
     /// Zone and capacity type, and what else tells this offering from the others. Shared, because
     /// a cloud sells all its types in the same few ways.
@@ -51,7 +53,7 @@ pub struct Offering {
 }
 
 /// Capacity that was reserved beforehand.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reservation {
     /// The cloud's name for the reservation.
     pub id: String,

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::pod::Pod;
 use crate::resources::ResourceList;
 use crate::taint::Taint;
 
 /// A node with what runs on it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Node {
     /// The name; that of its claim until it has one of its own.
     pub name: String,
@@ -30,7 +32,7 @@ pub struct Node {
 }
 
 /// A pod that runs on a node.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BoundPod {
     /// The pod.
     pub pod: Pod,

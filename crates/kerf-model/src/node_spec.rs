@@ -1,11 +1,13 @@
 //! What a node is made of, wherever it is asked for: in a pool's template or in a claim.
 
+use serde::{Deserialize, Serialize};
+
 use crate::duration::{GoDuration, NillableDuration};
 use crate::requirement::RequirementEntry;
 use crate::taint::Taint;
 
 /// The wish for a node, in words.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeSpec {
     /// Constraints on the labels of the node.
     pub requirements: Vec<RequirementEntry>,
@@ -22,7 +24,7 @@ pub struct NodeSpec {
 }
 
 /// The name of a provider's settings object.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct NodeClassRef {
     /// Its API group, without a version.
     pub group: String,

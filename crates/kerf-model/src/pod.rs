@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::host_port::HostPort;
 use crate::requirement::RequirementEntry;
 use crate::requirements::PodPlacement;
@@ -11,7 +13,7 @@ use crate::selector::{LabelSelector, TermNamespaces};
 use crate::taint::Toleration;
 
 /// One pod.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pod {
     /// The name, unique in the namespace.
     pub name: String,
@@ -24,7 +26,7 @@ pub struct Pod {
 }
 
 /// Everything about a pod that decides where it may stand.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PodShape {
     /// The namespace.
     pub namespace: String,
@@ -51,7 +53,7 @@ pub struct PodShape {
 }
 
 /// How pods that match a selector spread over the domains of a label.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SpreadConstraint {
     /// The label whose values are the domains.
     pub topology_key: String,
@@ -72,7 +74,7 @@ pub struct SpreadConstraint {
 }
 
 /// Rules about nearness to other pods.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PodAffinity {
     /// Terms that must hold.
     pub required: Vec<PodAffinityTerm>,
@@ -81,7 +83,7 @@ pub struct PodAffinity {
 }
 
 /// The pods a rule speaks of, and how near is near.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PodAffinityTerm {
     /// The label that nodes near each other share.
     pub topology_key: String,
@@ -92,7 +94,7 @@ pub struct PodAffinityTerm {
 }
 
 /// A volume claimed from storage.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PodVolume {
     /// The claim, as `namespace/name`; a claim used twice is attached once.
     pub claim: String,

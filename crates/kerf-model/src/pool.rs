@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::budget::BudgetList;
 use crate::duration::NillableDuration;
 use crate::node_spec::NodeSpec;
@@ -11,7 +13,7 @@ use crate::resources::ResourceList;
 ///
 /// An empty map or list and an absent one mean the same to every decision and are one here. The
 /// public hash tells them apart, so it travels as a value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodePool {
     /// The name, unique in the cluster.
     pub name: String,
@@ -30,7 +32,7 @@ pub struct NodePool {
 }
 
 /// What decides how many nodes a pool has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Sizing {
     /// The pods do.
     Dynamic,
@@ -42,7 +44,7 @@ pub enum Sizing {
 }
 
 /// When the nodes of a pool may be disrupted, and how many at once.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Disruption {
     /// Which nodes consolidation may touch.
     pub policy: ConsolidationPolicy,
@@ -53,7 +55,9 @@ pub struct Disruption {
 }
 
 /// Which nodes consolidation may touch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub enum ConsolidationPolicy {
     /// Only nodes without pods that would have to move.
     WhenEmpty,
@@ -65,7 +69,7 @@ pub enum ConsolidationPolicy {
 }
 
 /// The shape of a pool's nodes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeTemplate {
     /// Labels every node gets.
     pub labels: BTreeMap<String, String>,

@@ -6,6 +6,7 @@ mod decimal;
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use adjustment::PriceAdjustment;
@@ -18,7 +19,10 @@ const MICRO_PLACES: u32 = 6;
 const PLACES_MIN: usize = 4;
 
 /// What a machine costs, in micro-dollars per hour.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
 pub struct Price {
     micros_per_hour: u64,
 }

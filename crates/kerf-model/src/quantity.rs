@@ -2,6 +2,7 @@
 
 mod parse;
 mod print;
+mod serial;
 
 use std::cmp::Ordering;
 use std::fmt;

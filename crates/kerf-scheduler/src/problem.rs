@@ -9,9 +9,10 @@ use kerf_model::node::Node;
 use kerf_model::pod::{Pod, PodShape};
 use kerf_model::pool::NodePool;
 use kerf_model::price::Price;
+use serde::{Deserialize, Serialize};
 
 /// A placement problem, in words.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Problem {
     /// Pods that need a place.
     pub pods: Vec<Pod>,
@@ -28,7 +29,7 @@ pub struct Problem {
 }
 
 /// A pool and the machines it can be made of.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pool {
     /// The pool. Only dynamic pools get new nodes.
     pub pool: Arc<NodePool>,
@@ -37,7 +38,7 @@ pub struct Pool {
 }
 
 /// How to decide.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Settings {
     /// Which labels may be used and which are well known.
     pub label_rules: LabelRules,
@@ -58,7 +59,7 @@ pub struct Settings {
 }
 
 /// Who puts the pods onto new nodes once they are up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Filling {
     /// Each pod goes where the plan has it.
     Planned,
@@ -68,7 +69,7 @@ pub enum Filling {
 }
 
 /// What to do with preferred affinities and spreads that are only wished for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PreferencePolicy {
     /// Treat them as required until they cannot be met.
     Respect,
@@ -77,7 +78,7 @@ pub enum PreferencePolicy {
 }
 
 /// What to do when fewer distinct values are left than a pool's `minValues` asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MinValuesPolicy {
     /// Do not make the node.
     Strict,

@@ -4,12 +4,13 @@ use kerf_model::pod::Pod;
 use kerf_model::price::Price;
 use kerf_model::requirement::RequirementEntry;
 use kerf_model::resources::ResourceList;
+use serde::{Deserialize, Serialize};
 
 use crate::problem::Problem;
 
 /// The answer to a [`Problem`](crate::Problem). Pods, nodes and pools are named by their index in
 /// the problem.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Solution {
     /// What goes onto nodes that exist, in the order of the nodes; nodes that get nothing are left
     /// out.
@@ -25,7 +26,7 @@ pub struct Solution {
 }
 
 /// Pods for a node that exists.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExistingPlacement {
     /// Which node.
     pub node: usize,
@@ -34,7 +35,7 @@ pub struct ExistingPlacement {
 }
 
 /// A node to add.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewNode {
     /// Which pool it comes from.
     pub pool: usize,
@@ -51,7 +52,7 @@ pub struct NewNode {
 }
 
 /// An instance type a new node may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TypeOption {
     /// Which of the pool's instance types.
     pub instance_type: usize,
@@ -62,7 +63,7 @@ pub struct TypeOption {
 }
 
 /// A pod without a place.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unplaced {
     /// Which pod.
     pub pod: usize,

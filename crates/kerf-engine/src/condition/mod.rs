@@ -8,14 +8,16 @@ pub use draft::{Dependent, Draft};
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::time::Time;
 
 /// The conditions of one object, in the order they are stored.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conditions(pub Vec<Condition>);
 
 /// One condition.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Condition {
     /// What it is about.
     pub kind: String,
@@ -32,7 +34,7 @@ pub struct Condition {
 }
 
 /// Whether a condition holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Status {
     /// It does.
     True,

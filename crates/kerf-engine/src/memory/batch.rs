@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kerf_model::pod::PodShape;
+use serde::{Deserialize, Serialize};
 
 use crate::time::Time;
 
 /// What calls for the next pass over waiting pods: a window that opens with the first call and
 /// closes when no new one has come for a while.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch {
     /// When the first call of the open window came.
     pub opened_at: Option<Time>,
@@ -37,7 +38,7 @@ pub struct Batch {
 }
 
 /// Questions about places that failed, one after the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PassFailure {
     /// How many in a row that could not be made smaller.
     pub failures: u32,
@@ -48,7 +49,7 @@ pub struct PassFailure {
 }
 
 /// When a pod that waits was first seen, and first judged.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wait {
     /// The identity of the pod.
     pub uid: Arc<str>,

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::notice::Notice;
 use crate::observed::Name;
 use crate::time::Time;
 
 /// A notice without an outcome.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenNotice {
     /// The notice.
     pub notice: Notice,

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use crate::observed::{Name, ShiftedZone};
 
 /// A zonal shift and the pools that were told of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedShift {
     /// The zone.
     pub zone: ShiftedZone,

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use kerf_model::claim::NodeClaim;
 use kerf_model::labels::well_known::{NODE_POOL, TERMINATION_FINALIZER};
 use kerf_model::resources::ResourceList;
+use serde::{Deserialize, Serialize};
 
 use super::{Meta, Name};
 use crate::condition::Conditions;
 use crate::time::Time;
 
 /// A claim with what was observed of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
     /// What all objects have.
     pub meta: Meta,
@@ -27,7 +28,7 @@ pub struct Claim {
 }
 
 /// What is known of a claim's instance and node.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClaimStatus {
     /// Its node.
     pub node_name: Option<Name>,

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use kerf_model::pod::PodShape;
+use serde::{Deserialize, Serialize};
 
 use super::{Meta, Name};
 
 /// A daemon set.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DaemonSet {
     /// What all objects have.
     pub meta: Meta,

@@ -21,12 +21,14 @@ pub use daemon_set::DaemonSet;
 pub use namespace::Namespace;
 pub use node::{Node, NodeProfile};
 pub use node_class::{NodeClass, Readiness};
-pub use pod::{DoNotDisrupt, Pod, PodKey, PodOwner, PodPhase, PodProfile};
+pub use pod::{DoNotDisrupt, NotAPodKey, Pod, PodKey, PodOwner, PodPhase, PodProfile};
 pub use pod_disruption_budget::PodDisruptionBudget;
 pub use pool::{Pool, PoolStatus};
 pub use shifted_zone::ShiftedZone;
 
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 use crate::time::Time;
 
@@ -34,11 +36,13 @@ use crate::time::Time;
 pub type Name = Arc<str>;
 
 /// The version an object was stored with; grows with every write.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Revision(pub u64);
 
 /// What all stored objects have.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meta {
     /// The name.
     pub name: Name,

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use kerf_model::resources::ResourceList;
 use kerf_model::taint::Taint;
+use serde::{Deserialize, Serialize};
 
 use super::Meta;
 use crate::condition::Conditions;
 
 /// A node, exactly as it was stored; what counts of it is decided in [`crate::world`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Node {
     /// What all objects have.
     pub meta: Meta,
@@ -39,7 +40,7 @@ pub struct Node {
 }
 
 /// What only those who watch want to know of a node; nothing is decided by it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeProfile {
     /// What it says of itself, without the messages.
     pub conditions: Conditions,

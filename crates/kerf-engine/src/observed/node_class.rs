@@ -1,11 +1,12 @@
 //! A provider's settings for nodes, as far as the engine cares.
 
 use kerf_model::node_spec::NodeClassRef;
+use serde::{Deserialize, Serialize};
 
 use super::Meta;
 
 /// A provider's settings object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeClass {
     /// What all objects have.
     pub meta: Meta,
@@ -16,7 +17,7 @@ pub struct NodeClass {
 }
 
 /// Whether nodes can be made with a node class.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Readiness {
     /// They can.
     Ready,

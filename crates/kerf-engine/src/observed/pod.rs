@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use kerf_model::pod::PodShape;
 use kerf_model::resources::ResourceList;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 use super::{Meta, Name};
 use crate::time::{Span, Time};
 
 /// Namespace and name of a pod.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct PodKey {
     /// The namespace.
     pub namespace: Name,
@@ -19,7 +22,7 @@ pub struct PodKey {
 }
 
 /// A pod.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pod {
     /// Namespace and name.
     pub key: PodKey,
@@ -53,7 +56,7 @@ pub struct Pod {
 }
 
 /// What only those who watch want to know of a pod; nothing is decided by it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PodProfile {
     /// The path of what owns it, if anything does.
     pub owner: String,
@@ -62,7 +65,7 @@ pub struct PodProfile {
 }
 
 /// Where a pod stands in its life.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PodPhase {
     /// The scheduler has not come to it yet.
     Unjudged,
@@ -86,7 +89,7 @@ pub enum PodPhase {
 }
 
 /// What keeps a pod, as far as it matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PodOwner {
     /// A daemon set: it goes down with its node.
     DaemonSet,
@@ -99,7 +102,7 @@ pub enum PodOwner {
 }
 
 /// What a pod's do-not-disrupt annotation says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DoNotDisrupt {
     /// Nothing.
     Absent,
@@ -135,6 +138,28 @@ impl Pod {
             DoNotDisrupt::Always => true,
             DoNotDisrupt::For(span) => self.started_at.is_none_or(|start| now < start + span),
         }
+    }
+}
+
+/// A text that names no pod.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0:?} is not namespace/name")]
+pub struct NotAPodKey(pub String);
+
+impl TryFrom<String> for PodKey {
+    type Error = NotAPodKey;
+
+    fn try_from(text: String) -> Result<Self, NotAPodKey> {
+        match text.split_once('/') {
+            Some((namespace, name)) => Ok(Self { namespace: namespace.into(), name: name.into() }),
+            None => Err(NotAPodKey(text)),
+        }
+    }
+}
+
+impl From<PodKey> for String {
+    fn from(key: PodKey) -> String {
+        key.to_string()
     }
 }
 

@@ -1,11 +1,12 @@
 //! PodDisruptionBudgets: which pods may leave now.
 
 use kerf_model::selector::LabelSelector;
+use serde::{Deserialize, Serialize};
 
 use super::{Meta, Name};
 
 /// A PodDisruptionBudget.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PodDisruptionBudget {
     /// What all objects have.
     pub meta: Meta,

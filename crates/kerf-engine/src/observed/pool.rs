@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use kerf_model::pool::NodePool;
 use kerf_model::resources::ResourceList;
+use serde::{Deserialize, Serialize};
 
 use super::Meta;
 use crate::condition::Conditions;
 
 /// A pool with what was observed of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pool {
     /// What all objects have.
     pub meta: Meta,
@@ -25,7 +26,7 @@ pub struct Pool {
 }
 
 /// What was last written about a pool.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PoolStatus {
     /// What its nodes have together.
     pub resources: ResourceList,

@@ -1,5 +1,6 @@
 //! Reading budgets as they stand in a pool.
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::{Budget, BudgetNodes, BudgetWindow, DisruptionReason, Percent, ReasonSet};
@@ -20,7 +21,7 @@ pub struct BudgetText<'a> {
 }
 
 /// Why a budget cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum BudgetError {
     /// `nodes` is neither a count nor a share.
     #[error("budget nodes {text:?} is neither a count such as 5 nor a share from 0% to 100%")]

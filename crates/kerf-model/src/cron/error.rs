@@ -2,12 +2,13 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::duration::DurationError;
 
 /// One of the five fields of a schedule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum CronField {
     /// The first field, 0–59.
     Minute,
@@ -22,7 +23,7 @@ pub enum CronField {
 }
 
 /// Why a text is not a schedule. Part texts are the list entry the mistake is in.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum CronError {
     /// There are not five fields.
     #[error(

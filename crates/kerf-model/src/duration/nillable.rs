@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use super::{DurationError, GoDuration};
 
 /// The word that switches a duration off.
@@ -12,7 +14,8 @@ const NEVER: &str = "Never";
 ///
 /// An absent field and `Never` mean the same; the default is therefore `Never`. Equality compares
 /// the text too: `60m` and `1h` last equally long but are not the same setting.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct NillableDuration {
     /// `None` is `Never`.
     written: Option<Written>,
@@ -57,6 +60,20 @@ impl From<GoDuration> for NillableDuration {
     fn from(duration: GoDuration) -> NillableDuration {
         let text = duration.to_string().into_boxed_str();
         NillableDuration { written: Some(Written { duration, text }) }
+    }
+}
+
+impl TryFrom<String> for NillableDuration {
+    type Error = DurationError;
+
+    fn try_from(text: String) -> Result<NillableDuration, DurationError> {
+        NillableDuration::parse(&text)
+    }
+}
+
+impl From<NillableDuration> for String {
+    fn from(duration: NillableDuration) -> String {
+        duration.as_str().to_owned()
     }
 }
 

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::{ProviderLabels, well_known};
 
 /// Rewrites keys, then values of the rewritten key. One step only: a rewrite is never rewritten.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Normalization {
     aliases: BTreeMap<String, String>,
     value_rewrites: BTreeMap<String, BTreeMap<String, String>>,

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::{Normalization, ProviderLabels, domain, well_known};
 use crate::vocabulary::{KeySet, Vocabulary};
 
 /// The label rules of one installation: the core's plus those of its clouds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabelRules {
     well_known: BTreeSet<String>,
     allowed: BTreeSet<String>,

@@ -1,5 +1,6 @@
 //! Requirements as they stand in pools, claims, overlays and pods.
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::{Operator, Requirement};
@@ -7,7 +8,7 @@ use crate::labels::Normalization;
 use crate::vocabulary::{KeyId, ValueSet, Vocabulary, parse_integer};
 
 /// One line of a requirement list, in words.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RequirementEntry {
     /// The label key as written.
     pub key: String,

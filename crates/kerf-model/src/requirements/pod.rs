@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::Requirements;
@@ -11,7 +12,7 @@ use crate::requirement::{BadBound, EntryProblem, Operator, RequirementEntry};
 use crate::vocabulary::Vocabulary;
 
 /// A pod's node selector and node affinity, in words.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PodPlacement {
     /// Labels the node must carry.
     pub node_selector: BTreeMap<String, String>,
@@ -20,7 +21,7 @@ pub struct PodPlacement {
 }
 
 /// Node affinity. A term is its match expressions; nothing else of a term counts here.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeAffinity {
     /// Alternatives of which one must hold. Only the first is read: whoever relaxes the pod drops
     /// it to try the next.
@@ -34,7 +35,7 @@ pub struct NodeAffinity {
 }
 
 /// A term that should hold.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreferredTerm {
     /// How much it matters, 1 to 100.
     pub weight: i32,

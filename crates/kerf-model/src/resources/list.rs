@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::quantity::Quantity;
 
 /// Quantities by resource name, in name order. A name that is absent stands for zero.
 ///
 /// Sums and differences out of [`Quantity`]'s range are held at its end: such an amount fits
 /// nowhere, which is the right answer for it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct ResourceList {
     quantities: BTreeMap<Box<str>, Quantity>,
 }

@@ -16,9 +16,11 @@ pub use namespaces::{Namespace, TermNamespaces};
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 /// A label selector as it stands in the API. An absent selector is `None` around it: it matches
 /// nothing, while an empty one matches everything.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct LabelSelector {
     /// Labels that must have exactly these values.
     pub match_labels: BTreeMap<String, String>,
@@ -27,7 +29,7 @@ pub struct LabelSelector {
 }
 
 /// One expression of a selector.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SelectorExpression {
     /// The label key.
     pub key: String,

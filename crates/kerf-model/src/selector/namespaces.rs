@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use super::{LabelSelector, LabelSet, Selector};
 use crate::vocabulary::Vocabulary;
 
 /// The namespaces part of a pod affinity term.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TermNamespaces {
     /// Namespaces by name.
     pub names: Vec<String>,

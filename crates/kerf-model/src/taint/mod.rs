@@ -16,10 +16,11 @@ pub use vocabulary::{TaintId, TaintSet, TaintVocabulary};
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// A mark on a node that pods must tolerate.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Taint {
     /// The key.
     pub key: String,
@@ -30,7 +31,7 @@ pub struct Taint {
 }
 
 /// What a taint does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum TaintEffect {
     /// Pods are not placed there.
     NoSchedule,

@@ -1,9 +1,11 @@
 //! Which taints a pod accepts.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Taint, TaintEffect};
 
 /// A pod's acceptance of some taints.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Toleration {
     /// The key; empty accepts every key.
     pub key: String,
@@ -16,7 +18,9 @@ pub struct Toleration {
 }
 
 /// How a toleration compares values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub enum TolerationOperator {
     /// The same value. Also what an omitted operator means.
     #[default]
