@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use kerf_model::pod::PodAffinityTerm;
 
 use crate::domain::Domain;
-use crate::facts::{Facts, Standing};
+use crate::facts::{Facts, PlacedPod};
 use crate::selecting::Selection;
 use crate::violation::{Rule, Violation};
 
@@ -41,7 +41,7 @@ pub(crate) fn check(facts: &Facts) -> Vec<Violation> {
     let needs = needs(facts);
     let mut found = Vec::new();
     for need in needs.iter().filter(|need| need.domain.is_none()) {
-        let carrier = &facts.standing[need.carrier];
+        let carrier = &facts.placed[need.carrier];
         let (place, key) = (facts.place_name(carrier.place), need.key);
         let sentence =
             format!("pod {} needs pods near, but {key} of {place} is open", carrier.name);
@@ -49,7 +49,7 @@ pub(crate) fn check(facts: &Facts) -> Vec<Violation> {
     }
     let (lonely, starts) = ground(facts, &needs);
     for need in lonely {
-        let carrier = &facts.standing[need.carrier];
+        let carrier = &facts.placed[need.carrier];
         let (place, key) = (facts.place_name(carrier.place), need.key);
         let sentence =
             format!("pod {} on {place} lacks a pod it needs near by {key}", carrier.name);
@@ -61,7 +61,7 @@ pub(crate) fn check(facts: &Facts) -> Vec<Violation> {
 
 fn needs<'a>(facts: &Facts<'a>) -> Vec<Need<'a>> {
     let mut needs = Vec::new();
-    for (position, carrier) in facts.standing.iter().enumerate() {
+    for (position, carrier) in facts.placed.iter().enumerate() {
         if carrier.pod.is_none() {
             continue;
         }
@@ -108,22 +108,22 @@ fn ground<'n, 'a>(
 /// known is reported elsewhere and counts as met.
 fn is_met(facts: &Facts, need: &Need, waiting: &BTreeSet<usize>) -> bool {
     let Some(domain) = &need.domain else { return true };
-    let candidates = facts.standing.iter().enumerate();
+    let candidates = facts.placed.iter().enumerate();
     let mut others =
         candidates.filter(|(other, _)| *other != need.carrier && !waiting.contains(other));
     others.any(|(_, other)| is_match_in(facts, need, other, domain))
 }
 
-fn is_match_in(facts: &Facts, need: &Need, other: &Standing, domain: &str) -> bool {
+fn is_match_in(facts: &Facts, need: &Need, other: &PlacedPod, domain: &str) -> bool {
     need.meant.means(other.shape)
         && Domain::of(facts, other.place, need.key).known() == Some(domain)
 }
 
 /// Whether the carrier matches its own term and no running pod does in any domain it may go to.
 fn may_start(facts: &Facts, need: &Need) -> bool {
-    let carrier = &facts.standing[need.carrier];
+    let carrier = &facts.placed[need.carrier];
     need.meant.means(carrier.shape)
-        && !facts.standing.iter().any(|other| {
+        && !facts.placed.iter().any(|other| {
             other.pod.is_none()
                 && need.meant.means(other.shape)
                 && Domain::of(facts, other.place, need.key)
@@ -135,7 +135,7 @@ fn may_start(facts: &Facts, need: &Need) -> bool {
 /// Whether every alternative of the carrier's node affinity allows the domain; if one does not, it
 /// may be the one the pod was placed by.
 fn may_go(facts: &Facts, need: &Need, domain: &str) -> bool {
-    let pod = facts.standing[need.carrier].pod.expect("needs are those of placed pods");
+    let pod = facts.placed[need.carrier].pod.expect("needs are those of placed pods");
     let key = facts.problem.settings.label_rules.normalization().key(need.key);
     let Some(key) = facts.vocabulary.find_key(key) else { return true };
     facts.pods[pod].iter().all(|term| term.get(key).has_text(domain, &facts.vocabulary))
@@ -152,7 +152,7 @@ fn scattered(facts: &Facts, needs: &[Need], starts: &[Start]) -> Vec<Violation> 
                 && could_join(facts, needs, one, other.domain)
                 && could_join(facts, needs, other, one.domain);
             if apart {
-                let name = |start: &Start| facts.standing[start.need.carrier].name;
+                let name = |start: &Start| facts.placed[start.need.carrier].name;
                 let sentence = format!(
                     "pods {} in {} and {} in {} each start by themselves what should be near by {}",
                     name(one),
@@ -173,7 +173,7 @@ fn could_join(facts: &Facts, needs: &[Need], start: &Start, elsewhere: &str) -> 
     let mut starters = needs.iter().filter(|need| {
         need.same_group(start.need)
             && need.domain.as_deref() == Some(start.domain)
-            && need.meant.means(facts.standing[need.carrier].shape)
+            && need.meant.means(facts.placed[need.carrier].shape)
     });
     starters.all(|need| may_go(facts, need, elsewhere))
 }
@@ -182,7 +182,7 @@ fn could_join(facts: &Facts, needs: &[Need], start: &Start, elsewhere: &str) -> 
 /// may have come first.
 fn has_outsider(facts: &Facts, start: &Start) -> bool {
     let (need, carrier) = (start.need, start.need.carrier);
-    facts.standing.iter().enumerate().any(|(position, other)| {
+    facts.placed.iter().enumerate().any(|(position, other)| {
         let terms = &other.shape.affinity.required;
         let carries = terms.iter().any(|term| {
             term.topology_key == need.key

@@ -3,7 +3,7 @@
 use kerf_model::pod::PodAffinityTerm;
 
 use crate::domain::Domain;
-use crate::facts::{Facts, Standing};
+use crate::facts::{Facts, PlacedPod};
 use crate::selecting::Selection;
 use crate::violation::{Rule, Violation};
 
@@ -11,7 +11,7 @@ use crate::violation::{Rule, Violation};
 /// not the answer's fault.
 pub(crate) fn check(facts: &Facts) -> Vec<Violation> {
     let mut found = Vec::new();
-    for (position, carrier) in facts.standing.iter().enumerate() {
+    for (position, carrier) in facts.placed.iter().enumerate() {
         for term in &carrier.shape.anti_affinity.required {
             for other in too_near(facts, position, term) {
                 let sentence = format!(
@@ -34,13 +34,13 @@ fn too_near<'f, 'a>(
     facts: &'f Facts<'a>,
     position: usize,
     term: &PodAffinityTerm,
-) -> Vec<&'f Standing<'a>> {
-    let carrier = &facts.standing[position];
+) -> Vec<&'f PlacedPod<'a>> {
+    let carrier = &facts.placed[position];
     let meant = Selection::of_term(term, &carrier.shape.namespace, facts.problem);
     let key = &term.topology_key;
     let domain = Domain::of(facts, carrier.place, key);
     let mut near = Vec::new();
-    for (other_position, other) in facts.standing.iter().enumerate() {
+    for (other_position, other) in facts.placed.iter().enumerate() {
         let both_run = carrier.pod.is_none() && other.pod.is_none();
         if other_position == position || both_run || !meant.means(other.shape) {
             continue;

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use kerf_model::price::Price;
 use kerf_model::resources::ResourceList;
-use kerf_scheduler::{NewNode, Problem, Solution};
+use kerf_scheduler::{NewNode, PlacementProblem, Solution};
 
 use crate::facts::Facts;
 use crate::violation::{Rule, Violation};
 
 /// What the answer names and the problem does not have.
-pub(crate) fn unknown_names(problem: &Problem, solution: &Solution) -> Vec<Violation> {
+pub(crate) fn unknown_names(problem: &PlacementProblem, solution: &Solution) -> Vec<Violation> {
     let mut unknown = Vec::new();
     let mut expect = |kind: &str, index: usize, count: usize| {
         if index >= count {
@@ -123,8 +123,8 @@ fn sums(solution: &Solution) -> Vec<Violation> {
 
 fn resource_claims(facts: &Facts) -> Vec<Violation> {
     let placed = facts.placed().filter(|(_, each)| each.shape.has_resource_claims);
-    let sentence = |(pod, standing): (usize, crate::facts::Standing)| {
-        let place = facts.place_name(standing.place);
+    let sentence = |(pod, placed): (usize, crate::facts::PlacedPod)| {
+        let place = facts.place_name(placed.place);
         format!("{} asks for devices, but is placed on {place}", facts.pod_name(pod))
     };
     placed.map(|each| Violation::new(Rule::ResourceClaims, sentence(each))).collect()

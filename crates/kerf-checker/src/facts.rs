@@ -6,11 +6,11 @@ use kerf_model::pod::PodShape;
 use kerf_model::requirement::{Operator, Requirement, RequirementEntry};
 use kerf_model::requirements::{PodPlacement, Requirements};
 use kerf_model::vocabulary::{KeySet, Vocabulary};
-use kerf_scheduler::{Pool, Problem, Solution};
+use kerf_scheduler::{PlacementProblem, PoolWithTypes, Solution};
 
 /// Everything the rules look at.
 pub(crate) struct Facts<'a> {
-    pub(crate) problem: &'a Problem,
+    pub(crate) problem: &'a PlacementProblem,
     pub(crate) solution: &'a Solution,
     pub(crate) vocabulary: Vocabulary,
     /// Keys a new node may leave open.
@@ -30,7 +30,7 @@ pub(crate) struct Facts<'a> {
     /// For each new node, what it and its pool say of its labels.
     pub(crate) new_nodes: Vec<Requirements>,
     /// Every pod with a place: those that run and those that are to.
-    pub(crate) standing: Vec<Standing<'a>>,
+    pub(crate) placed: Vec<PlacedPod<'a>>,
 }
 
 /// Requirements of which one must hold.
@@ -53,7 +53,7 @@ pub(crate) struct TypeFacts {
 
 /// A pod with a place.
 #[derive(Clone, Copy)]
-pub(crate) struct Standing<'a> {
+pub(crate) struct PlacedPod<'a> {
     pub(crate) name: &'a str,
     pub(crate) shape: &'a PodShape,
     pub(crate) place: Place,
@@ -72,7 +72,7 @@ pub(crate) enum Place {
 
 impl<'a> Facts<'a> {
     /// Reads both; every index in the answer must be known to exist.
-    pub(crate) fn read(problem: &'a Problem, solution: &'a Solution) -> Self {
+    pub(crate) fn read(problem: &'a PlacementProblem, solution: &'a Solution) -> Self {
         let mut reader = Reader { problem, vocabulary: Vocabulary::new() };
         let pods = problem.pods.iter().map(|pod| reader.placement(&pod.shape.placement)).collect();
         let volumes = problem.pods.iter().map(|pod| reader.volumes(&pod.shape)).collect();
@@ -87,7 +87,7 @@ impl<'a> Facts<'a> {
             requirements.narrow(&pools[node.pool].template, &reader.vocabulary);
         }
         let well_known = problem.settings.label_rules.well_known_ids(&mut reader.vocabulary);
-        let (vocabulary, standing) = (reader.vocabulary, standing(problem, solution));
+        let (vocabulary, placed) = (reader.vocabulary, placed(problem, solution));
         Self {
             problem,
             solution,
@@ -100,13 +100,13 @@ impl<'a> Facts<'a> {
             pools,
             own_requirements,
             new_nodes,
-            standing,
+            placed,
         }
     }
 
     /// The pods that the answer gives a place, with their index in the problem.
-    pub(crate) fn placed(&self) -> impl Iterator<Item = (usize, Standing<'a>)> {
-        self.standing.iter().filter_map(|each| Some((each.pod?, *each)))
+    pub(crate) fn placed(&self) -> impl Iterator<Item = (usize, PlacedPod<'a>)> {
+        self.placed.iter().filter_map(|each| Some((each.pod?, *each)))
     }
 
     /// How sentences name a place.
@@ -127,12 +127,12 @@ impl<'a> Facts<'a> {
     }
 }
 
-fn standing<'a>(problem: &'a Problem, solution: &'a Solution) -> Vec<Standing<'a>> {
-    let mut standing = Vec::new();
+fn placed<'a>(problem: &'a PlacementProblem, solution: &'a Solution) -> Vec<PlacedPod<'a>> {
+    let mut placed = Vec::new();
     for (index, node) in problem.nodes.iter().enumerate() {
         for bound in node.pods.iter().filter(|bound| !bound.is_leaving) {
             let (name, shape) = (bound.pod.name.as_str(), &*bound.pod.shape);
-            standing.push(Standing { name, shape, place: Place::Existing(index), pod: None });
+            placed.push(PlacedPod { name, shape, place: Place::Existing(index), pod: None });
         }
     }
     let existing = solution.existing.iter().map(|each| (Place::Existing(each.node), &each.pods));
@@ -141,14 +141,14 @@ fn standing<'a>(problem: &'a Problem, solution: &'a Solution) -> Vec<Standing<'a
     for (place, pods) in existing.chain(new) {
         for &index in pods {
             let pod = &problem.pods[index];
-            standing.push(Standing { name: &pod.name, shape: &pod.shape, place, pod: Some(index) });
+            placed.push(PlacedPod { name: &pod.name, shape: &pod.shape, place, pod: Some(index) });
         }
     }
-    standing
+    placed
 }
 
 struct Reader<'a> {
-    problem: &'a Problem,
+    problem: &'a PlacementProblem,
     vocabulary: Vocabulary,
 }
 
@@ -220,7 +220,7 @@ impl Reader<'_> {
         requirements
     }
 
-    fn pool(&mut self, pool: &Pool) -> PoolFacts {
+    fn pool(&mut self, pool: &PoolWithTypes) -> PoolFacts {
         let template = &pool.pool.template;
         let class = &template.spec.node_class;
         let class_key = node_class_key(&class.group, &class.kind);

@@ -3,12 +3,12 @@
 use kerf_model::host_port::HostPort;
 use kerf_model::pod::PodShape;
 
-use crate::facts::{Facts, Place, Standing};
+use crate::facts::{Facts, Place, PlacedPod};
 use crate::violation::{Rule, Violation};
 
 /// Clashes between the placed pods of one place, and of those with the ones that are there anyway.
 pub(crate) fn clashes(facts: &Facts, place: Place, anyway: &[(&str, &PodShape)]) -> Vec<Violation> {
-    let there: Vec<Standing> =
+    let there: Vec<PlacedPod> =
         facts.placed().map(|(_, each)| each).filter(|each| each.place == place).collect();
     let mut found = Vec::new();
     for (position, one) in there.iter().enumerate() {

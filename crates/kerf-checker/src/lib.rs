@@ -13,8 +13,8 @@
 //!                                    └───────► check ◄──────┘ ──► Vec<Violation>
 //! ```
 //!
-//! The rules, one module each: [`Rule`] lists them. Wishes (preferred affinities, spreads that need
-//! not hold, `PreferNoSchedule` taints) never break one.
+//! The rules, one module each: [`Rule`] lists them. Preferences (preferred affinities, spreads that
+//! need not hold, `PreferNoSchedule` taints) never break one.
 
 mod affinity;
 mod anti_affinity;
@@ -37,13 +37,13 @@ mod violation;
 pub use random::{Size, random_problem};
 pub use violation::{Rule, Violation};
 
-use kerf_scheduler::{Problem, Solution};
+use kerf_scheduler::{PlacementProblem, Solution};
 
 /// Every rule the answer breaks; empty if it is legal.
 ///
 /// An answer that names things the problem does not have is judged by its bookkeeping alone.
 #[must_use]
-pub fn check(problem: &Problem, solution: &Solution) -> Vec<Violation> {
+pub fn check(problem: &PlacementProblem, solution: &Solution) -> Vec<Violation> {
     let unknown = bookkeeping::unknown_names(problem, solution);
     if !unknown.is_empty() {
         return unknown;

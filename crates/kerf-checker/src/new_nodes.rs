@@ -28,11 +28,11 @@ fn check_pool(facts: &Facts, index: usize) -> Vec<Violation> {
     let mut found = Vec::new();
     if pool.sizing != Sizing::Dynamic {
         let sentence = format!("{name} is not to be: the size of its pool is fixed");
-        found.push(Violation::new(Rule::Pool, sentence));
+        found.push(Violation::new(Rule::PoolWithTypes, sentence));
     }
     for key in wider_than_pool(facts, index) {
         let sentence = format!("{name} does not keep to what its pool asks of {key}");
-        found.push(Violation::new(Rule::Pool, sentence));
+        found.push(Violation::new(Rule::PoolWithTypes, sentence));
     }
     for &pod in &node.pods {
         if let Some(taint) = repelled_by(&pool.template.spec.taints, &facts.problem.pods[pod].shape)

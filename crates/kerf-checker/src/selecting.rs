@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kerf_model::pod::{PodAffinityTerm, PodShape};
 use kerf_model::selector::{LabelSelector, SelectorExpression};
-use kerf_scheduler::Problem;
+use kerf_scheduler::PlacementProblem;
 
 /// The pods a rule means.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,11 @@ pub(crate) struct Selection {
 
 impl Selection {
     /// The pods an affinity term of a pod in `own_namespace` means.
-    pub(crate) fn of_term(term: &PodAffinityTerm, own_namespace: &str, problem: &Problem) -> Self {
+    pub(crate) fn of_term(
+        term: &PodAffinityTerm,
+        own_namespace: &str,
+        problem: &PlacementProblem,
+    ) -> Self {
         let said = &term.namespaces;
         let mut namespaces: BTreeSet<String> = said.names.iter().cloned().collect();
         if said.names.is_empty() && said.selector.is_none() {

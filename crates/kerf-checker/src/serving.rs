@@ -9,7 +9,8 @@ use kerf_model::vocabulary::{KeySet, Vocabulary};
 
 use crate::facts::{Alternatives, Facts};
 
-/// The first taint that keeps the pod away. `PreferNoSchedule` is a wish and keeps nobody away.
+/// The first taint that keeps the pod away. `PreferNoSchedule` is a preference and keeps nobody
+/// away.
 pub(crate) fn repelled_by<'a>(taints: &'a [Taint], shape: &PodShape) -> Option<&'a Taint> {
     let hard = taints.iter().filter(|taint| taint.effect != TaintEffect::PreferNoSchedule);
     untolerated(hard, &shape.tolerations).next()

@@ -13,7 +13,7 @@ use kerf_model::requirements::PodPlacement;
 use kerf_model::taint::Toleration;
 
 use crate::domain::Domain;
-use crate::facts::{Facts, Place, Standing};
+use crate::facts::{Facts, Place, PlacedPod};
 use crate::selecting::Selection;
 use crate::serving::{node_serves, repelled_by};
 use crate::spread_domains::emptiest;
@@ -26,7 +26,7 @@ pub(crate) struct Group<'a> {
     /// The topology key in the spelling in use.
     pub(crate) key: String,
     pub(crate) meant: Selection,
-    pub(crate) carriers: Vec<Standing<'a>>,
+    pub(crate) carriers: Vec<PlacedPod<'a>>,
 }
 
 /// What makes two spreads one: the constraint with the pod's own values, and the nodes that count.
@@ -70,7 +70,7 @@ fn identity<'a>(shape: &'a PodShape, spread: &SpreadConstraint) -> Identity<'a> 
     }
 }
 
-fn group<'a>(facts: &Facts, identity: Identity<'a>, first: Standing<'a>) -> Group<'a> {
+fn group<'a>(facts: &Facts, identity: Identity<'a>, first: PlacedPod<'a>) -> Group<'a> {
     let constraint = identity.constraint.clone();
     let normalization = facts.problem.settings.label_rules.normalization();
     let key = normalization.key(&constraint.topology_key).to_owned();
@@ -100,7 +100,7 @@ impl Count {
 fn check_group(facts: &Facts, group: &Group) -> Vec<Violation> {
     let counts = counts(facts, group);
     let mut found = Vec::new();
-    let mut by_domain: BTreeMap<String, Vec<&Standing>> = BTreeMap::new();
+    let mut by_domain: BTreeMap<String, Vec<&PlacedPod>> = BTreeMap::new();
     for carrier in &group.carriers {
         match Domain::of(facts, carrier.place, &group.key).known() {
             Some(domain) => by_domain.entry(domain.to_owned()).or_default().push(carrier),
@@ -123,11 +123,11 @@ fn check_domain(
     group: &Group,
     counts: &BTreeMap<String, Count>,
     domain: &str,
-    carriers: &[&Standing],
+    carriers: &[&PlacedPod],
 ) -> Vec<Violation> {
     let none = Count::default();
     let count = counts.get(domain).unwrap_or(&none);
-    let (selected, unselected): (Vec<&Standing>, Vec<&Standing>) =
+    let (selected, unselected): (Vec<&PlacedPod>, Vec<&PlacedPod>) =
         carriers.iter().partition(|carrier| group.meant.means(carrier.shape));
     let mut found = Vec::new();
     for (bound, reached) in
@@ -154,15 +154,15 @@ fn check_domain(
 
 fn counts(facts: &Facts, group: &Group) -> BTreeMap<String, Count> {
     let mut counts: BTreeMap<String, Count> = BTreeMap::new();
-    for standing in &facts.standing {
-        if !group.meant.means(standing.shape) || !node_counts(facts, group, standing.place) {
+    for placed in &facts.placed {
+        if !group.meant.means(placed.shape) || !node_counts(facts, group, placed.place) {
             continue;
         }
-        let domain = Domain::of(facts, standing.place, &group.key);
+        let domain = Domain::of(facts, placed.place, &group.key);
         let Some(domain) = domain.known() else { continue };
         let count = counts.entry(domain.to_owned()).or_default();
-        let carries = group.carriers.iter().any(|carrier| carrier.pod == standing.pod);
-        match standing.pod {
+        let carries = group.carriers.iter().any(|carrier| carrier.pod == placed.pod);
+        match placed.pod {
             None => count.running += 1,
             Some(_) if carries => count.carriers += 1,
             Some(_) => count.others += 1,

@@ -7,7 +7,7 @@ use kerf_model::requirement::Requirement;
 use kerf_model::vocabulary::KeyId;
 
 use crate::domain::Domain;
-use crate::facts::{Facts, Place, Standing};
+use crate::facts::{Facts, Place, PlacedPod};
 use crate::serving::repelled_by;
 use crate::spread::{Count, Group, is_by_host, node_counts};
 
@@ -17,7 +17,7 @@ pub(crate) fn emptiest(
     facts: &Facts,
     group: &Group,
     counts: &BTreeMap<String, Count>,
-    carrier: &Standing,
+    carrier: &PlacedPod,
 ) -> u32 {
     let Some(key) = facts.vocabulary.find_key(&group.key).filter(|_| !is_by_host(group)) else {
         // There is always a host that does not exist yet.
@@ -42,7 +42,7 @@ pub(crate) fn emptiest(
 }
 
 /// Every value of the key that nodes have, or that pools could give to new ones.
-fn universe(facts: &Facts, group: &Group, carrier: &Standing, key: KeyId) -> BTreeSet<String> {
+fn universe(facts: &Facts, group: &Group, carrier: &PlacedPod, key: KeyId) -> BTreeSet<String> {
     let mut known = BTreeSet::new();
     for node in 0..facts.nodes.len() {
         let place = Place::Existing(node);

@@ -31,7 +31,7 @@ pub enum Rule {
     /// Volumes can be reached and attached.
     Volumes,
     /// New nodes keep to their pool's requirements, and only dynamic pools get any.
-    Pool,
+    PoolWithTypes,
     /// Every instance type a new node may be can serve it.
     InstanceTypes,
     /// Enough distinct values stay possible.

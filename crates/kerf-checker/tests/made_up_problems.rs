@@ -7,11 +7,11 @@ use kerf_model::pod::PodShape;
 use kerf_model::pool::Sizing;
 use kerf_model::price::Price;
 use kerf_model::requirement::Operator;
-use kerf_scheduler::{ExistingPlacement, NewNode, Problem, Solution, TypeOption};
+use kerf_scheduler::{ExistingPlacement, NewNode, PlacementProblem, Solution, TypeOption};
 
 const SEEDS: u64 = 300;
 
-fn problems() -> impl Iterator<Item = Problem> {
+fn problems() -> impl Iterator<Item = PlacementProblem> {
     let size = Size { reservations: true, ..Size::MEDIUM };
     (0..SEEDS).map(move |seed| random_problem(seed, &size))
 }
@@ -39,17 +39,18 @@ fn problems_are_no_larger_than_asked_for() {
 #[test]
 fn pools_come_in_the_order_in_which_they_are_tried() {
     for problem in problems() {
-        let order = |pool: &kerf_scheduler::Pool| (pool.pool.weight, pool.pool.name.clone());
+        let order =
+            |pool: &kerf_scheduler::PoolWithTypes| (pool.pool.weight, pool.pool.name.clone());
         assert!(problem.pools.is_sorted_by(|left, right| order(left) > order(right)));
     }
 }
 
 /// A thing a problem may have, and how to see it.
-type Trait = (&'static str, fn(&Problem) -> bool);
+type Trait = (&'static str, fn(&PlacementProblem) -> bool);
 
 #[test]
 fn everything_nasty_occurs() {
-    fn any_pod(problem: &Problem, has: fn(&PodShape) -> bool) -> bool {
+    fn any_pod(problem: &PlacementProblem, has: fn(&PodShape) -> bool) -> bool {
         problem.pods.iter().any(|pod| has(&pod.shape))
     }
     let traits: [Trait; 16] = [
@@ -91,7 +92,7 @@ fn everything_nasty_occurs() {
 }
 
 /// Deals the pods out in turn, looking at nothing.
-fn blind(problem: &Problem) -> Solution {
+fn blind(problem: &PlacementProblem) -> Solution {
     let mut solution = Solution::default();
     let places = problem.nodes.len() + problem.pools.len();
     for place in 0..places {
@@ -116,7 +117,7 @@ fn blind(problem: &Problem) -> Solution {
     solution
 }
 
-fn options(problem: &Problem, pool: usize) -> Vec<TypeOption> {
+fn options(problem: &PlacementProblem, pool: usize) -> Vec<TypeOption> {
     let types = problem.pools[pool].instance_types.iter().enumerate();
     let option = |(instance_type, each): (usize, &kerf_model::instance_type::InstanceType)| {
         let last = each.offerings.len() - 1;
@@ -141,7 +142,7 @@ fn pods_dealt_out_blindly_break_every_rule() {
         Rule::Resources,
         Rule::HostPorts,
         Rule::Volumes,
-        Rule::Pool,
+        Rule::PoolWithTypes,
         Rule::InstanceTypes,
         Rule::MinValues,
         Rule::Limits,

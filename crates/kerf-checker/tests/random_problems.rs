@@ -9,12 +9,12 @@ use kerf_checker::{Size, check, random_problem};
 use kerf_model::labels::well_known;
 use kerf_model::node::Node;
 use kerf_model::quantity::Quantity;
-use kerf_scheduler::{Problem, Solution, solve};
+use kerf_scheduler::{PlacementProblem, Solution, solve};
 
 mod seeds;
 
 /// Tries every seed with one of the sizes; `complaint` says what is wrong with its problem.
-fn for_every_problem(complaint: impl Fn(&Problem) -> Option<String>) {
+fn for_every_problem(complaint: impl Fn(&PlacementProblem) -> Option<String>) {
     let reserving = Size { reservations: true, ..Size::SMALL };
     let sizes = [("small", Size::SMALL), ("medium", Size::MEDIUM), ("reserving", reserving)];
     seeds::for_every_seed(|seed| {
@@ -50,7 +50,7 @@ fn the_same_problem_has_the_same_answer() {
 fn a_problem_read_back_from_json_is_the_same_problem() {
     for_every_problem(|problem| {
         let text = serde_json::to_string(problem).expect("a problem has a serialised form");
-        let back: Problem = serde_json::from_str(&text).expect("and is read back");
+        let back: PlacementProblem = serde_json::from_str(&text).expect("and is read back");
         let again = serde_json::to_string(&back).expect("a problem has a serialised form");
         if text != again {
             return Some("written differently".to_owned());
@@ -86,10 +86,10 @@ fn an_empty_node_more_never_leaves_more_pods_without_a_place() {
     });
 }
 
-/// The problem without required affinities and pool limits. A pod that others need near may be drawn
-/// to the empty node, where they cannot follow; and which pods a limited fleet leaves out depends
-/// on how it is cut. Neither is a mistake.
-fn without_scarcity(problem: &Problem) -> Problem {
+/// The problem without required affinities and pool limits. A pod that others need near may be
+/// drawn to the empty node, where they cannot follow; and which pods a limited fleet leaves out
+/// depends on how it is cut. Neither is a mistake.
+fn without_scarcity(problem: &PlacementProblem) -> PlacementProblem {
     let mut problem = problem.clone();
     for pod in &mut problem.pods {
         Arc::make_mut(&mut pod.shape).affinity.required.clear();
@@ -101,7 +101,7 @@ fn without_scarcity(problem: &Problem) -> Problem {
 }
 
 /// The problem with a large stranger. It has no zone, so that no spread gets a new domain to fill.
-fn with_empty_node(problem: &Problem) -> Problem {
+fn with_empty_node(problem: &PlacementProblem) -> PlacementProblem {
     let name = "empty".to_owned();
     let amounts = [("cpu", 32), ("memory", 128 << 30), ("pods", 50)];
     let amounts = amounts.map(|(name, count)| (name, Quantity::from_int(count)));

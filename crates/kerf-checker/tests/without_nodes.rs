@@ -5,12 +5,12 @@
 //! start. A failure names its seed.
 
 use kerf_checker::{Size, check, random_problem};
-use kerf_scheduler::{Cluster, Problem, Solution, Without, solve};
+use kerf_scheduler::{PlacementProblem, PreparedCluster, Solution, WhatIf, solve};
 
 mod seeds;
 
 /// Every node with an odd index, or the first, or all.
-fn sets_of_nodes(problem: &Problem) -> Vec<Vec<usize>> {
+fn sets_of_nodes(problem: &PlacementProblem) -> Vec<Vec<usize>> {
     let all: Vec<usize> = (0..problem.nodes.len()).collect();
     let odd = all.iter().copied().filter(|node| node % 2 == 1).collect();
     let first = all.iter().copied().take(1).collect();
@@ -18,7 +18,11 @@ fn sets_of_nodes(problem: &Problem) -> Vec<Vec<usize>> {
 }
 
 /// The cluster without the nodes, their pods waiting after the others.
-fn written_without(problem: &Problem, gone: &[usize], answer: &Without) -> Problem {
+fn written_without(
+    problem: &PlacementProblem,
+    gone: &[usize],
+    answer: &WhatIf,
+) -> PlacementProblem {
     let mut written = problem.clone();
     let displaced = answer.displaced.iter().map(|displaced| displaced.of(problem).clone());
     written.pods.extend(displaced);
@@ -28,7 +32,7 @@ fn written_without(problem: &Problem, gone: &[usize], answer: &Without) -> Probl
 }
 
 /// The answer in the words of the cluster without the nodes.
-fn renumbered(answer: &Without, gone: &[usize]) -> Solution {
+fn renumbered(answer: &WhatIf, gone: &[usize]) -> Solution {
     let mut solution = answer.solution.clone();
     for placement in &mut solution.existing {
         placement.node -= gone.iter().filter(|node| **node < placement.node).count();
@@ -42,7 +46,7 @@ fn a_cluster_without_some_nodes_is_answered_as_if_it_never_had_them() {
     seeds::for_every_seed(|seed| {
         let size = [Size::SMALL, Size::MEDIUM, reserving][(seed % 3) as usize];
         let problem = random_problem(seed, &size);
-        let cluster = Cluster::read(&problem);
+        let cluster = PreparedCluster::read(&problem);
         let mut complaints = Vec::new();
         for gone in sets_of_nodes(&problem) {
             let answer = cluster.without(&gone);
@@ -51,8 +55,8 @@ fn a_cluster_without_some_nodes_is_answered_as_if_it_never_had_them() {
             let found = check(&written, &solution);
             complaints.extend(found.iter().map(|each| format!("\n    without {gone:?}: {each}")));
             let fresh = solve(&written);
-            // Who is left out where room is scarce may depend on the order in which names were met;
-            // where there is room for everybody, nothing does.
+            // Who is left out where headroom is scarce may depend on the order in which names were
+            // met; where there is headroom for everybody, nothing does.
             if fresh.unplaced.is_empty()
                 && (!solution.unplaced.is_empty() || fresh.price != solution.price)
             {
@@ -68,18 +72,18 @@ fn a_cluster_without_some_nodes_is_answered_as_if_it_never_had_them() {
 }
 
 #[test]
-fn questions_do_not_change_each_other_whatever_their_order_and_thread() {
+fn what_ifs_do_not_change_each_other_whatever_their_order_and_thread() {
     seeds::for_every_seed(|seed| {
         let problem = random_problem(seed, &Size::SMALL);
         let sets = sets_of_nodes(&problem);
-        let alone: Vec<Without> =
-            sets.iter().map(|gone| Cluster::read(&problem).without(gone)).collect();
-        let cluster = Cluster::read(&problem);
+        let alone: Vec<WhatIf> =
+            sets.iter().map(|gone| PreparedCluster::read(&problem).without(gone)).collect();
+        let cluster = PreparedCluster::read(&problem);
         let together = std::thread::scope(|scope| {
             let threads = sets.iter().rev().map(|gone| scope.spawn(|| cluster.without(gone)));
             let threads: Vec<_> = threads.collect();
             let answers = threads.into_iter().map(|thread| thread.join().expect("no panic"));
-            answers.rev().collect::<Vec<Without>>()
+            answers.rev().collect::<Vec<WhatIf>>()
         });
         (alone != together).then(|| "another answer beside other questions".to_owned())
     });

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use kerf_model::claim::NodeClaim;
 use kerf_model::labels::well_known::TERMINATION_FINALIZER;
 use kerf_model::taint::Taint;
-use kerf_scheduler::Problem;
+use kerf_scheduler::PlacementProblem;
 use serde::{Deserialize, Serialize};
 
 use crate::observed::{Claim, ClaimStatus, Name, PodKey, PoolStatus, Revision};
@@ -164,7 +164,7 @@ pub enum ActionKind {
     /// List the cloud's instances that belong to this cluster. → `Instances`
     ListInstances,
     /// Solve a placement problem. → `Solved`
-    Solve(Arc<Problem>),
+    Solve(Arc<PlacementProblem>),
 }
 
 /// A claim to be stored. It carries Kerf's finalizer from the first moment.

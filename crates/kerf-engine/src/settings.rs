@@ -1,6 +1,6 @@
 //! How the engine decides; set once at the start.
 
-use kerf_scheduler::{Filling, Settings as SchedulerSettings};
+use kerf_scheduler::{Binder, SchedulerSettings};
 use serde::{Deserialize, Serialize};
 
 use crate::time::Span;
@@ -29,7 +29,10 @@ impl Default for Settings {
             batch_max: Span::from_seconds(10),
             batch_idle: Span::from_seconds(1),
             // Pods are bound by the cluster's scheduler, which does not know the plan.
-            scheduler: SchedulerSettings { filling: Filling::Free, ..SchedulerSettings::default() },
+            scheduler: SchedulerSettings {
+                binder: Binder::KubeScheduler,
+                ..SchedulerSettings::default()
+            },
             node_class_kinds: Vec::new(),
             termination_grace_default: None,
             registration_within: Span::from_minutes(15),

@@ -5,7 +5,7 @@ mod printed;
 use std::sync::Arc;
 
 use kerf_kube::{Cluster, Intake};
-use kerf_scheduler::{Problem, Settings};
+use kerf_scheduler::{PlacementProblem, SchedulerSettings};
 use printed::yaml;
 use serde_json::Value;
 
@@ -26,13 +26,13 @@ fn cluster(documents: &str) -> (Cluster, Vec<String>) {
 fn posed(documents: &str) -> String {
     let (cluster, said) = cluster(documents);
     assert!(said.is_empty(), "{said:?}");
-    match cluster.assemble(Vec::new(), Settings::default()) {
+    match cluster.assemble(Vec::new(), SchedulerSettings::default()) {
         Err(problems) => {
             let line = |it: &kerf_kube::SourcedProblem| format!("! {} {}", it.source, it.problem);
             problems.iter().map(line).collect::<Vec<_>>().join("\n")
         }
         Ok(assembly) => {
-            let Problem { pods, nodes, daemons, .. } = &assembly.problem;
+            let PlacementProblem { pods, nodes, daemons, .. } = &assembly.problem;
             let mut lines: Vec<String> = pods
                 .iter()
                 .map(|pod| format!("place {}/{}", pod.shape.namespace, pod.name))
@@ -130,7 +130,7 @@ metadata: {name: d}
 spec: {replicas: 3, selector: {}, template: {}}
 ",
     );
-    let assembly = cluster.assemble(Vec::new(), Settings::default()).expect("readable");
+    let assembly = cluster.assemble(Vec::new(), SchedulerSettings::default()).expect("readable");
     let pods = &assembly.problem.pods;
     assert!(pods.iter().all(|pod| Arc::ptr_eq(&pod.shape, &pods[0].shape)));
     assert_eq!(pods.len(), 3);
@@ -291,7 +291,7 @@ metadata:
 spec: {nodeName: elsewhere, containers: [{name: a, resources: {requests: {cpu: 200m}}}]}
 ",
     );
-    let assembly = cluster.assemble(Vec::new(), Settings::default()).expect("readable");
+    let assembly = cluster.assemble(Vec::new(), SchedulerSettings::default()).expect("readable");
     let [daemon] = assembly.problem.daemons.as_slice() else { panic!("one daemon set") };
     assert_eq!(printed::shape(daemon), "default\nneeds cpu=300m pods=1\non a=b");
 }
@@ -355,7 +355,7 @@ provisioner: ebs.csi.aws.com
 volumeBindingMode: WaitForFirstConsumer
 ",
     );
-    let assembly = cluster.assemble(Vec::new(), Settings::default()).expect("readable");
+    let assembly = cluster.assemble(Vec::new(), SchedulerSettings::default()).expect("readable");
     let volumes: Vec<_> = assembly
         .problem
         .pods
@@ -377,7 +377,7 @@ fn namespaces_carry_their_names_as_labels_whether_given_or_not() {
 {apiVersion: v1, kind: Pod, metadata: {name: p, namespace: b}, spec: {containers: []}}
 ",
     );
-    let assembly = cluster.assemble(Vec::new(), Settings::default()).expect("readable");
+    let assembly = cluster.assemble(Vec::new(), SchedulerSettings::default()).expect("readable");
     let labels: Vec<_> = assembly
         .problem
         .namespaces
@@ -484,6 +484,6 @@ fn every_kind_is_read_even_from_next_to_nothing() {
         let (cluster, said) = cluster(&manifest);
         assert!(said.is_empty(), "{kind}: {said:?}");
         assert_ne!(cluster, Cluster::default(), "{kind} left no trace");
-        cluster.assemble(Vec::new(), Settings::default()).expect(kind);
+        cluster.assemble(Vec::new(), SchedulerSettings::default()).expect(kind);
     }
 }

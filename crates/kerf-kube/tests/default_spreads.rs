@@ -3,7 +3,7 @@
 mod printed;
 
 use kerf_kube::{Cluster, SchedulerConfig};
-use kerf_scheduler::Settings;
+use kerf_scheduler::SchedulerSettings;
 use printed::yaml;
 use serde_json::Value;
 
@@ -25,7 +25,8 @@ fn spreads(scheduler_config: &str, documents: &str) -> String {
     for (source, text) in documents.trim().split("\n---\n").enumerate() {
         cluster.add(source, yaml::<Value>(text)).expect("a good object");
     }
-    let assembly = cluster.assemble(Vec::new(), Settings::default()).expect("good objects");
+    let assembly =
+        cluster.assemble(Vec::new(), SchedulerSettings::default()).expect("good objects");
     let pods = assembly.problem.pods.iter();
     let line = |pod: &kerf_model::pod::Pod| {
         let spreads: Vec<_> = pod.shape.spreads.iter().map(printed::spread).collect();
@@ -138,7 +139,7 @@ r-x: spread must topology.kubernetes.io/zone skew 1 of {hash=x} keys [] affinity
     assert_eq!(spreads("{}", owned), "r-x:");
 }
 
-/// Settings that are refused, and what is said.
+/// SchedulerSettings that are refused, and what is said.
 const BAD: &[(&str, &str)] = &[
     ("[]", "the settings are a map"),
     ("{podTopologySpraed: {}}", "unknown field `podTopologySpraed`"),

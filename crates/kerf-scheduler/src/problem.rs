@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 /// A placement problem, in words.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Problem {
+pub struct PlacementProblem {
     /// Pods that need a place.
     pub pods: Vec<Pod>,
     /// One shape for each daemon set: what every node it runs on must also hold.
@@ -21,28 +21,28 @@ pub struct Problem {
     /// Nodes that exist or are on their way.
     pub nodes: Vec<Node>,
     /// Where new nodes may come from, in the order they are tried.
-    pub pools: Vec<Pool>,
+    pub pools: Vec<PoolWithTypes>,
     /// The labels of each namespace, by name.
     pub namespaces: BTreeMap<String, BTreeMap<String, String>>,
     /// How to decide.
-    pub settings: Settings,
+    pub settings: SchedulerSettings,
 }
 
-/// A pool and the machines it can be made of.
+/// A pool and the instance types it can be made of.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Pool {
+pub struct PoolWithTypes {
     /// The pool. Only dynamic pools get new nodes.
     pub pool: Arc<NodePool>,
-    /// Every machine its cloud offers it.
+    /// Every instance type its cloud offers it.
     pub instance_types: Arc<[InstanceType]>,
 }
 
 /// How to decide.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Settings {
+pub struct SchedulerSettings {
     /// Which labels may be used and which are well known.
     pub label_rules: LabelRules,
-    /// What to do with wishes.
+    /// What to do with preferences.
     pub preferences: PreferencePolicy,
     /// What to do when too few distinct values are left.
     pub min_values: MinValuesPolicy,
@@ -50,25 +50,25 @@ pub struct Settings {
     /// each daemon, another launch call, another address.
     pub node_overhead: Price,
     /// How much work may go into making the fleet cheaper after everything is placed; counted in
-    /// node fillings, so that the answer does not depend on the speed of the machine.
+    /// filled bins, so that the answer does not depend on the speed of the processor.
     pub improvement_effort: u32,
     /// Most instance types a new node keeps as options.
     pub instance_type_options_max: usize,
     /// Who fills the new nodes.
-    pub filling: Filling,
+    pub binder: Binder,
 }
 
 /// Who puts the pods onto new nodes once they are up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Filling {
+pub enum Binder {
     /// Each pod goes where the plan has it.
     Planned,
-    /// Another scheduler, which fills nodes as it likes. Fleets are rehearsed for that, and the
+    /// Another scheduler, which fills nodes as it likes. Fleets are simulated for that, and the
     /// cheapest on which nobody is left over is chosen rather than the one with the least to spare.
-    Free,
+    KubeScheduler,
 }
 
-/// What to do with preferred affinities and spreads that are only wished for.
+/// What to do with preferred affinities and spreads that need not hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PreferencePolicy {
     /// Treat them as required until they cannot be met.
@@ -88,17 +88,17 @@ pub enum MinValuesPolicy {
 
 /// 0.03 dollars an hour, about 22 a month: a root volume of 80 GiB at 0.08 $ per GiB and month
 /// (0.009 $/h), a monitoring agent paid by the host (15 $ a month, 0.02 $/h), and the launch. What
-/// daemon sets take is counted with the pods. Below the price of all but the smallest machines, so
-/// it decides between fleets of nearly equal price only.
+/// daemon sets take is counted with the pods. Below the price of all but the smallest instance
+/// types, so it decides between fleets of nearly equal price only.
 pub const NODE_OVERHEAD_DEFAULT: Price = Price::from_micros_per_hour(30_000);
 
-/// Node fillings; each takes microseconds.
+/// Filled bins; each takes microseconds.
 pub const IMPROVEMENT_EFFORT_DEFAULT: u32 = 2_000;
 
 /// Most instance types the API lets a claim list.
 pub const INSTANCE_TYPE_OPTIONS_MAX: usize = 600;
 
-impl Default for Settings {
+impl Default for SchedulerSettings {
     fn default() -> Self {
         Self {
             label_rules: LabelRules::core(),
@@ -107,7 +107,7 @@ impl Default for Settings {
             node_overhead: NODE_OVERHEAD_DEFAULT,
             improvement_effort: IMPROVEMENT_EFFORT_DEFAULT,
             instance_type_options_max: INSTANCE_TYPE_OPTIONS_MAX,
-            filling: Filling::Planned,
+            binder: Binder::Planned,
         }
     }
 }

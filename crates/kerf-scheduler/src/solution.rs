@@ -6,10 +6,10 @@ use kerf_model::requirement::RequirementEntry;
 use kerf_model::resources::ResourceList;
 use serde::{Deserialize, Serialize};
 
-use crate::problem::Problem;
+use crate::problem::PlacementProblem;
 
-/// The answer to a [`Problem`](crate::Problem). Pods, nodes and pools are named by their index in
-/// the problem.
+/// The answer to a [`PlacementProblem`](crate::PlacementProblem). Pods, nodes and pools are named
+/// by their index in the problem.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Solution {
     /// What goes onto nodes that exist, in the order of the nodes; nodes that get nothing are left
@@ -73,11 +73,11 @@ pub struct Unplaced {
 
 /// What becomes of a cluster without some of its nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Without {
+pub struct WhatIf {
     /// The pods of those nodes that need another place.
     pub displaced: Vec<Displaced>,
-    /// Where they and the waiting pods go. A pod whose index lies beyond those of the problem is the
-    /// one that far on in `displaced`.
+    /// Where they and the waiting pods go. A pod whose index lies beyond those of the problem is
+    /// the one that far on in `displaced`.
     pub solution: Solution,
 }
 
@@ -93,7 +93,7 @@ pub struct Displaced {
 impl Displaced {
     /// The pod itself.
     #[must_use]
-    pub fn of(self, problem: &Problem) -> &Pod {
+    pub fn of(self, problem: &PlacementProblem) -> &Pod {
         &problem.nodes[self.node].pods[self.pod].pod
     }
 }

@@ -1,20 +1,22 @@
 //! Problems made up by chance: small, and full of what goes wrong.
 
-mod dice;
-mod machines;
-mod nearness;
+mod affinity;
+mod instance_types;
+mod names;
 mod nodes;
 mod placement;
 mod pods;
 mod pools;
-mod words;
+mod rng;
 
 use std::collections::BTreeMap;
 
 use kerf_model::labels::{LabelRules, kwok};
-use kerf_scheduler::{Filling, MinValuesPolicy, PreferencePolicy, Problem, Settings};
+use kerf_scheduler::{
+    Binder, MinValuesPolicy, PlacementProblem, PreferencePolicy, SchedulerSettings,
+};
 
-use dice::Dice;
+use rng::Rng;
 
 /// How large a made-up problem is at most. Of each there is at least one, save nodes and daemons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,36 +67,43 @@ impl Size {
 
 /// A problem; the same for the same seed and size, always.
 #[must_use]
-pub fn random_problem(seed: u64, size: &Size) -> Problem {
-    let dice = &mut Dice::new(seed);
-    let zone_count = dice.between(1, size.zones.clamp(1, words::ZONES.len()) as u64);
-    let zones = &words::ZONES[..zone_count as usize];
-    let types = machines::instance_types(dice, size, zones);
-    let mut pools = pools::pools(dice, size, zones, &types);
-    let daemons = pods::daemons(dice, size, zones);
-    let nodes = nodes::nodes(dice, size, &pools, &daemons);
-    pools::raise_limits(dice, &mut pools, &nodes);
-    let pods = pods::pods(dice, size, zones);
-    Problem { pods, daemons, nodes, pools, namespaces: namespaces(), settings: settings(dice) }
+pub fn random_problem(seed: u64, size: &Size) -> PlacementProblem {
+    let rng = &mut Rng::new(seed);
+    let zone_count = rng.between(1, size.zones.clamp(1, names::ZONES.len()) as u64);
+    let zones = &names::ZONES[..zone_count as usize];
+    let types = instance_types::instance_types(rng, size, zones);
+    let mut pools = pools::pools(rng, size, zones, &types);
+    let daemons = pods::daemons(rng, size, zones);
+    let nodes = nodes::nodes(rng, size, &pools, &daemons);
+    pools::raise_limits(rng, &mut pools, &nodes);
+    let pods = pods::pods(rng, size, zones);
+    PlacementProblem {
+        pods,
+        daemons,
+        nodes,
+        pools,
+        namespaces: namespaces(),
+        settings: settings(rng),
+    }
 }
 
 fn namespaces() -> BTreeMap<String, BTreeMap<String, String>> {
     let labelled = |(name, stage): (&str, &str)| {
         (name.to_owned(), BTreeMap::from([("stage".to_owned(), stage.to_owned())]))
     };
-    words::NAMESPACES.into_iter().map(labelled).collect()
+    names::NAMESPACES.into_iter().map(labelled).collect()
 }
 
-fn settings(dice: &mut Dice) -> Settings {
-    let ignore = dice.chance(15);
-    let best_effort = dice.chance(25);
-    Settings {
+fn settings(rng: &mut Rng) -> SchedulerSettings {
+    let ignore = rng.chance(15);
+    let best_effort = rng.chance(25);
+    SchedulerSettings {
         label_rules: LabelRules::core().with(&kwok::provider_labels()),
         preferences: if ignore { PreferencePolicy::Ignore } else { PreferencePolicy::Respect },
         min_values: if best_effort { MinValuesPolicy::BestEffort } else { MinValuesPolicy::Strict },
-        instance_type_options_max: if dice.chance(10) { 2 } else { 600 },
+        instance_type_options_max: if rng.chance(10) { 2 } else { 600 },
         improvement_effort: 200,
-        filling: if dice.chance(50) { Filling::Free } else { Filling::Planned },
-        ..Settings::default()
+        binder: if rng.chance(50) { Binder::KubeScheduler } else { Binder::Planned },
+        ..SchedulerSettings::default()
     }
 }

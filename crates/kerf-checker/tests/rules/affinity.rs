@@ -2,7 +2,7 @@ use kerf_checker::{Rule, check};
 use kerf_model::labels::well_known;
 use kerf_model::pod::PodShape;
 use kerf_model::selector::{LabelSelector, TermNamespaces};
-use kerf_scheduler::Problem;
+use kerf_scheduler::PlacementProblem;
 
 use crate::world::{
     SMALL, answer, bites, is_in, labels, new, node, on, pods, runs, shape, term, world,
@@ -15,9 +15,9 @@ fn near(app: &str, key: &str, other: &str) -> PodShape {
 }
 
 /// Pods, and a node in each zone.
-fn problem(shapes: impl IntoIterator<Item = PodShape>) -> Problem {
+fn problem(shapes: impl IntoIterator<Item = PodShape>) -> PlacementProblem {
     let nodes = vec![node("a", "a"), node("b", "b"), node("c", "c")];
-    Problem { pods: pods(shapes), nodes, ..world() }
+    PlacementProblem { pods: pods(shapes), nodes, ..world() }
 }
 
 #[test]
@@ -105,9 +105,9 @@ fn terms_look_into_the_namespaces_they_name() {
 }
 
 #[test]
-fn wished_for_nearness_binds_nobody() {
-    let mut wisher = shape("web");
-    wisher.affinity.preferred = vec![(100, term(well_known::ZONE, "db"))];
-    let problem = problem([wisher]);
+fn preferred_affinity_binds_nobody() {
+    let mut preferring = shape("web");
+    preferring.affinity.preferred = vec![(100, term(well_known::ZONE, "db"))];
+    let problem = problem([preferring]);
     assert_eq!(check(&problem, &answer(&problem, [on(0, &[0])], [])), []);
 }

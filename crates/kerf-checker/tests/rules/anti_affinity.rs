@@ -1,7 +1,7 @@
 use kerf_checker::{Rule, check};
 use kerf_model::labels::well_known;
 use kerf_model::pod::PodShape;
-use kerf_scheduler::Problem;
+use kerf_scheduler::PlacementProblem;
 
 use crate::world::{LARGE, SMALL, answer, bites, new, node, on, pods, runs, shape, term, world};
 
@@ -12,9 +12,9 @@ fn apart(app: &str, key: &str, other: &str) -> PodShape {
 }
 
 /// Pods, and a node in each zone.
-fn problem(shapes: impl IntoIterator<Item = PodShape>) -> Problem {
+fn problem(shapes: impl IntoIterator<Item = PodShape>) -> PlacementProblem {
     let nodes = vec![node("a", "a"), node("b", "b")];
-    Problem { pods: pods(shapes), nodes, ..world() }
+    PlacementProblem { pods: pods(shapes), nodes, ..world() }
 }
 
 #[test]
@@ -68,10 +68,10 @@ fn a_node_without_the_label_is_near_nobody() {
 }
 
 #[test]
-fn a_pod_does_not_shun_itself_and_a_wish_binds_nobody() {
-    let mut wisher = shape("db");
-    wisher.anti_affinity.preferred = vec![(100, term(well_known::ZONE, "web"))];
-    let problem = problem([apart("web", well_known::ZONE, "web"), wisher]);
+fn a_pod_does_not_shun_itself_and_a_preference_binds_nobody() {
+    let mut preferring = shape("db");
+    preferring.anti_affinity.preferred = vec![(100, term(well_known::ZONE, "web"))];
+    let problem = problem([apart("web", well_known::ZONE, "web"), preferring]);
     assert_eq!(check(&problem, &answer(&problem, [on(0, &[0, 1])], [])), []);
 }
 

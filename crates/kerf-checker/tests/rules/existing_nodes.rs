@@ -6,26 +6,26 @@ use kerf_model::labels::well_known;
 use kerf_model::pod::{PodShape, PodVolume};
 use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_model::taint::{Taint, TaintEffect, Toleration};
-use kerf_scheduler::Problem;
+use kerf_scheduler::PlacementProblem;
 
 use crate::world::{amounts, answer, bites, is_in, labels, node, on, pods, runs, shape, world};
 
 /// Two pods and two nodes, `good` in zone a and `bad` in zone b.
-fn good_and_bad(first: PodShape, second: PodShape) -> Problem {
+fn good_and_bad(first: PodShape, second: PodShape) -> PlacementProblem {
     let nodes = vec![node("good", "a"), node("bad", "b")];
-    Problem { pods: pods([first, second]), nodes, ..world() }
+    PlacementProblem { pods: pods([first, second]), nodes, ..world() }
 }
 
 /// The first pod may stand on the first node, but not on the second.
 #[track_caller]
-fn keeps_off_the_bad_node(rule: Rule, problem: &Problem) {
+fn keeps_off_the_bad_node(rule: Rule, problem: &PlacementProblem) {
     let legal = answer(problem, [on(0, &[0])], []);
     bites(rule, problem, &legal, &answer(problem, [on(1, &[0])], []));
 }
 
 /// Both pods may have a node each, but not the first one together.
 #[track_caller]
-fn do_not_share(rule: Rule, problem: &Problem) {
+fn do_not_share(rule: Rule, problem: &PlacementProblem) {
     let legal = answer(problem, [on(0, &[0]), on(1, &[1])], []);
     bites(rule, problem, &legal, &answer(problem, [on(0, &[0, 1])], []));
 }
@@ -44,7 +44,7 @@ fn taints_that_forbid_are_tolerated() {
 }
 
 #[test]
-fn taints_that_only_discourage_are_wishes() {
+fn taints_that_only_discourage_are_preferences() {
     let mut problem = good_and_bad(shape("web"), shape("web"));
     problem.nodes[1].taints.push(Taint::new("slow", "", TaintEffect::PreferNoSchedule));
     assert_eq!(kerf_checker::check(&problem, &answer(&problem, [on(1, &[0])], [])), []);
@@ -97,7 +97,7 @@ fn requests_fit_beside_the_pods_that_run() {
 }
 
 #[test]
-fn room_is_kept_for_daemons_that_are_still_to_come() {
+fn headroom_is_kept_for_daemons_that_are_still_to_come() {
     let mut problem = good_and_bad(shape("web"), shape("web"));
     let daemon = Arc::new(PodShape { requests: amounts(3), ..shape("daemon") });
     problem.daemons = vec![daemon.clone()];

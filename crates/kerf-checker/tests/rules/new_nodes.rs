@@ -7,19 +7,19 @@ use kerf_model::labels::{kwok, well_known};
 use kerf_model::pod::{PodShape, PodVolume};
 use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_model::taint::{Taint, TaintEffect, Toleration};
-use kerf_scheduler::{NewNode, Problem};
+use kerf_scheduler::{NewNode, PlacementProblem};
 
 use crate::world::{
     LARGE, SMALL, amounts, answer, bites, change_pool, change_types, is_in, labels, new, pods,
     shape, world,
 };
 
-fn with_pods(shapes: impl IntoIterator<Item = PodShape>) -> Problem {
-    Problem { pods: pods(shapes), ..world() }
+fn with_pods(shapes: impl IntoIterator<Item = PodShape>) -> PlacementProblem {
+    PlacementProblem { pods: pods(shapes), ..world() }
 }
 
 #[track_caller]
-fn bites_nodes(rule: Rule, problem: &Problem, legal: NewNode, illegal: NewNode) {
+fn bites_nodes(rule: Rule, problem: &PlacementProblem, legal: NewNode, illegal: NewNode) {
     bites(rule, problem, &answer(problem, [], [legal]), &answer(problem, [], [illegal]));
 }
 
@@ -64,7 +64,7 @@ fn labels_that_no_pool_defines_cannot_be_asked_for() {
         shape
     };
     let mut problem = with_pods([with_team(Operator::DoesNotExist), with_team(Operator::Exists)]);
-    let node = |problem: &Problem, pods: &[usize]| new(problem, &["a"], &[SMALL], pods);
+    let node = |problem: &PlacementProblem, pods: &[usize]| new(problem, &["a"], &[SMALL], pods);
     bites_nodes(Rule::NodeAffinity, &problem, node(&problem, &[0]), node(&problem, &[1]));
     // Writing what the pod wants onto the node does not make the pool give it.
     let mut pretending = node(&problem, &[1]);
@@ -88,8 +88,9 @@ fn every_option_serves_the_pods_not_only_the_first() {
 #[test]
 fn every_option_holds_the_pods_and_the_daemons_that_come_with_it() {
     let mut problem = with_pods([shape("web"), shape("web"), shape("web")]);
-    let node =
-        |problem: &Problem, types: &[usize], pods: &[usize]| new(problem, &["a"], types, pods);
+    let node = |problem: &PlacementProblem, types: &[usize], pods: &[usize]| {
+        new(problem, &["a"], types, pods)
+    };
     let (legal, illegal) =
         (node(&problem, &[LARGE], &[0, 1, 2]), node(&problem, &[SMALL, LARGE], &[0, 1, 2]));
     bites_nodes(Rule::Resources, &problem, legal, illegal);

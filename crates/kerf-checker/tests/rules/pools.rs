@@ -5,14 +5,14 @@ use kerf_model::labels::{kwok, well_known};
 use kerf_model::pool::Sizing;
 use kerf_model::quantity::Quantity;
 use kerf_model::requirement::{Operator, RequirementEntry};
-use kerf_scheduler::{MinValuesPolicy, Problem};
+use kerf_scheduler::{MinValuesPolicy, PlacementProblem};
 
 use crate::world::{
     LARGE, SMALL, answer, bites, change_pool, is_in, new, node, pods, pool, shape, world,
 };
 
-fn two_pods() -> Problem {
-    Problem { pods: pods([shape("web"), shape("web")]), ..world() }
+fn two_pods() -> PlacementProblem {
+    PlacementProblem { pods: pods([shape("web"), shape("web")]), ..world() }
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn only_dynamic_pools_get_nodes() {
     let mut illegal = legal.clone();
     illegal.pool = 1;
     let (legal, illegal) = (answer(&problem, [], [legal]), answer(&problem, [], [illegal]));
-    bites(Rule::Pool, &problem, &legal, &illegal);
+    bites(Rule::PoolWithTypes, &problem, &legal, &illegal);
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn nodes_repeat_what_their_pool_requires_and_do_not_widen_it() {
     silent.requirements.retain(|entry| entry.key != kwok::INSTANCE_CPU);
     for illegal in [wider, silent] {
         let legal = answer(&problem, [], [legal.clone()]);
-        bites(Rule::Pool, &problem, &legal, &answer(&problem, [], [illegal]));
+        bites(Rule::PoolWithTypes, &problem, &legal, &answer(&problem, [], [illegal]));
     }
 }
 

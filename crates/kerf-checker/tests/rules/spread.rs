@@ -3,7 +3,7 @@ use kerf_model::labels::well_known;
 use kerf_model::pod::{PodShape, SpreadConstraint};
 use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_model::taint::{Taint, TaintEffect};
-use kerf_scheduler::{Problem, Solution};
+use kerf_scheduler::{PlacementProblem, Solution};
 
 use crate::world::{
     SMALL, answer, bites, change_pool, is_in, labels, new, node, on, pods, runs, shape, spread,
@@ -11,12 +11,12 @@ use crate::world::{
 };
 
 /// Pods with a spread, and a node in each of the zones with so many matching pods running.
-fn problem(count: usize, carrier: PodShape, running: [usize; 3]) -> Problem {
+fn problem(count: usize, carrier: PodShape, running: [usize; 3]) -> PlacementProblem {
     let mut nodes = vec![node("a", "a"), node("b", "b"), node("c", "c")];
     for (node, count) in nodes.iter_mut().zip(running) {
         node.pods = vec![runs(shape("web")); count];
     }
-    Problem { pods: pods(vec![carrier; count]), nodes, ..world() }
+    PlacementProblem { pods: pods(vec![carrier; count]), nodes, ..world() }
 }
 
 fn by_zone(change: impl FnOnce(&mut SpreadConstraint)) -> PodShape {
@@ -25,13 +25,13 @@ fn by_zone(change: impl FnOnce(&mut SpreadConstraint)) -> PodShape {
     PodShape { spreads: vec![spread], ..shape("web") }
 }
 
-fn one_on(problem: &Problem, node: usize) -> Solution {
+fn one_on(problem: &PlacementProblem, node: usize) -> Solution {
     answer(problem, [on(node, &[0])], [])
 }
 
 /// Which of the three nodes the pod may go to.
 #[track_caller]
-fn allows(problem: &Problem, expected: [bool; 3]) {
+fn allows(problem: &PlacementProblem, expected: [bool; 3]) {
     let allowed = [0, 1, 2].map(|node| {
         let found = check(problem, &one_on(problem, node));
         assert!(found.iter().all(|each| each.rule == Rule::Spread), "{found:#?}");
@@ -181,7 +181,7 @@ fn match_label_keys_make_revisions_strangers() {
 }
 
 #[test]
-fn a_spread_that_is_only_wished_for_binds_nobody() {
+fn a_spread_that_is_only_preferred_binds_nobody() {
     let problem = problem(1, by_zone(|spread| spread.required = false), [2, 1, 0]);
     allows(&problem, [true, true, true]);
 }

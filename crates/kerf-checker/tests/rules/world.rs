@@ -18,17 +18,18 @@ use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_model::resources::{CPU, PODS, ResourceList};
 use kerf_model::selector::{LabelSelector, TermNamespaces};
 use kerf_scheduler::{
-    ExistingPlacement, NewNode, Pool, Problem, Settings, Solution, TypeOption, Unplaced,
+    ExistingPlacement, NewNode, PlacementProblem, PoolWithTypes, SchedulerSettings, Solution,
+    TypeOption, Unplaced,
 };
 
 pub(crate) const ZONES: [&str; 3] = ["a", "b", "c"];
-/// Indexes of the machines every pool has.
+/// Indexes of the instance types every pool has.
 pub(crate) const SMALL: usize = 0;
 pub(crate) const LARGE: usize = 1;
 
 /// The answer the rule allows and the one it forbids.
 #[track_caller]
-pub(crate) fn bites(rule: Rule, problem: &Problem, legal: &Solution, illegal: &Solution) {
+pub(crate) fn bites(rule: Rule, problem: &PlacementProblem, legal: &Solution, illegal: &Solution) {
     let found = check(problem, legal);
     assert!(found.is_empty(), "the legal answer is refused: {found:#?}");
     let found = check(problem, illegal);
@@ -36,16 +37,16 @@ pub(crate) fn bites(rule: Rule, problem: &Problem, legal: &Solution, illegal: &S
     assert!(found.iter().all(|each| each.rule == rule), "refused for other reasons: {found:#?}");
 }
 
-/// No pods and no nodes; one pool `ash` of the two machines in every zone.
-pub(crate) fn world() -> Problem {
+/// No pods and no nodes; one pool `ash` of the two instance types in every zone.
+pub(crate) fn world() -> PlacementProblem {
     let label_rules = LabelRules::core().with(&kwok::provider_labels());
-    Problem {
+    PlacementProblem {
         pods: Vec::new(),
         daemons: Vec::new(),
         nodes: Vec::new(),
         pools: vec![pool("ash")],
         namespaces: ["shop", "ops"].map(|name| (name.to_owned(), BTreeMap::new())).into(),
-        settings: Settings { label_rules, ..Settings::default() },
+        settings: SchedulerSettings { label_rules, ..SchedulerSettings::default() },
     }
 }
 
@@ -94,7 +95,7 @@ pub(crate) fn runs(shape: PodShape) -> BoundPod {
     BoundPod { pod, is_daemon: false, is_leaving: false }
 }
 
-pub(crate) fn pool(name: &str) -> Pool {
+pub(crate) fn pool(name: &str) -> PoolWithTypes {
     let class = NodeClassRef { group: "g".into(), kind: "K".into(), name: "usual".into() };
     let spec = NodeSpec {
         requirements: Vec::new(),
@@ -117,23 +118,26 @@ pub(crate) fn pool(name: &str) -> Pool {
         template: NodeTemplate { labels: BTreeMap::new(), annotations: BTreeMap::new(), spec },
         hash: String::new(),
     };
-    let machines = [machine("small", 2), machine("large", 8)];
-    Pool { pool: Arc::new(pool), instance_types: Arc::new(machines) }
+    let instance_types = [instance_type("small", 2), instance_type("large", 8)];
+    PoolWithTypes { pool: Arc::new(pool), instance_types: Arc::new(instance_types) }
 }
 
 /// Changes the only pool of the problem.
-pub(crate) fn change_pool(problem: &mut Problem, change: impl FnOnce(&mut NodePool)) {
+pub(crate) fn change_pool(problem: &mut PlacementProblem, change: impl FnOnce(&mut NodePool)) {
     change(Arc::make_mut(&mut problem.pools[0].pool));
 }
 
 /// Changes the instance types of the only pool.
-pub(crate) fn change_types(problem: &mut Problem, change: impl FnOnce(&mut [InstanceType])) {
+pub(crate) fn change_types(
+    problem: &mut PlacementProblem,
+    change: impl FnOnce(&mut [InstanceType]),
+) {
     let mut types = problem.pools[0].instance_types.to_vec();
     change(&mut types);
     problem.pools[0].instance_types = types.into();
 }
 
-fn machine(name: &str, cpu: i64) -> InstanceType {
+fn instance_type(name: &str, cpu: i64) -> InstanceType {
     let offering = |zone: &str| Offering {
         requirements: [
             is_in(well_known::ZONE, &[zone]),
@@ -205,7 +209,12 @@ pub(crate) fn on(node: usize, pods: &[usize]) -> ExistingPlacement {
 }
 
 /// A node of the first pool in one of the zones that may be any of the types.
-pub(crate) fn new(problem: &Problem, zones: &[&str], types: &[usize], pods: &[usize]) -> NewNode {
+pub(crate) fn new(
+    problem: &PlacementProblem,
+    zones: &[&str],
+    types: &[usize],
+    pods: &[usize],
+) -> NewNode {
     let pool = &problem.pools[0];
     let names: Vec<&str> =
         types.iter().map(|each| pool.instance_types[*each].name.as_str()).collect();
@@ -234,7 +243,7 @@ pub(crate) fn new(problem: &Problem, zones: &[&str], types: &[usize], pods: &[us
 
 /// The answer with these nodes; everybody else stays without a place.
 pub(crate) fn answer(
-    problem: &Problem,
+    problem: &PlacementProblem,
     existing: impl IntoIterator<Item = ExistingPlacement>,
     new_nodes: impl IntoIterator<Item = NewNode>,
 ) -> Solution {

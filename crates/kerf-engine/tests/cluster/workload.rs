@@ -16,7 +16,7 @@ use kerf_model::price::Price;
 use kerf_model::quantity::Quantity;
 use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_model::resources::ResourceList;
-use kerf_scheduler::Problem;
+use kerf_scheduler::PlacementProblem;
 
 use super::{Cluster, START, meta, pod, pod_key, pool};
 
@@ -184,7 +184,7 @@ impl Cluster {
     }
 
     /// The questions that were asked so far, with their times.
-    pub(crate) fn questions(&self) -> Vec<(Time, &Problem)> {
+    pub(crate) fn questions(&self) -> Vec<(Time, &PlacementProblem)> {
         let asked = self.actions.iter().filter_map(|(at, action)| match &action.kind {
             ActionKind::Solve(problem) => Some((*at, &**problem)),
             _ => None,

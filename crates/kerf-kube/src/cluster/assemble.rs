@@ -13,7 +13,7 @@ use kerf_model::node::Node;
 use kerf_model::pod::{Pod, PodShape};
 use kerf_model::pool::Sizing;
 use kerf_model::requirement::Operator;
-use kerf_scheduler::{Pool, Problem, Settings};
+use kerf_scheduler::{PlacementProblem, PoolWithTypes, SchedulerSettings};
 
 use super::pods::{self, Pods};
 use super::{Cluster, Sourced, SourcedProblem};
@@ -29,7 +29,7 @@ const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
 #[derive(Clone, Debug)]
 pub struct Assembly {
     /// What the scheduler is asked.
-    pub problem: Problem,
+    pub problem: PlacementProblem,
     /// Pods that are not placed whatever the scheduler says.
     pub set_aside: Vec<SetAside>,
     /// Pods that need no place here, counted by the reason.
@@ -52,8 +52,8 @@ impl Cluster {
     /// Every field of every object that cannot be understood.
     pub fn assemble(
         &self,
-        mut pools: Vec<Pool>,
-        settings: Settings,
+        mut pools: Vec<PoolWithTypes>,
+        settings: SchedulerSettings,
     ) -> Result<Assembly, Vec<SourcedProblem>> {
         let names = NodeNames::of(self);
         let Pods { mut bound, pending, mut set_aside, passed_over, mut problems, .. } =
@@ -67,11 +67,11 @@ impl Cluster {
         pools.retain(|pool| pool.pool.sizing == Sizing::Dynamic);
         // The order is part of the public behaviour: heavier first, then by name from the end.
         pools.sort_by(|left, right| {
-            let key = |pool: &Pool| (pool.pool.weight, pool.pool.name.clone());
+            let key = |pool: &PoolWithTypes| (pool.pool.weight, pool.pool.name.clone());
             key(right).cmp(&key(left))
         });
         let namespaces = self.namespace_labels(&pods, &nodes);
-        let problem = Problem { pods, daemons, nodes, pools, namespaces, settings };
+        let problem = PlacementProblem { pods, daemons, nodes, pools, namespaces, settings };
         Ok(Assembly { problem, set_aside, passed_over })
     }
 

@@ -1,4 +1,4 @@
-//! The requirement algebra, on what 400 machines offer and what pods ask of them.
+//! The requirement algebra, on what 400 instance types offer and what pods ask of them.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ const ASKS: [&[Ask]; 8] = [
 /// Both sides as numbers, with the vocabulary that gives them a meaning.
 struct Sides {
     vocabulary: Vocabulary,
-    machines: Vec<Requirements>,
+    instance_types: Vec<Requirements>,
     pods: Vec<Requirements>,
     undefined: KeySet,
 }
@@ -63,30 +63,31 @@ fn read(types: &[InstanceType]) -> Sides {
         Requirements::from_entries(entries, &normalization, &mut vocabulary)
             .expect("every bound above is an integer")
     };
-    let machines = types.iter().map(|one| set(&one.requirements)).collect();
+    let instance_types = types.iter().map(|one| set(&one.requirements)).collect();
     let entry = |(key, operator, values): &Ask| {
         RequirementEntry::new(key, *operator, values.iter().copied())
     };
     let pods = ASKS.map(|asks| set(&asks.iter().map(entry).collect::<Vec<_>>())).into();
-    Sides { vocabulary, machines, pods, undefined: KeySet::new() }
+    Sides { vocabulary, instance_types, pods, undefined: KeySet::new() }
 }
 
-/// Every machine narrowed to what every pod leaves of it.
+/// Every instance type narrowed to what every pod leaves of it.
 fn narrow_all(sides: &Sides) {
-    for machine in &sides.machines {
+    for instance_type in &sides.instance_types {
         for pod in &sides.pods {
-            let mut left = machine.clone();
+            let mut left = instance_type.clone();
             left.narrow(pod, &sides.vocabulary);
             black_box(&left);
         }
     }
 }
 
-/// How many pairs of a machine and a pod do not go together.
+/// How many pairs of an instance type and a pod do not go together.
 fn count_conflicts(sides: &Sides) -> usize {
-    let pairs = sides.machines.iter().flat_map(|one| sides.pods.iter().map(move |pod| (one, pod)));
-    let conflict = |(machine, pod): &(&Requirements, &Requirements)| {
-        machine.conflict(pod, &sides.undefined, &sides.vocabulary).is_some()
+    let pairs =
+        sides.instance_types.iter().flat_map(|one| sides.pods.iter().map(move |pod| (one, pod)));
+    let conflict = |(instance_type, pod): &(&Requirements, &Requirements)| {
+        instance_type.conflict(pod, &sides.undefined, &sides.vocabulary).is_some()
     };
     pairs.filter(conflict).count()
 }

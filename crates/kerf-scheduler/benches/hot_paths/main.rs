@@ -14,7 +14,8 @@ mod workload;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Hot paths whose instructions are recorded. `replicas-1` is what reading 400 machines costs.
+/// Hot paths whose instructions are recorded. `replicas-1` is what reading 400 instance types
+/// costs.
 const NAMES: [&str; 11] = [
     "replicas-1",
     "replicas-10000",

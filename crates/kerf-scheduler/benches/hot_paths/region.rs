@@ -1,4 +1,4 @@
-//! A region's machines, from the tables compiled in to a plan: most of what `kerf plan` does.
+//! A region's instance types, from the tables compiled in to a plan: most of what `kerf plan` does.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use kerf_model::labels::{LabelRules, aws, well_known};
 use kerf_model::pod::SpreadConstraint;
 use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_model::selector::LabelSelector;
-use kerf_scheduler::{Pool, Problem};
+use kerf_scheduler::{PlacementProblem, PoolWithTypes};
 
 use crate::workload;
 
@@ -34,14 +34,14 @@ pub(crate) fn work(name: &str) -> Option<Box<dyn FnMut()>> {
         let wanted = Wanted { labels: OwnLabels::Only(&ASKED), pools: Some(&pools) };
         let types = instance_types(REGION, &settings, Zones::All, wanted);
         let instance_types = types.expect("the region is known").collect();
-        problem.pools = vec![Pool { pool: pool.clone(), instance_types }];
+        problem.pools = vec![PoolWithTypes { pool: pool.clone(), instance_types }];
         let solution = kerf_scheduler::solve(black_box(&problem));
-        assert!(solution.unplaced.is_empty(), "there is a machine for every pod");
+        assert!(solution.unplaced.is_empty(), "there is an instance type for every pod");
         black_box(solution);
     }))
 }
 
-fn spread_over_zones(problem: &mut Problem) {
+fn spread_over_zones(problem: &mut PlacementProblem) {
     for pod in &mut problem.pods {
         let shape = Arc::make_mut(&mut pod.shape);
         shape.spreads = vec![SpreadConstraint {

@@ -2,12 +2,12 @@
 
 use std::hint::black_box;
 
-use kerf_scheduler::{Cluster, Problem};
+use kerf_scheduler::{PlacementProblem, PreparedCluster};
 
 use crate::workload;
 
-/// The nodes a question is asked about in turn, before it is measured: what it shares with others
-/// is worked out by then, as in the middle of a long series of questions.
+/// The nodes a what-if is asked about in turn, before it is measured: what it shares with others
+/// is worked out by then, as in the middle of a long series of what-ifs.
 const ASKED_BEFORE: usize = 40;
 
 /// `reading-PODS` reads a cluster, `overlay-PODS` takes away its empty node, `without-PODS` one with
@@ -19,11 +19,11 @@ pub(crate) fn work(name: &str) -> Option<Box<dyn FnMut()>> {
     }
     let problem = workload::problem(&format!("running-{pods}"))?;
     if what == "reading" {
-        return Some(Box::new(move || drop(black_box(Cluster::read(black_box(&problem))))));
+        return Some(Box::new(move || drop(black_box(PreparedCluster::read(black_box(&problem))))));
     }
     // The cluster borrows the problem, and both are needed to the end of the program.
-    let problem: &'static Problem = Box::leak(Box::new(problem));
-    let cluster = Cluster::read(problem);
+    let problem: &'static PlacementProblem = Box::leak(Box::new(problem));
+    let cluster = PreparedCluster::read(problem);
     for node in 0..ASKED_BEFORE.min(problem.nodes.len()) {
         black_box(cluster.without(&[node]));
     }

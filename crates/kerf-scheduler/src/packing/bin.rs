@@ -4,9 +4,9 @@ use kerf_model::min_values::review_min_values;
 use kerf_model::requirements::Requirements;
 use smallvec::SmallVec;
 
-use crate::packing::item::{Item, World};
+use crate::packing::item::{Item, PackingContext};
 use crate::reading::demand::DemandId;
-use crate::reading::machine::Offer;
+use crate::reading::instance_type::PoolOffering;
 use crate::reading::occupancy::Occupancy;
 use crate::units::{self, Amounts};
 
@@ -14,17 +14,17 @@ use crate::units::{self, Amounts};
 #[derive(Clone, Debug)]
 pub(crate) struct Bin {
     pub(crate) template: usize,
-    /// The machine it was filled for.
-    pub(crate) machine: usize,
+    /// The instance type it was filled for.
+    pub(crate) instance_type: usize,
     pub(crate) requirements: Requirements,
     demands: SmallVec<[DemandId; 4]>,
     /// What the pods ask for together.
     pub(crate) requests: Amounts,
-    /// What is left on the machine it was filled for.
+    /// What is left on the instance type it was filled for.
     pub(crate) free: Amounts,
     pub(crate) occupancy: Occupancy,
     pub(crate) contents: Vec<Content>,
-    /// The reservation it comes out of. Without one, reserved offers are not for it.
+    /// The reservation it comes out of. Without one, reserved offerings are not for it.
     pub(crate) reserved: Option<usize>,
 }
 
@@ -35,23 +35,23 @@ pub(crate) struct Content {
     pub(crate) count: i64,
 }
 
-/// A machine a new node may be, and what it would cost.
+/// An instance type a new node may be, and what it would cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Choice {
-    pub(crate) machine: usize,
-    /// Place of the offer among the machine's.
-    pub(crate) offer: usize,
+    pub(crate) instance_type: usize,
+    /// Place of the offering among the instance type's.
+    pub(crate) offering: usize,
     pub(crate) price_micros: u64,
 }
 
 impl Bin {
-    /// An empty node of a machine.
-    pub(crate) fn empty(machine: usize, world: &World<'_>) -> Self {
-        let made_of = &world.machines.all[machine];
+    /// An empty node of an instance type.
+    pub(crate) fn empty(instance_type: usize, context: &PackingContext<'_>) -> Self {
+        let made_of = &context.instance_types.all[instance_type];
         Self {
             template: made_of.template,
-            machine,
-            requirements: world.machines.templates[made_of.template].requirements.clone(),
+            instance_type,
+            requirements: context.instance_types.templates[made_of.template].requirements.clone(),
             demands: SmallVec::new(),
             requests: Amounts::new(),
             free: made_of.free.clone(),
@@ -61,42 +61,53 @@ impl Bin {
         }
     }
 
-    /// How many pods of an item fit, up to so many, without leaving the machine.
-    pub(crate) fn room(&self, item: &Item, world: &World<'_>, started: &[bool], most: i64) -> i64 {
+    /// How many pods of an item fit, up to so many, without leaving the instance type.
+    pub(crate) fn headroom(
+        &self,
+        item: &Item,
+        context: &PackingContext<'_>,
+        started: &[bool],
+        most: i64,
+    ) -> i64 {
         // Asked first because a node that is nearly full says no to almost everything.
-        let class = &world.classes[item.class];
-        let mut room = units::times_fitting(&class.requests, &self.free).min(most);
-        if room == 0 || !self.is_offered(item, world) {
+        let class = &context.classes[item.class];
+        let mut headroom = units::times_fitting(&class.requests, &self.free).min(most);
+        if headroom == 0 || !self.is_offered(item, context) {
             return 0;
         }
-        if room > 0 {
+        if headroom > 0 {
             let variant = &class.variants[item.variant];
-            let allowed = self.occupancy.room(class, variant, world.groups, world.hosts, started);
-            room = room.min(allowed);
+            let allowed =
+                self.occupancy.headroom(class, variant, context.groups, context.hosts, started);
+            headroom = headroom.min(allowed);
         }
-        if room > 0 && !self.demands.contains(&item.demand) && !self.can_also(item.demand, world) {
+        if headroom > 0
+            && !self.demands.contains(&item.demand)
+            && !self.can_also(item.demand, context)
+        {
             return 0;
         }
-        if room > 0 && world.machines.templates[self.template].has_min_values {
-            room = self.room_by_min_values(item, world, room);
+        if headroom > 0 && context.instance_types.templates[self.template].has_min_values {
+            headroom = self.headroom_by_min_values(item, context, headroom);
         }
-        room
+        headroom
     }
 
     /// Whether pods of an item may stand there, as far as the node itself is concerned.
-    pub(crate) fn accepts(&self, item: &Item, world: &World<'_>) -> bool {
-        self.is_offered(item, world)
-            && (self.demands.contains(&item.demand) || self.can_also(item.demand, world))
+    pub(crate) fn accepts(&self, item: &Item, context: &PackingContext<'_>) -> bool {
+        self.is_offered(item, context)
+            && (self.demands.contains(&item.demand) || self.can_also(item.demand, context))
     }
 
-    /// Whether the machine it was filled for is one for the item.
-    fn is_offered(&self, item: &Item, world: &World<'_>) -> bool {
-        let machine = u32::try_from(self.machine).expect("a machine's index");
-        world.demands.get(item.demand).machines.contains(machine)
+    /// Whether the instance type it was filled for is one for the item.
+    fn is_offered(&self, item: &Item, context: &PackingContext<'_>) -> bool {
+        let instance_type =
+            u32::try_from(self.instance_type).expect("the index of an instance type");
+        context.demands.get(item.demand).instance_types.contains(instance_type)
     }
 
-    /// Takes a pod of an item off and keeps its room, unless it is the last of its kind there.
-    pub(crate) fn keep_room(&mut self, item: &Item) -> bool {
+    /// Takes a pod of an item off and keeps its headroom, unless it is the last of its kind there.
+    pub(crate) fn keep_headroom(&mut self, item: &Item) -> bool {
         let content = self.contents.iter_mut().find(|content| content.item.is_same(item));
         match content.filter(|content| content.count > 1) {
             Some(content) => {
@@ -108,32 +119,32 @@ impl Bin {
     }
 
     /// Puts pods of an item there.
-    pub(crate) fn add(&mut self, item: &Item, world: &World<'_>, count: i64) {
+    pub(crate) fn add(&mut self, item: &Item, context: &PackingContext<'_>, count: i64) {
         match self.contents.iter().position(|content| content.item.is_same(item)) {
-            None => self.add_new(item, world, count),
+            None => self.add_new(item, context, count),
             Some(position) => {
-                self.count_in(item, world, count);
+                self.count_in(item, context, count);
                 self.contents[position].count += count;
             }
         }
     }
 
     /// Puts pods of an item there of which none are there yet.
-    pub(crate) fn add_new(&mut self, item: &Item, world: &World<'_>, count: i64) {
-        self.count_in(item, world, count);
+    pub(crate) fn add_new(&mut self, item: &Item, context: &PackingContext<'_>, count: i64) {
+        self.count_in(item, context, count);
         self.contents.push(Content { item: item.clone(), count });
     }
 
-    fn count_in(&mut self, item: &Item, world: &World<'_>, count: i64) {
-        let class = &world.classes[item.class];
+    fn count_in(&mut self, item: &Item, context: &PackingContext<'_>, count: i64) {
+        let class = &context.classes[item.class];
         if !self.demands.contains(&item.demand) {
-            let wanted = &world.demands.get(item.demand).requirements;
-            self.requirements.narrow(wanted, world.vocabulary);
+            let wanted = &context.demands.get(item.demand).requirements;
+            self.requirements.narrow(wanted, context.vocabulary);
             self.demands.push(item.demand);
         }
         units::add(&mut self.requests, &class.requests, count);
         units::subtract(&mut self.free, &class.requests, count);
-        self.occupancy.add(class, &class.variants[item.variant], world.hosts, count);
+        self.occupancy.add(class, &class.variants[item.variant], context.hosts, count);
     }
 
     /// The demands of its pods.
@@ -143,7 +154,7 @@ impl Bin {
 
     /// Whether another node asks for the same.
     fn is_like(&self, other: &Bin) -> bool {
-        (self.machine, self.reserved) == (other.machine, other.reserved)
+        (self.instance_type, self.reserved) == (other.instance_type, other.reserved)
             && self.requests == other.requests
             && self.requirements == other.requirements
             && self.contents.len() == other.contents.len()
@@ -156,93 +167,99 @@ impl Bin {
         index.checked_sub(1).filter(|last| bins[*last].is_like(&bins[index]))
     }
 
-    /// The price of the cheapest machine it may be.
-    pub(crate) fn price_micros(&self, world: &World<'_>) -> u64 {
-        self.cheapest_choice(world).map_or(0, |choice| choice.price_micros)
+    /// The price of the cheapest instance type it may be.
+    pub(crate) fn price_micros(&self, context: &PackingContext<'_>) -> u64 {
+        self.cheapest_choice(context).map_or(0, |choice| choice.price_micros)
     }
 
-    /// The cheapest machine it may be.
-    pub(crate) fn cheapest_machine(&self, world: &World<'_>) -> usize {
-        self.cheapest_choice(world).map_or(self.machine, |choice| choice.machine)
+    /// The cheapest instance type it may be.
+    pub(crate) fn cheapest_type(&self, context: &PackingContext<'_>) -> usize {
+        self.cheapest_choice(context).map_or(self.instance_type, |choice| choice.instance_type)
     }
 
-    fn cheapest_choice(&self, world: &World<'_>) -> Option<Choice> {
+    fn cheapest_choice(&self, context: &PackingContext<'_>) -> Option<Choice> {
         let mut cheapest: Option<Choice> = None;
-        for index in &world.machines.templates[self.template].by_price {
-            let least = world.machines.all[*index].offers[0].price_micros;
+        for index in &context.instance_types.templates[self.template].by_price {
+            let least = context.instance_types.all[*index].offerings[0].price_micros;
             if cheapest.is_some_and(|cheapest| cheapest.price_micros <= least) {
                 break;
             }
-            let choices = cheapest.into_iter().chain(self.choice(*index, world));
+            let choices = cheapest.into_iter().chain(self.choice(*index, context));
             cheapest = choices.min_by_key(|choice| choice.price_micros);
         }
         cheapest
     }
 
-    /// The node as one machine, if that can hold what is meant for it. Where the pool has limits,
-    /// nothing larger than the machine it was filled for, so that what is counted against the
-    /// limits is what will be launched.
-    fn choice(&self, index: usize, world: &World<'_>) -> Option<Choice> {
-        let machine = &world.machines.all[index];
-        let made_for = &world.machines.all[self.machine].capacity;
+    /// The node as one instance type, if that can hold what is meant for it. Where the pool has
+    /// limits, nothing larger than the instance type it was filled for, so that what is counted
+    /// against the limits is what will be launched.
+    fn choice(&self, index: usize, context: &PackingContext<'_>) -> Option<Choice> {
+        let instance_type = &context.instance_types.all[index];
+        let made_for = &context.instance_types.all[self.instance_type].capacity;
         let within_limits = || {
-            let limits = &world.machines.templates[self.template].limits;
+            let limits = &context.instance_types.templates[self.template].limits;
             limits.iter().all(|(resource, _)| {
                 let at = |amounts: &Amounts| amounts.get(*resource).copied().unwrap_or(0);
-                at(&machine.capacity) <= at(made_for)
+                at(&instance_type.capacity) <= at(made_for)
             })
         };
-        if !units::fits(&self.requests, &machine.free)
+        if !units::fits(&self.requests, &instance_type.free)
             || !within_limits()
-            || !machine.requirements.intersects(&self.requirements, world.vocabulary)
-            || self.occupancy_clashes(index, world)
+            || !instance_type.requirements.intersects(&self.requirements, context.vocabulary)
+            || self.occupancy_clashes(index, context)
         {
             return None;
         }
-        let offer = machine.offers.iter().position(|offer| {
-            self.may_use(offer)
-                && self.requirements.intersects(&offer.requirements, world.vocabulary)
+        let offering = instance_type.offerings.iter().position(|offering| {
+            self.may_use(offering)
+                && self.requirements.intersects(&offering.requirements, context.vocabulary)
         })?;
-        let price_micros = machine.offers[offer].price_micros;
-        Some(Choice { machine: index, offer, price_micros })
+        let price_micros = instance_type.offerings[offering].price_micros;
+        Some(Choice { instance_type: index, offering, price_micros })
     }
 
-    /// Whether an offer is for this node: one bought out of a reservation is bound to it, since
+    /// Whether an offering is for this node: one bought out of a reservation is bound to it, since
     /// falling back would cost more.
-    fn may_use(&self, offer: &Offer) -> bool {
-        offer.reservation == self.reserved
+    fn may_use(&self, offering: &PoolOffering) -> bool {
+        offering.reservation == self.reserved
     }
 
-    /// Whether one more demand can be met by the same machine.
-    fn can_also(&self, demand: DemandId, world: &World<'_>) -> bool {
-        let wanted = &world.demands.get(demand).requirements;
+    /// Whether one more demand can be met by the same instance type.
+    fn can_also(&self, demand: DemandId, context: &PackingContext<'_>) -> bool {
+        let wanted = &context.demands.get(demand).requirements;
         if wanted.is_empty() {
             return true;
         }
-        if !self.requirements.compatible(wanted, world.well_known, world.vocabulary) {
+        if !self.requirements.compatible(wanted, context.well_known, context.vocabulary) {
             return false;
         }
         let mut both = self.requirements.clone();
-        both.narrow(wanted, world.vocabulary);
-        let machine = &world.machines.all[self.machine];
-        machine.requirements.intersects(&both, world.vocabulary)
-            && machine.offers.iter().any(|offer| {
-                self.may_use(offer) && both.intersects(&offer.requirements, world.vocabulary)
+        both.narrow(wanted, context.vocabulary);
+        let instance_type = &context.instance_types.all[self.instance_type];
+        instance_type.requirements.intersects(&both, context.vocabulary)
+            && instance_type.offerings.iter().any(|offering| {
+                self.may_use(offering)
+                    && both.intersects(&offering.requirements, context.vocabulary)
             })
     }
 
     /// The most pods of an item after which enough different values are still possible.
-    fn room_by_min_values(&self, item: &Item, world: &World<'_>, room: i64) -> i64 {
-        if world.best_effort_min_values {
-            return room;
+    fn headroom_by_min_values(
+        &self,
+        item: &Item,
+        context: &PackingContext<'_>,
+        headroom: i64,
+    ) -> i64 {
+        if context.best_effort_min_values {
+            return headroom;
         }
         let holds = |count: i64| {
             let mut tried = self.clone();
-            tried.add(item, world, count);
-            tried.meets_min_values(&tried.choices(world), world)
+            tried.add(item, context, count);
+            tried.meets_min_values(&tried.choices(context), context)
         };
-        // More pods only ever leave fewer machines, so the answer can be searched for.
-        let (mut good, mut bad) = (0, room + 1);
+        // More pods only ever leave fewer instance types, so the answer can be searched for.
+        let (mut good, mut bad) = (0, headroom + 1);
         while bad - good > 1 {
             let middle = good + (bad - good) / 2;
             if holds(middle) { good = middle } else { bad = middle }
@@ -250,40 +267,50 @@ impl Bin {
         good
     }
 
-    /// Whether these machines offer the different values the pool asks for.
-    pub(crate) fn meets_min_values(&self, choices: &[Choice], world: &World<'_>) -> bool {
-        let types = choices.iter().map(|choice| &world.machines.all[choice.machine].requirements);
+    /// Whether these instance types offer the different values the pool asks for.
+    pub(crate) fn meets_min_values(
+        &self,
+        choices: &[Choice],
+        context: &PackingContext<'_>,
+    ) -> bool {
+        let types = choices
+            .iter()
+            .map(|choice| &context.instance_types.all[choice.instance_type].requirements);
         review_min_values(&self.requirements, types).is_satisfied()
     }
 
-    /// Every machine that can hold what is meant for the node, cheapest first, one per instance
-    /// type.
-    pub(crate) fn choices(&self, world: &World<'_>) -> Vec<Choice> {
-        let machines = world.machines.templates[self.template].machines.clone();
+    /// Every instance type that can hold what is meant for the node, cheapest first, one per
+    /// instance type.
+    pub(crate) fn choices(&self, context: &PackingContext<'_>) -> Vec<Choice> {
+        let instance_types = context.instance_types.templates[self.template].instance_types.clone();
         let mut choices: Vec<Choice> =
-            machines.filter_map(|index| self.choice(index, world)).collect();
+            instance_types.filter_map(|index| self.choice(index, context)).collect();
         choices.sort_by_key(|choice| {
-            (choice.price_micros, world.machines.all[choice.machine].instance_type, choice.machine)
+            (
+                choice.price_micros,
+                context.instance_types.all[choice.instance_type].type_index,
+                choice.instance_type,
+            )
         });
         let mut seen = kerf_model::bitset::BitSet::new();
         choices.retain(|choice| {
-            let instance_type = world.machines.all[choice.machine].instance_type;
-            seen.insert(u32::try_from(instance_type).expect("fewer than 2³² types"))
+            let type_index = context.instance_types.all[choice.instance_type].type_index;
+            seen.insert(u32::try_from(type_index).expect("fewer than 2³² types"))
         });
-        choices.truncate(world.options_max);
+        choices.truncate(context.options_max);
         choices
     }
 
-    /// Whether daemons on another machine would take a port that a pod here needs.
-    fn occupancy_clashes(&self, machine: usize, world: &World<'_>) -> bool {
-        if machine == self.machine {
+    /// Whether daemons on another instance type would take a port that a pod here needs.
+    fn occupancy_clashes(&self, instance_type: usize, context: &PackingContext<'_>) -> bool {
+        if instance_type == self.instance_type {
             return false;
         }
-        let taken = &world.machines.all[machine].daemons.ports;
+        let taken = &context.instance_types.all[instance_type].daemons.ports;
         let wanted = self
             .contents
             .iter()
-            .flat_map(|content| world.classes[content.item.class].shape.host_ports.iter());
+            .flat_map(|content| context.classes[content.item.class].shape.host_ports.iter());
         let mut wanted = wanted.filter(|wanted| taken.iter().any(|taken| taken.clashes(wanted)));
         !taken.is_empty() && wanted.next().is_some()
     }

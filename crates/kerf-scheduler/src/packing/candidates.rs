@@ -1,33 +1,34 @@
-//! Which machines come into question for the hardest item left, the most promising first.
+//! Which instance types come into question for the hardest item left, the most promising first.
 
 use crate::packing::item::Item;
 use crate::packing::pack::{Order, Packer};
 use crate::reading::group::Rule;
-use crate::reading::machine::Offer;
+use crate::reading::instance_type::PoolOffering;
 use crate::units::{self, Amounts};
 
-/// Machines that are filled to see which is best, at each step.
+/// Instance types that are filled to see which is best, at each step.
 const CANDIDATES_MAX: usize = 6;
-/// How far beyond the average share of a forced number of nodes a machine may go, in percent.
+/// How far beyond the average share of a forced number of nodes an instance type may go, in
+/// percent.
 const SHARE_PERCENT: u128 = 125;
 
-/// What a machine costs, what its filling would be worth, which it is, and its price.
+/// What an instance type costs, what its filled bin would be worth, which it is, and its price.
 type Ranked = (u128, u128, usize, u64);
 
 impl Packer<'_> {
-    /// The machines that hold an item, with their prices: those that also hold the pods that must
-    /// follow it, if there are any.
+    /// The instance types that hold an item, with their prices: those that also hold the pods that
+    /// must follow it, if there are any.
     pub(crate) fn fitting(&self, hardest: usize) -> Vec<(usize, u64)> {
-        let class = &self.world.classes[self.items[hardest].class];
-        let mut with_company = class.requests.clone();
+        let class = &self.context.classes[self.items[hardest].class];
+        let mut with_followers = class.requests.clone();
         for (index, item) in self.items.iter().enumerate() {
             if self.followers[index] && self.left[index] > 0 && self.may_follow(item, hardest) {
-                let asked = &self.world.classes[item.class].requests;
-                units::add(&mut with_company, asked, self.left[index]);
+                let asked = &self.context.classes[item.class].requests;
+                units::add(&mut with_followers, asked, self.left[index]);
             }
         }
-        let fitting = self.holding(hardest, &with_company);
-        if fitting.is_empty() && with_company != class.requests {
+        let fitting = self.holding(hardest, &with_followers);
+        if fitting.is_empty() && with_followers != class.requests {
             return self.holding(hardest, &class.requests);
         }
         fitting
@@ -35,48 +36,53 @@ impl Packer<'_> {
 
     /// Whether an item's pods may stand where those of another do, because they do.
     fn may_follow(&self, follower: &Item, leader: usize) -> bool {
-        let leader = &self.world.classes[self.items[leader].class];
-        let variant = &self.world.classes[follower.class].variants[follower.variant];
+        let leader = &self.context.classes[self.items[leader].class];
+        let variant = &self.context.classes[follower.class].variants[follower.variant];
         let near = variant.groups.iter().filter(|group| {
-            self.world.hosts.contains(**group) && self.world.groups.get(**group).rule == Rule::Near
+            self.context.hosts.contains(**group)
+                && self.context.groups.get(**group).rule == Rule::Affinity
         });
         near.clone().next().is_some() && near.into_iter().all(|group| leader.counts_in(*group))
     }
 
-    /// The machines that meet an item's demand and have so much, with their prices.
+    /// The instance types that meet an item's demand and have so much, with their prices.
     fn holding(&self, hardest: usize, requests: &Amounts) -> Vec<(usize, u64)> {
         let item = &self.items[hardest];
-        let demand = self.world.demands.get(item.demand);
-        let fitting = demand.priced.iter().copied().filter(|(machine, _)| {
-            let machine = &self.world.machines.all[*machine as usize];
-            units::fits(requests, &machine.free) && self.state.allows(machine)
+        let demand = self.context.demands.get(item.demand);
+        let fitting = demand.priced.iter().copied().filter(|(instance_type, _)| {
+            let instance_type = &self.context.instance_types.all[*instance_type as usize];
+            units::fits(requests, &instance_type.free) && self.state.allows(instance_type)
         });
-        let priced = |(machine, price): (u32, u64)| {
-            let machine = machine as usize;
+        let priced = |(instance_type, price): (u32, u64)| {
+            let instance_type = instance_type as usize;
             if self.state.reservations.is_empty() {
-                return Some((machine, price));
+                return Some((instance_type, price));
             }
-            self.offer_left(machine, item).map(|offer| (machine, offer.price_micros))
+            self.offering_left(instance_type, item)
+                .map(|offering| (instance_type, offering.price_micros))
         };
         fitting.filter_map(priced).collect()
     }
 
-    /// Those of the machines that are most likely to be filled cheaply.
-    pub(crate) fn ranked(&self, machines: impl Iterator<Item = (usize, u64)>) -> Vec<(usize, u64)> {
-        let remaining = (&self.remaining, self.worth.value(&self.remaining));
+    /// Those of the instance types that are most likely to be filled cheaply.
+    pub(crate) fn ranked(
+        &self,
+        instance_types: impl Iterator<Item = (usize, u64)>,
+    ) -> Vec<(usize, u64)> {
+        let remaining = (&self.remaining, self.dual_prices.value(&self.remaining));
         let share = self.share(remaining.1);
-        let mut ranked: Vec<Ranked> = machines
-            .map(|(machine, price)| {
-                let free = &self.world.machines.all[machine].free;
-                let filled = (free, self.machine_values[machine]);
+        let mut ranked: Vec<Ranked> = instance_types
+            .map(|(instance_type, price)| {
+                let free = &self.context.instance_types.all[instance_type].free;
+                let filled = (free, self.type_values[instance_type]);
                 let value = match self.by {
-                    Order::ByWorth | Order::ByCpu => {
-                        u128::from(self.worth.value_of_smaller(filled, remaining))
+                    Order::ByDualPrice | Order::ByCpu => {
+                        u128::from(self.dual_prices.value_of_smaller(filled, remaining))
                     }
-                    Order::Blended => self.blended_value(machine, remaining.1),
+                    Order::Blended => self.blended_value(instance_type, remaining.1),
                 };
                 let value = value.max(1);
-                (u128::from(price + self.overhead_micros).max(1), value, machine, price)
+                (u128::from(price + self.overhead_micros).max(1), value, instance_type, price)
             })
             .collect();
         if let Some(share) = share {
@@ -93,19 +99,19 @@ impl Packer<'_> {
             ranked.truncate(CANDIDATES_MAX);
         }
         ranked.sort_unstable_by(by_promise);
-        ranked.into_iter().map(|(_, _, machine, price)| (machine, price)).collect()
+        ranked.into_iter().map(|(_, _, instance_type, price)| (instance_type, price)).collect()
     }
 
-    /// What a machine's part of all that is left is worth.
-    fn blended_value(&self, machine: usize, all: u64) -> u128 {
-        let (part, whole) = self.part_held(machine);
+    /// What an instance type's part of all that is left is worth.
+    fn blended_value(&self, instance_type: usize, all: u64) -> u128 {
+        let (part, whole) = self.part_held(instance_type);
         u128::from(all) * part.unsigned_abs() / whole.unsigned_abs()
     }
 
-    /// How much of all that is left a machine holds when it gets the same part of every item, as a
-    /// part of a whole.
-    pub(crate) fn part_held(&self, machine: usize) -> (i128, i128) {
-        let free = &self.world.machines.all[machine].free;
+    /// How much of all that is left an instance type holds when it gets the same part of every
+    /// item, as a part of a whole.
+    pub(crate) fn part_held(&self, instance_type: usize) -> (i128, i128) {
+        let free = &self.context.instance_types.all[instance_type].free;
         let wanted = self.remaining.iter().enumerate().filter(|(_, wanted)| **wanted > 0);
         let parts = wanted.map(|(resource, wanted)| {
             let free = free.get(resource).copied().unwrap_or(0).max(0);
@@ -114,16 +120,17 @@ impl Packer<'_> {
         parts.min_by(|a, b| (a.0 * b.1).cmp(&(b.0 * a.1))).unwrap_or((1, 1))
     }
 
-    /// The cheapest offer of a machine for an item, used-up reservations left out.
-    pub(crate) fn offer_left(&self, machine: usize, item: &Item) -> Option<&Offer> {
-        let machine = &self.world.machines.all[machine];
-        let mut node = self.world.machines.templates[machine.template].requirements.clone();
-        node.narrow(&self.world.demands.get(item.demand).requirements, self.world.vocabulary);
-        machine.cheapest_left(&node, &self.state.reservations, self.world.vocabulary)
+    /// The cheapest offering of an instance type for an item, used-up reservations left out.
+    pub(crate) fn offering_left(&self, instance_type: usize, item: &Item) -> Option<&PoolOffering> {
+        let instance_type = &self.context.instance_types.all[instance_type];
+        let mut node =
+            self.context.instance_types.templates[instance_type.template].requirements.clone();
+        node.narrow(&self.context.demands.get(item.demand).requirements, self.context.vocabulary);
+        instance_type.cheapest_left(&node, &self.state.reservations, self.context.vocabulary)
     }
 
-    /// What a node should hold at most, where a rule forces many nodes anyway. `all` is what the pods
-    /// left are worth.
+    /// What a node should hold at most, where a rule forces many nodes anyway. `all` is what the
+    /// pods left are worth.
     fn share(&self, all: u64) -> Option<u128> {
         let forced = self.forced.as_ref().filter(|forced| forced.pods_left > 0)?;
         let nodes = forced.nodes();

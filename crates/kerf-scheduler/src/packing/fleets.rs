@@ -3,28 +3,32 @@
 use crate::packing::item::Item;
 use crate::packing::merge::merge;
 use crate::packing::pack::{Order, Packing, pack};
-use crate::packing::rehearsal::{left_over, may_stray};
-use crate::problem::Filling;
+use crate::packing::simulated_binding::{left_over, may_bind_anywhere};
+use crate::problem::Binder;
 use crate::solving::solver::Solver;
 
-/// Fleets are packed in several ways and the best is kept. A higher price per node, as a multiple of
-/// its overhead, gives fewer and larger nodes.
-const WAYS: [(u64, Order); 4] =
-    [(1, Order::ByWorth), (3, Order::ByWorth), (30, Order::ByWorth), (300, Order::ByCpu)];
+/// Fleets are packed in several ways and the best is kept. A higher price per node, as a multiple
+/// of its overhead, gives fewer and larger nodes.
+const WAYS: [(u64, Order); 4] = [
+    (1, Order::ByDualPrice),
+    (3, Order::ByDualPrice),
+    (30, Order::ByDualPrice),
+    (300, Order::ByCpu),
+];
 /// Further ways where the nodes will be filled by somebody else.
 const BLENDED_WAYS: [(u64, Order); 2] = [(3, Order::Blended), (30, Order::Blended)];
 /// A fleet with fewer nodes may cost so much more than the cheapest, in thousandths of its price …
-const FEWER_NODES_WORTH_PER_MILLE: u64 = 20;
+const FEWER_NODES_PREMIUM_PER_MILLE: u64 = 20;
 /// … and so many times the overhead of each node saved.
-const NODE_SAVED_WORTH: u64 = 5;
-/// How often a fleet is packed again with more room where pods were left over.
-const REHEARSALS_MAX: usize = 4;
-/// With more kinds of pods nothing is rehearsed: it would take long, and where there are so many
+const NODE_SAVED_PRICE: u64 = 5;
+/// How often a fleet is packed again with more headroom where pods were left over.
+const SIMULATIONS_MAX: usize = 4;
+/// With more kinds of pods nothing is simulated: it would take long, and where there are so many
 /// some always fit into what others leave.
-const KINDS_REHEARSED_MAX: usize = 128;
-/// With fewer pods nothing is rehearsed: who comes first is chance, and whoever is left over fits
+const KINDS_SIMULATED_MAX: usize = 128;
+/// With fewer pods nothing is simulated: who comes first is chance, and whoever is left over fits
 /// onto one small node more.
-const PODS_REHEARSED_MIN: i64 = 50;
+const PODS_SIMULATED_MIN: i64 = 50;
 /// What pods left over cost, as a multiple of their share of the fleet's price: their nodes are
 /// small ones, which are dear for what they hold.
 const LEFT_OVER_COST: u128 = 2;
@@ -44,16 +48,22 @@ impl Solver<'_> {
     pub(crate) fn best_packing(&self, items: &[Item]) -> Packing {
         let settings = &self.base.problem.settings;
         let overhead = settings.node_overhead.micros_per_hour();
-        let is_free = settings.filling == Filling::Free && can_go_astray(items, self);
+        let is_free = settings.binder == Binder::KubeScheduler && binding_may_differ(items, self);
         let blended = BLENDED_WAYS.into_iter().filter(|_| is_free);
         let mut candidates: Vec<Candidate> = Vec::new();
         let mut spent = 0;
         for (factor, order) in WAYS.into_iter().chain(blended) {
             let counted = overhead.saturating_mul(factor);
             let packing = self.merged_packing(items, counted, order);
-            spent += packing.fillings;
+            spent += packing.bins_filled;
             if is_free {
-                self.rehearse(packing, items, (counted, order), &mut spent, &mut candidates);
+                self.simulate_binding(
+                    packing,
+                    items,
+                    (counted, order),
+                    &mut spent,
+                    &mut candidates,
+                );
             } else {
                 let cost_micros = packing.price_micros();
                 candidates.push(Candidate { packing, cost_micros });
@@ -66,18 +76,18 @@ impl Solver<'_> {
     }
 
     fn merged_packing(&self, items: &[Item], overhead_micros: u64, order: Order) -> Packing {
-        let mut packing = pack(self.world(), items, &self.state, overhead_micros, order);
+        let mut packing = pack(self.context(), items, &self.state, overhead_micros, order);
         merge(
             &mut packing,
-            &self.world(),
+            &self.context(),
             self.base.problem.settings.node_overhead.micros_per_hour(),
         );
         packing
     }
 
-    /// Rehearses a fleet, and packs again with more room as long as pods are left over. Each turn is
-    /// a candidate: the room may be worth more than it saves.
-    fn rehearse(
+    /// Simulates binding on a fleet, and packs again with more headroom as long as pods are left
+    /// over. Each turn is a candidate: the headroom may be worth more than it saves.
+    fn simulate_binding(
         &self,
         mut packing: Packing,
         items: &[Item],
@@ -86,29 +96,29 @@ impl Solver<'_> {
         candidates: &mut Vec<Candidate>,
     ) {
         let mut asked = items.to_vec();
-        for turn in 1..=REHEARSALS_MAX {
+        for turn in 1..=SIMULATIONS_MAX {
             if !take_back(&mut packing, items, &asked) {
                 return;
             }
-            let left_over = left_over(&packing.bins, items, &self.world());
+            let left_over = left_over(&packing.bins, items, &self.context());
             let cost_micros = cost(&packing, items, &left_over);
             candidates.push(Candidate { packing, cost_micros });
             let all_placed = left_over.iter().all(|left| *left == 0);
             let effort = self.base.problem.settings.improvement_effort;
-            if all_placed || turn == REHEARSALS_MAX || *spent > effort {
+            if all_placed || turn == SIMULATIONS_MAX || *spent > effort {
                 return;
             }
             for (asked, left) in asked.iter_mut().zip(left_over) {
                 asked.count += left;
             }
             packing = self.merged_packing(&asked, counted, order);
-            *spent += packing.fillings;
+            *spent += packing.bins_filled;
         }
     }
 }
 
-/// Takes the pods that were only asked for to get room off the nodes; the room stays. Answers
-/// whether all could be: a node with nobody else on it would be bought for nobody.
+/// Takes the pods that were only asked for to get headroom off the nodes; the headroom stays.
+/// Answers whether all could be: a node with nobody else on it would be bought for nobody.
 fn take_back(packing: &mut Packing, items: &[Item], asked: &[Item]) -> bool {
     for (index, (item, asked)) in items.iter().zip(asked).enumerate() {
         let mut surplus = asked.count - item.count;
@@ -116,11 +126,11 @@ fn take_back(packing: &mut Packing, items: &[Item], asked: &[Item]) -> bool {
         let unplaced = surplus.min(*left);
         *left -= unplaced;
         surplus -= unplaced;
-        // One from each node in turn, so that there is some room everywhere.
+        // One from each node in turn, so that there is some headroom everywhere.
         while surplus > 0 {
             let before = surplus;
             for bin in packing.bins.iter_mut().rev() {
-                if surplus > 0 && bin.keep_room(item) {
+                if surplus > 0 && bin.keep_headroom(item) {
                     surplus -= 1;
                 }
             }
@@ -134,11 +144,11 @@ fn take_back(packing: &mut Packing, items: &[Item], asked: &[Item]) -> bool {
 
 /// Whether pods of several kinds may be mixed otherwise than planned. Pods that are all alike fit
 /// wherever one of them was meant to go.
-fn can_go_astray(items: &[Item], solver: &Solver<'_>) -> bool {
-    let world = solver.world();
-    let astray = || items.iter().filter(|item| may_stray(item, &world));
-    let pods: i64 = astray().map(|item| item.count).sum();
-    (2..=KINDS_REHEARSED_MAX).contains(&astray().count()) && pods >= PODS_REHEARSED_MIN
+fn binding_may_differ(items: &[Item], solver: &Solver<'_>) -> bool {
+    let context = solver.context();
+    let unbound = || items.iter().filter(|item| may_bind_anywhere(item, &context));
+    let pods: i64 = unbound().map(|item| item.count).sum();
+    (2..=KINDS_SIMULATED_MAX).contains(&unbound().count()) && pods >= PODS_SIMULATED_MIN
 }
 
 fn cost(packing: &Packing, items: &[Item], left_over: &[i64]) -> u64 {
@@ -160,12 +170,12 @@ fn best_of(candidates: Vec<Candidate>, overhead_micros: u64) -> Packing {
     let complete: Vec<Candidate> = complete.collect();
     let cheapest = complete.iter().map(|it| it.cost_micros).min();
     let cheapest = cheapest.expect("the least is one of them");
-    let most = cheapest.saturating_add(cheapest / 1000 * FEWER_NODES_WORTH_PER_MILLE);
+    let most = cheapest.saturating_add(cheapest / 1000 * FEWER_NODES_PREMIUM_PER_MILLE);
     let affordable = complete.into_iter().filter(|it| it.cost_micros <= most);
-    let node_worth = overhead_micros.saturating_mul(NODE_SAVED_WORTH);
+    let node_price = overhead_micros.saturating_mul(NODE_SAVED_PRICE);
     let best = affordable.min_by_key(|it| {
         let nodes = it.packing.bins.len() as u64;
-        it.cost_micros.saturating_add(node_worth.saturating_mul(nodes))
+        it.cost_micros.saturating_add(node_price.saturating_mul(nodes))
     });
     best.expect("the cheapest is affordable").packing
 }

@@ -1,6 +1,6 @@
 //! Rules that force many nodes, however large they are.
 
-use crate::packing::item::{Item, World};
+use crate::packing::item::{Item, PackingContext};
 use crate::reading::group::{GroupId, Rule};
 
 /// A rule under which each node takes only a few of some pods.
@@ -14,17 +14,21 @@ pub(crate) struct Forced {
 }
 
 /// The rule that forces the most nodes, if it forces more than one.
-pub(crate) fn forced(items: &[Item], order: &[usize], world: &World<'_>) -> Option<Forced> {
+pub(crate) fn forced(
+    items: &[Item],
+    order: &[usize],
+    context: &PackingContext<'_>,
+) -> Option<Forced> {
     let mut worst: Option<Forced> = None;
-    for group in world.hosts.all.iter().copied() {
-        let per_node = match world.groups.get(group).rule {
+    for group in context.hosts.all.iter().copied() {
+        let per_node = match context.groups.get(group).rule {
             Rule::Spread { max_skew, .. } => i64::from(max_skew),
-            Rule::Apart => 1,
-            Rule::Near => continue,
+            Rule::AntiAffinity => 1,
+            Rule::Affinity => continue,
         };
         let is_bound = |index: &usize| {
             let item = &items[*index];
-            let class = &world.classes[item.class];
+            let class = &context.classes[item.class];
             class.counts_in(group) && class.variants[item.variant].groups.contains(&group)
         };
         let bound: Vec<usize> = order.iter().copied().filter(is_bound).collect();

@@ -1,7 +1,7 @@
 //! Making a fleet cheaper after everything is placed.
 
 use crate::packing::bin::{Bin, Content};
-use crate::packing::item::World;
+use crate::packing::item::PackingContext;
 use crate::packing::pack::Packing;
 
 /// Nodes that are tried to be done without: the worst filled.
@@ -10,7 +10,7 @@ const DISSOLVED_MAX: usize = 48;
 const TARGETS_MAX: usize = 256;
 
 /// Does without nodes whose pods fit into the slack of others, emptiest first.
-pub(crate) fn improve(packing: &mut Packing, world: &World<'_>) {
+pub(crate) fn improve(packing: &mut Packing, context: &PackingContext<'_>) {
     let mut order: Vec<usize> = (0..packing.bins.len()).collect();
     order.sort_by_key(|index| {
         let cpu = packing.bins[*index].requests.first().copied().unwrap_or(0);
@@ -19,11 +19,11 @@ pub(crate) fn improve(packing: &mut Packing, world: &World<'_>) {
     order.truncate(DISSOLVED_MAX);
     let mut gone: Vec<usize> = Vec::new();
     for index in order {
-        if let Some(changed) = dissolved(index, &gone, packing, world) {
+        if let Some(changed) = dissolved(index, &gone, packing, context) {
             for (target, bin) in changed {
                 packing.bins[target] = bin;
             }
-            give_back(index, packing, world);
+            give_back(index, packing, context);
             gone.push(index);
         }
     }
@@ -33,12 +33,12 @@ pub(crate) fn improve(packing: &mut Packing, world: &World<'_>) {
     }
 }
 
-/// The other nodes with the pods of one node added, if they have room for all.
+/// The other nodes with the pods of one node added, if they have headroom for all.
 fn dissolved(
     index: usize,
     gone: &[usize],
     packing: &Packing,
-    world: &World<'_>,
+    context: &PackingContext<'_>,
 ) -> Option<Vec<(usize, Bin)>> {
     let mut changed: Vec<(usize, Bin)> = Vec::new();
     for Content { item, count } in &packing.bins[index].contents {
@@ -48,15 +48,15 @@ fn dissolved(
         for target in targets.take(TARGETS_MAX) {
             let position = changed.iter().position(|(known, _)| *known == target);
             let bin = position.map_or(&packing.bins[target], |position| &changed[position].1);
-            let room = bin.room(item, world, &packing.state.started, left);
-            if room > 0 {
+            let headroom = bin.headroom(item, context, &packing.state.started, left);
+            if headroom > 0 {
                 let mut bin = bin.clone();
-                bin.add(item, world, room);
+                bin.add(item, context, headroom);
                 match position {
                     Some(position) => changed[position].1 = bin,
                     None => changed.push((target, bin)),
                 }
-                left -= room;
+                left -= headroom;
             }
             if left == 0 {
                 break;
@@ -70,9 +70,9 @@ fn dissolved(
 }
 
 /// Returns what a node took of its pool's limits.
-fn give_back(index: usize, packing: &mut Packing, world: &World<'_>) {
-    let machine = &world.machines.all[packing.bins[index].machine];
-    packing.state.give_back(machine.template, &machine.capacity);
+fn give_back(index: usize, packing: &mut Packing, context: &PackingContext<'_>) {
+    let instance_type = &context.instance_types.all[packing.bins[index].instance_type];
+    packing.state.give_back(instance_type.template, &instance_type.capacity);
     if let Some(reservation) = packing.bins[index].reserved {
         packing.state.reservations[reservation] += 1;
     }

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use crate::reading::class::Class;
 use crate::reading::demand::{DemandId, Demands};
 use crate::reading::group::Groups;
-use crate::reading::machine::Machines;
+use crate::reading::instance_type::InstanceTypes;
 use crate::reading::occupancy::HostGroups;
 use kerf_model::vocabulary::{KeySet, Vocabulary};
 
@@ -32,11 +32,11 @@ impl Item {
 
 /// Everything packing reads and never changes.
 #[derive(Clone, Copy)]
-pub(crate) struct World<'a> {
+pub(crate) struct PackingContext<'a> {
     pub(crate) classes: &'a [Class],
     pub(crate) groups: &'a Groups,
     pub(crate) hosts: &'a HostGroups,
-    pub(crate) machines: &'a Machines,
+    pub(crate) instance_types: &'a InstanceTypes,
     pub(crate) demands: &'a Demands,
     pub(crate) vocabulary: &'a Vocabulary,
     pub(crate) well_known: &'a KeySet,

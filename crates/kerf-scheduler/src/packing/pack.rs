@@ -1,19 +1,19 @@
 //! Packing items onto new nodes, cheaply.
 //!
-//! The hardest item left decides which machines come into question. Each promising machine is
-//! filled, hardest items first, and the filling that costs least for what it holds is repeated as
-//! often as the items allow. What a filling holds is measured in the worth of its resources, so a
-//! machine whose memory lies idle is as dear as it really is.
+//! The hardest item left decides which instance types come into question. Each promising instance
+//! type is filled, hardest items first, and the filled bin that costs least for what it holds is
+//! repeated as often as the items allow. What a filled bin holds is measured in the worth of its
+//! resources, so an instance type whose memory lies idle is as dear as it really is.
 
 use std::cmp::Reverse;
 
 use crate::packing::bin::Bin;
-use crate::packing::filling::Filling;
+use crate::packing::dual_prices::DualPrices;
+use crate::packing::filled_bin::FilledBin;
 use crate::packing::forced::{Forced, forced};
 use crate::packing::improve::improve;
-use crate::packing::item::{Item, World};
+use crate::packing::item::{Item, PackingContext};
 use crate::packing::pack_state::PackState;
-use crate::packing::worth::Worth;
 use crate::reading::group::{GroupId, Rule};
 use crate::units::{self, Amounts};
 
@@ -26,13 +26,13 @@ pub(crate) struct Packing {
     pub(crate) state: PackState,
     /// The price of each node: that of its cheapest choice.
     pub(crate) prices: Vec<u64>,
-    /// How many machines were filled to find it.
-    pub(crate) fillings: u32,
+    /// How many instance types were filled to find it.
+    pub(crate) bins_filled: u32,
 }
 
 /// A fleet in the making.
 pub(crate) struct Packer<'a> {
-    pub(crate) world: World<'a>,
+    pub(crate) context: PackingContext<'a>,
     pub(crate) items: &'a [Item],
     /// Items, hardest first; those that must follow others to their node come last.
     pub(crate) order: Vec<usize>,
@@ -40,9 +40,9 @@ pub(crate) struct Packer<'a> {
     pub(crate) followers: Vec<bool>,
     pub(crate) left: Vec<i64>,
     pub(crate) remaining: Amounts,
-    pub(crate) worth: Worth,
-    /// What each machine that comes into question is worth when it is filled.
-    pub(crate) machine_values: Vec<u64>,
+    pub(crate) dual_prices: DualPrices,
+    /// What each instance type that comes into question is worth when it is filled.
+    pub(crate) type_values: Vec<u64>,
     pub(crate) state: PackState,
     pub(crate) overhead_micros: u64,
     pub(crate) by: Order,
@@ -52,17 +52,17 @@ pub(crate) struct Packer<'a> {
     pub(crate) least: Amounts,
     least_of: usize,
     bins: Vec<Bin>,
-    fillings: u32,
+    bins_filled: u32,
 }
 
 /// Which item counts as the hardest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// The one whose pods are worth most.
-    ByWorth,
+    /// The one whose pods are worth most at the dual prices.
+    ByDualPrice,
     /// The one whose pods ask for most CPU, then memory.
     ByCpu,
-    /// As by worth; but every node gets some of everything that is left, as if pods were dealt out.
+    /// As by dual price; but every node gets some of everything that is left, as if pods were dealt out.
     Blended,
 }
 
@@ -75,7 +75,7 @@ impl Packing {
 
 /// Packs items onto new nodes, counting `overhead_micros` on top of each node's price.
 pub(crate) fn pack(
-    world: World<'_>,
+    context: PackingContext<'_>,
     items: &[Item],
     state: &PackState,
     overhead_micros: u64,
@@ -83,82 +83,84 @@ pub(crate) fn pack(
 ) -> Packing {
     let mut remaining = Amounts::new();
     for item in items {
-        units::add(&mut remaining, &world.classes[item.class].requests, item.count);
+        units::add(&mut remaining, &context.classes[item.class].requests, item.count);
     }
-    let worth = Worth::of(&remaining, offered_to(items, &world), &world, overhead_micros);
-    let mut machine_values = vec![0; world.machines.all.len()];
-    for (machine, _) in offered_to(items, &world) {
-        machine_values[machine] = worth.value(&world.machines.all[machine].free);
+    let dual_prices =
+        DualPrices::of(&remaining, offered_to(items, &context), &context, overhead_micros);
+    let mut type_values = vec![0; context.instance_types.all.len()];
+    for (instance_type, _) in offered_to(items, &context) {
+        type_values[instance_type] =
+            dual_prices.value(&context.instance_types.all[instance_type].free);
     }
-    let followers: Vec<bool> = items.iter().map(|item| follows(item, &world)).collect();
+    let followers: Vec<bool> = items.iter().map(|item| follows(item, &context)).collect();
     let hardness = |index: &usize| {
-        let requests = &world.classes[items[*index].class].requests;
+        let requests = &context.classes[items[*index].class].requests;
         let at = |resource| requests.get(resource).copied().unwrap_or(0);
         match by {
-            Order::ByWorth | Order::Blended => (worth.value(requests), 0),
+            Order::ByDualPrice | Order::Blended => (dual_prices.value(requests), 0),
             Order::ByCpu => (u64::try_from(at(0)).unwrap_or(0), at(1)),
         }
     };
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_cached_key(|index| (followers[*index], Reverse(hardness(index)), *index));
     let mut packer = Packer {
-        world,
+        context,
         items,
-        forced: forced(items, &order, &world),
+        forced: forced(items, &order, &context),
         order,
         followers,
         left: items.iter().map(|item| item.count).collect(),
         remaining,
-        worth,
-        machine_values,
+        dual_prices,
+        type_values,
         state: state.clone(),
         overhead_micros,
         by,
         least: Amounts::new(),
         least_of: usize::MAX / 8,
         bins: Vec::new(),
-        fillings: 0,
+        bins_filled: 0,
     };
     packer.run();
     packer.settle_followers();
-    let Packer { bins, left, state, fillings, .. } = packer;
-    let mut packing = Packing { bins, left, state, prices: Vec::new(), fillings };
-    improve(&mut packing, &world);
-    packing.prices = prices(&packing.bins, &world);
+    let Packer { bins, left, state, bins_filled, .. } = packer;
+    let mut packing = Packing { bins, left, state, prices: Vec::new(), bins_filled };
+    improve(&mut packing, &context);
+    packing.prices = prices(&packing.bins, &context);
     packing
 }
 
 /// The price of each node.
-fn prices(bins: &[Bin], world: &World<'_>) -> Vec<u64> {
+fn prices(bins: &[Bin], context: &PackingContext<'_>) -> Vec<u64> {
     let mut prices: Vec<u64> = Vec::new();
     for (index, bin) in bins.iter().enumerate() {
         let price = match Bin::like_the_last(bins, index) {
             Some(last) => prices[last],
-            None => bin.price_micros(world),
+            None => bin.price_micros(context),
         };
         prices.push(price);
     }
     prices
 }
 
-/// Every machine some item could use, with its cheapest price.
+/// Every instance type some item could use, with its cheapest price.
 fn offered_to<'a>(
     items: &'a [Item],
-    world: &'a World<'a>,
+    context: &'a PackingContext<'a>,
 ) -> impl Iterator<Item = (usize, u64)> + 'a {
     let mut demands: Vec<usize> = items.iter().map(|item| item.demand).collect();
     demands.sort_unstable();
     demands.dedup();
-    let priced = demands.into_iter().flat_map(|demand| world.demands.get(demand).priced.iter());
-    priced.map(|(machine, price)| (*machine as usize, *price))
+    let priced = demands.into_iter().flat_map(|demand| context.demands.get(demand).priced.iter());
+    priced.map(|(instance_type, price)| (*instance_type as usize, *price))
 }
 
 /// Whether an item's pods can only stand on a node where others stand already.
-fn follows(item: &Item, world: &World<'_>) -> bool {
-    let class = &world.classes[item.class];
+fn follows(item: &Item, context: &PackingContext<'_>) -> bool {
+    let class = &context.classes[item.class];
     class.variants[item.variant].groups.iter().any(|group| {
-        world.hosts.contains(*group)
-            && world.groups.get(*group).rule == Rule::Near
+        context.hosts.contains(*group)
+            && context.groups.get(*group).rule == Rule::Affinity
             && !class.counts_in(*group)
     })
 }
@@ -167,9 +169,9 @@ impl Packer<'_> {
     fn run(&mut self) {
         self.drop_done(None);
         while let Some(hardest) = self.order.first().copied() {
-            match self.best_filling(hardest) {
-                Some(filling) => {
-                    self.take(filling);
+            match self.best_filled(hardest) {
+                Some(filled) => {
+                    self.take(filled);
                     self.drop_done(None);
                 }
                 // Nothing holds it any more: its pods stay without a place.
@@ -193,7 +195,7 @@ impl Packer<'_> {
         self.least_of = self.order.len();
         self.least.clear();
         for (place, index) in self.order.iter().enumerate() {
-            let asked = &self.world.classes[self.items[*index].class].requests;
+            let asked = &self.context.classes[self.items[*index].class].requests;
             if place == 0 {
                 self.least.clone_from(asked);
             }
@@ -204,43 +206,47 @@ impl Packer<'_> {
         }
     }
 
-    /// The filling that costs least for what it holds. Pools are tried in the order of their
+    /// The filled bin that costs least for what it holds. Pools are tried in the order of their
     /// weights; pools of one weight compete by price.
-    fn best_filling(&mut self, hardest: usize) -> Option<Filling> {
+    fn best_filled(&mut self, hardest: usize) -> Option<FilledBin> {
         let fitting = self.fitting(hardest);
-        let templates = &self.world.machines.templates;
-        let weight = |machine: usize| templates[self.world.machines.all[machine].template].weight;
-        let mut weights: Vec<u32> = fitting.iter().map(|(machine, _)| weight(*machine)).collect();
+        let templates = &self.context.instance_types.templates;
+        let weight = |instance_type: usize| {
+            templates[self.context.instance_types.all[instance_type].template].weight
+        };
+        let mut weights: Vec<u32> =
+            fitting.iter().map(|(instance_type, _)| weight(*instance_type)).collect();
         weights.sort_unstable_by_key(|weight| Reverse(*weight));
         weights.dedup();
         weights.into_iter().find_map(|tier| {
-            let of_tier = fitting.iter().copied().filter(|(machine, _)| weight(*machine) == tier);
+            let of_tier =
+                fitting.iter().copied().filter(|(instance_type, _)| weight(*instance_type) == tier);
             let candidates = self.ranked(of_tier);
             self.best_of(candidates, hardest)
         })
     }
 
-    /// The best of some machines, filled.
-    fn best_of(&mut self, candidates: Vec<(usize, u64)>, hardest: usize) -> Option<Filling> {
-        let mut best: Option<(u128, u128, Filling)> = None;
-        for (machine, price_micros) in candidates {
-            self.fillings += 1;
-            let filling = self.fill(machine, hardest);
+    /// The best of some instance types, filled.
+    fn best_of(&mut self, candidates: Vec<(usize, u64)>, hardest: usize) -> Option<FilledBin> {
+        let mut best: Option<(u128, u128, FilledBin)> = None;
+        for (instance_type, price_micros) in candidates {
+            self.bins_filled += 1;
+            let filled = self.fill(instance_type, hardest);
             let reserves = !self.state.reservations.is_empty();
-            if filling.held.is_empty() || (reserves && filling.bin.choices(&self.world).is_empty())
+            if filled.held.is_empty() || (reserves && filled.bin.choices(&self.context).is_empty())
             {
                 continue;
             }
             let cost = u128::from(price_micros + self.overhead_micros).max(1);
-            let value = u128::from(self.worth.value(&filling.bin.requests)).max(1);
+            let value = u128::from(self.dual_prices.value(&filled.bin.requests)).max(1);
             let better = best
                 .as_ref()
                 .is_none_or(|(best_cost, best_value, _)| cost * best_value < best_cost * value);
             if better {
-                best = Some((cost, value, filling));
+                best = Some((cost, value, filled));
             }
         }
-        best.map(|(_, _, filling)| filling)
+        best.map(|(_, _, filled)| filled)
     }
 
     /// Gives pods that must follow others the slack of the nodes those stand on.
@@ -248,25 +254,26 @@ impl Packer<'_> {
         for index in (0..self.items.len()).filter(|index| self.followers[*index]) {
             for bin in &mut self.bins {
                 let (item, left) = (&self.items[index], self.left[index]);
-                let room = bin.room(item, &self.world, &self.state.started, left);
-                if room > 0 {
-                    bin.add(item, &self.world, room);
-                    self.left[index] -= room;
+                let headroom = bin.headroom(item, &self.context, &self.state.started, left);
+                if headroom > 0 {
+                    bin.add(item, &self.context, headroom);
+                    self.left[index] -= headroom;
                 }
             }
         }
     }
 
-    /// Adds a filling as often as the items allow.
-    fn take(&mut self, filling: Filling) {
-        let Filling { bin, held } = filling;
+    /// Adds a filled bin as often as the items allow.
+    fn take(&mut self, filled: FilledBin) {
+        let FilledBin { bin, held } = filled;
         let times = held.iter().map(|(index, count)| self.left[*index] / count).min().unwrap_or(1);
-        let times = times.min(self.state.times_allowed(&self.world.machines.all[bin.machine]));
+        let times = times
+            .min(self.state.times_allowed(&self.context.instance_types.all[bin.instance_type]));
         let times = if self.must_be_single(&bin) { 1 } else { times.max(1) };
         for (index, count) in &held {
             self.left[*index] -= count * times;
             let item = &self.items[*index];
-            let class = &self.world.classes[item.class];
+            let class = &self.context.classes[item.class];
             units::subtract(&mut self.remaining, &class.requests, count * times);
             for group in &class.matched_hosts {
                 self.state.started[*group] = true;
@@ -278,8 +285,8 @@ impl Packer<'_> {
                 forced.pods_left -= count * times;
             }
         }
-        let machine = &self.world.machines.all[bin.machine];
-        let (template, capacity) = (machine.template, machine.capacity.clone());
+        let instance_type = &self.context.instance_types.all[bin.instance_type];
+        let (template, capacity) = (instance_type.template, instance_type.capacity.clone());
         if let Some(left) = &mut self.state.nodes_left[template] {
             *left -= times;
         }
@@ -295,15 +302,16 @@ impl Packer<'_> {
         self.bins.push(bin);
     }
 
-    /// Whether taking the filling changes what the next may hold.
+    /// Whether taking the filled bin changes what the next may hold.
     fn must_be_single(&self, bin: &Bin) -> bool {
         let near = |group: &GroupId| {
-            self.world.hosts.contains(*group) && self.world.groups.get(*group).rule == Rule::Near
+            self.context.hosts.contains(*group)
+                && self.context.groups.get(*group).rule == Rule::Affinity
         };
         bin.reserved.is_some()
             || bin.contents.iter().any(|content| {
                 let variant =
-                    &self.world.classes[content.item.class].variants[content.item.variant];
+                    &self.context.classes[content.item.class].variants[content.item.variant];
                 variant.groups.iter().any(near)
             })
     }

@@ -1,6 +1,6 @@
 //! What packing uses up.
 
-use crate::reading::machine::{Machine, Machines};
+use crate::reading::instance_type::{InstanceTypes, PoolInstanceType};
 use crate::units::Amounts;
 
 /// What changes while packing.
@@ -17,12 +17,12 @@ pub(crate) struct PackState {
 
 impl PackState {
     /// Nothing is taken yet, and nobody stands anywhere.
-    pub(crate) fn new(machines: &Machines, groups: usize) -> Self {
-        let templates = machines.templates.iter();
+    pub(crate) fn new(instance_types: &InstanceTypes, groups: usize) -> Self {
+        let templates = instance_types.templates.iter();
         Self {
             limits: templates.clone().map(|template| template.limits.clone()).collect(),
             nodes_left: templates.map(|template| template.nodes_left).collect(),
-            reservations: machines.reservations.iter().map(|(_, left)| *left).collect(),
+            reservations: instance_types.reservations.iter().map(|(_, left)| *left).collect(),
             started: vec![false; groups],
         }
     }
@@ -37,18 +37,18 @@ impl PackState {
         }
     }
 
-    /// Whether the limits of its pool leave room for one more of a machine.
-    pub(crate) fn allows(&self, machine: &Machine) -> bool {
-        let at = |index: usize| machine.capacity.get(index).copied().unwrap_or(0);
-        self.nodes_left[machine.template].is_none_or(|left| left > 0)
-            && self.limits[machine.template].iter().all(|(index, left)| at(*index) <= *left)
+    /// Whether the limits of its pool leave headroom for one more of an instance type.
+    pub(crate) fn allows(&self, instance_type: &PoolInstanceType) -> bool {
+        let at = |index: usize| instance_type.capacity.get(index).copied().unwrap_or(0);
+        self.nodes_left[instance_type.template].is_none_or(|left| left > 0)
+            && self.limits[instance_type.template].iter().all(|(index, left)| at(*index) <= *left)
     }
 
-    /// How many more of a machine the limits of its pool leave room for.
-    pub(crate) fn times_allowed(&self, machine: &Machine) -> i64 {
-        let by_count = self.nodes_left[machine.template].unwrap_or(i64::MAX);
-        let by_amount = self.limits[machine.template].iter().filter_map(|(index, left)| {
-            let one = machine.capacity.get(*index).copied().unwrap_or(0);
+    /// How many more of an instance type the limits of its pool leave headroom for.
+    pub(crate) fn times_allowed(&self, instance_type: &PoolInstanceType) -> i64 {
+        let by_count = self.nodes_left[instance_type.template].unwrap_or(i64::MAX);
+        let by_amount = self.limits[instance_type.template].iter().filter_map(|(index, left)| {
+            let one = instance_type.capacity.get(*index).copied().unwrap_or(0);
             (one > 0).then(|| left / one)
         });
         by_amount.min().unwrap_or(i64::MAX).min(by_count)

@@ -1,4 +1,4 @@
-//! A cluster, read and numbered: what all questions about it share.
+//! A cluster, read and numbered: what all what-ifs about it share.
 
 use std::collections::BTreeMap;
 
@@ -9,61 +9,61 @@ use kerf_model::taint::{Taint, TaintEffect, TaintVocabulary};
 use kerf_model::vocabulary::{KeySet, Vocabulary};
 
 use crate::packing::pack_state::PackState;
-use crate::problem::Problem;
+use crate::problem::PlacementProblem;
+use crate::reading::bound_shapes::BoundShapes;
 use crate::reading::class::{Class, ClassReader};
 use crate::reading::daemon::read_daemons;
 use crate::reading::demand::KnownDemands;
 use crate::reading::domains::DomainCounts;
 use crate::reading::group::{Context, Groups};
-use crate::reading::machine::{MachineReader, Machines};
+use crate::reading::instance_type::{InstanceTypeReader, InstanceTypes};
 use crate::reading::node::{NodeState, read_nodes};
 use crate::reading::occupancy::HostGroups;
 use crate::reading::shapes::Shapes;
-use crate::reading::tenants::Tenants;
-use crate::reading::universe::Surveyor;
+use crate::reading::universe::UniverseBuilder;
 use crate::units::Units;
 
 /// Whether pods that stand on nodes may need another place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum BoundPods {
     /// They stay where they are; only what they are to others is read.
-    Stays,
-    /// A question may take their node away.
+    Stay,
+    /// A what-if may take their node away.
     MayMove,
 }
 
 /// A problem with everything read and numbered.
 pub(crate) struct Base<'p> {
-    pub(crate) problem: &'p Problem,
+    pub(crate) problem: &'p PlacementProblem,
     pub(crate) vocabulary: Vocabulary,
     pub(crate) well_known: KeySet,
     pub(crate) units: Units,
     pub(crate) groups: Groups,
     pub(crate) hosts: HostGroups,
-    pub(crate) machines: Machines,
+    pub(crate) instance_types: InstanceTypes,
     pub(crate) classes: Vec<Class>,
     /// The shapes of the classes.
     pub(crate) shapes: Shapes,
     /// The pods without a place, by class; the oldest first. Classes without any come after.
     pub(crate) waiting: Vec<Vec<usize>>,
     pub(crate) nodes: Vec<NodeState>,
-    pub(crate) tenants: Tenants,
+    pub(crate) bound_shapes: BoundShapes,
     pub(crate) demands: KnownDemands,
     pub(crate) counts: DomainCounts,
     /// Of each group how many matching pods stand anywhere.
-    pub(crate) standing: Vec<u32>,
+    pub(crate) bound_pods: Vec<u32>,
     pub(crate) state: PackState,
 }
 
 impl<'p> Base<'p> {
     /// Reads a problem.
-    pub(crate) fn read(problem: &'p Problem, standing: Standing) -> Self {
+    pub(crate) fn read(problem: &'p PlacementProblem, bound_pods: BoundPods) -> Self {
         let rules = &problem.settings.label_rules;
         let normalization = rules.normalization();
         let mut vocabulary = Vocabulary::new();
         let well_known = rules.well_known_ids(&mut vocabulary);
         let (mut units, mut taints) = (Units::default(), TaintVocabulary::new());
-        let mut reader = MachineReader {
+        let mut reader = InstanceTypeReader {
             vocabulary: &mut vocabulary,
             normalization,
             units: &mut units,
@@ -71,7 +71,7 @@ impl<'p> Base<'p> {
             well_known: &well_known,
         };
         let daemons = read_daemons(problem, &mut reader);
-        let machines = reader.read(problem, &daemons);
+        let instance_types = reader.read(problem, &daemons);
         let nodes = read_nodes(problem, &daemons, &mut reader);
         let namespaces = read_namespaces(problem, &mut vocabulary);
         let mut groups = Groups::default();
@@ -84,41 +84,41 @@ impl<'p> Base<'p> {
             groups: &mut groups,
             units: &mut units,
             taints: &taints,
-            preferences: problem.settings.preferences,
+            policy: problem.settings.preferences,
             soft_taints: has_soft_taints(problem),
         };
         let mut shapes = Shapes::default();
         let waiting = waiting(problem, &mut shapes);
-        if standing == Standing::MayMove {
-            let standing = problem.nodes.iter().flat_map(|node| &node.pods);
-            for pod in standing.filter(|pod| is_displaceable(pod)) {
+        if bound_pods == BoundPods::MayMove {
+            let bound_pods = problem.nodes.iter().flat_map(|node| &node.pods);
+            for pod in bound_pods.filter(|pod| is_displaceable(pod)) {
                 shapes.number(&pod.pod.shape);
             }
         }
         let classes = shapes.iter().map(|shape| class_reader.read(shape.clone())).collect();
-        let tenants = Tenants::read(problem, &mut class_reader);
+        let bound_shapes = BoundShapes::read(problem, &mut class_reader);
         let hosts = HostGroups::of(&groups);
-        let state = PackState::new(&machines, groups.len());
+        let state = PackState::new(&instance_types, groups.len());
         let mut base = Self {
             problem,
             vocabulary,
             well_known,
             units,
-            standing: vec![0; groups.len()],
+            bound_pods: vec![0; groups.len()],
             groups,
             hosts,
-            machines,
+            instance_types,
             classes,
             shapes,
             waiting,
             nodes,
-            tenants,
+            bound_shapes,
             demands: KnownDemands::default(),
             counts: DomainCounts::default(),
             state,
         };
         base.match_groups();
-        base.count_tenants();
+        base.count_bound_pods();
         base
     }
 
@@ -127,33 +127,43 @@ impl<'p> Base<'p> {
         for class in &mut self.classes {
             class.match_groups(&self.groups);
         }
-        self.tenants.match_groups(&self.groups);
+        self.bound_shapes.match_groups(&self.groups);
         self.groups.see_who_counts(&all_taints(self.problem));
-        let mut surveyor =
-            Surveyor::new(self.problem, &self.machines, &self.nodes, &self.vocabulary);
-        self.counts = DomainCounts::new(self.groups.iter().map(|(_, group)| surveyor.of(group)));
+        let mut universes =
+            UniverseBuilder::new(self.problem, &self.instance_types, &self.nodes, &self.vocabulary);
+        self.counts = DomainCounts::new(self.groups.iter().map(|(_, group)| universes.of(group)));
     }
 
-    fn count_tenants(&mut self) {
+    fn count_bound_pods(&mut self) {
         let (groups, counts) = (&self.groups, &mut self.counts);
         for node in &mut self.nodes {
-            let mut on_node = std::mem::take(&mut node.room.occupancy);
-            self.tenants.marks(node, groups, self.problem, &self.vocabulary, |mark| {
-                self.standing[mark.group] += u32::from(mark.matches);
-                if groups.get(mark.group).is_hostname() {
-                    on_node.note_existing(mark.group, mark.matches, mark.carries);
-                } else {
-                    mark.count(node, groups, counts, 1);
-                }
-            });
-            node.room.occupancy = on_node;
+            let mut on_node = std::mem::take(&mut node.headroom.occupancy);
+            self.bound_shapes.memberships(
+                node,
+                groups,
+                self.problem,
+                &self.vocabulary,
+                |membership| {
+                    self.bound_pods[membership.group] += u32::from(membership.matches);
+                    if groups.get(membership.group).is_hostname() {
+                        on_node.note_existing(
+                            membership.group,
+                            membership.matches,
+                            membership.carries,
+                        );
+                    } else {
+                        membership.count(node, groups, counts, 1);
+                    }
+                },
+            );
+            node.headroom.occupancy = on_node;
         }
-        self.state.started = self.standing.iter().map(|count| *count > 0).collect();
+        self.state.started = self.bound_pods.iter().map(|count| *count > 0).collect();
     }
 }
 
 /// The pods without a place, by shape; the oldest first.
-fn waiting(problem: &Problem, shapes: &mut Shapes) -> Vec<Vec<usize>> {
+fn waiting(problem: &PlacementProblem, shapes: &mut Shapes) -> Vec<Vec<usize>> {
     let mut waiting: Vec<Vec<usize>> = Vec::new();
     for (index, pod) in problem.pods.iter().enumerate() {
         let shape = shapes.number(&pod.shape);
@@ -180,7 +190,7 @@ pub(crate) fn is_displaceable(pod: &BoundPod) -> bool {
     !pod.is_daemon && !pod.is_leaving
 }
 
-fn read_namespaces(problem: &Problem, vocabulary: &mut Vocabulary) -> Vec<Namespace> {
+fn read_namespaces(problem: &PlacementProblem, vocabulary: &mut Vocabulary) -> Vec<Namespace> {
     let read = |(name, labels): (&String, &BTreeMap<String, String>)| {
         let labels = labels.iter().map(|(key, value)| (key.as_str(), value.as_str()));
         Namespace { name: name.clone(), labels: LabelSet::intern(labels, vocabulary) }
@@ -188,7 +198,7 @@ fn read_namespaces(problem: &Problem, vocabulary: &mut Vocabulary) -> Vec<Namesp
     problem.namespaces.iter().map(read).collect()
 }
 
-fn all_taints(problem: &Problem) -> Vec<Taint> {
+fn all_taints(problem: &PlacementProblem) -> Vec<Taint> {
     let of_pools = problem.pools.iter().flat_map(|pool| &pool.pool.template.spec.taints);
     let of_nodes = problem.nodes.iter().flat_map(|node| &node.taints);
     let mut taints: Vec<Taint> = of_pools.chain(of_nodes).cloned().collect();
@@ -197,7 +207,7 @@ fn all_taints(problem: &Problem) -> Vec<Taint> {
     taints
 }
 
-fn has_soft_taints(problem: &Problem) -> bool {
+fn has_soft_taints(problem: &PlacementProblem) -> bool {
     let mut taints = problem.pools.iter().flat_map(|pool| &pool.pool.template.spec.taints);
     taints.any(|taint| taint.effect == TaintEffect::PreferNoSchedule)
 }

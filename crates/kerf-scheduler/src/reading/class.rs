@@ -1,4 +1,4 @@
-//! Pods that are alike, and the ways they may be placed from the most wished for to the least.
+//! Pods that are alike, and the ways they may be placed from the most preferred to the least.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use kerf_model::selector::LabelSet;
 use kerf_model::taint::{TaintEffect, TaintSet, TaintVocabulary, Toleration};
 
 use crate::problem::PreferencePolicy;
-use crate::reading::group::{Context, GroupId, Groups, Nearness};
+use crate::reading::group::{Context, GroupId, Groups, TermKind};
 use crate::reading::placement::selector_of;
 use crate::units::{Amounts, Units};
 
@@ -38,7 +38,7 @@ pub(crate) struct Class {
 pub(crate) struct Variant {
     /// What the node must satisfy.
     pub(crate) node: Requirements,
-    /// The same without wishes and volumes: what decides which domains count.
+    /// The same without preferences and volumes: what decides which domains count.
     pub(crate) strict: Requirements,
     /// The rules about other pods that are held to.
     pub(crate) groups: Vec<GroupId>,
@@ -51,18 +51,18 @@ pub(crate) struct ClassReader<'a, 'c> {
     pub(crate) groups: &'a mut Groups,
     pub(crate) units: &'a mut Units,
     pub(crate) taints: &'a TaintVocabulary,
-    pub(crate) preferences: PreferencePolicy,
+    pub(crate) policy: PreferencePolicy,
     /// Whether some pool has a taint that pods should rather avoid.
     pub(crate) soft_taints: bool,
 }
 
-/// A pod's wishes, given up one by one.
+/// A pod's preferences, given up one by one.
 #[derive(Clone)]
-struct Wishes {
+struct Preferences {
     terms: Vec<Vec<RequirementEntry>>,
-    affinity: NodeAffinity,
-    near: Vec<(i32, PodAffinityTerm)>,
-    apart: Vec<(i32, PodAffinityTerm)>,
+    node_affinity: NodeAffinity,
+    pod_affinity: Vec<(i32, PodAffinityTerm)>,
+    pod_anti_affinity: Vec<(i32, PodAffinityTerm)>,
     soft_spreads: usize,
     avoids_soft_taints: bool,
 }
@@ -90,29 +90,33 @@ impl ClassReader<'_, '_> {
         LabelSet::intern(labels, self.context.vocabulary)
     }
 
-    /// Every way to place a pod, most wished for first; none when its rules make no sense.
+    /// Every way to place a pod, most preferred first; none when its rules make no sense.
     fn variants(&mut self, shape: &PodShape) -> Vec<Variant> {
-        let mut wishes = self.wishes(shape);
+        let mut preferences = self.preferences(shape);
         let mut variants = Vec::new();
         loop {
-            self.add_variants(shape, &wishes, &mut variants);
-            if !wishes.give_up_one() {
+            self.add_variants(shape, &preferences, &mut variants);
+            if !preferences.relax_one() {
                 return variants;
             }
         }
     }
 
-    fn wishes(&self, shape: &PodShape) -> Wishes {
-        let respect = self.preferences == PreferencePolicy::Respect;
+    fn preferences(&self, shape: &PodShape) -> Preferences {
+        let respect = self.policy == PreferencePolicy::Respect;
         let affinity = &shape.placement.node_affinity;
-        Wishes {
+        Preferences {
             terms: affinity.required.clone(),
-            affinity: NodeAffinity {
+            node_affinity: NodeAffinity {
                 preferred: if respect { affinity.preferred.clone() } else { Vec::new() },
                 ..affinity.clone()
             },
-            near: if respect { shape.affinity.preferred.clone() } else { Vec::new() },
-            apart: if respect { shape.anti_affinity.preferred.clone() } else { Vec::new() },
+            pod_affinity: if respect { shape.affinity.preferred.clone() } else { Vec::new() },
+            pod_anti_affinity: if respect {
+                shape.anti_affinity.preferred.clone()
+            } else {
+                Vec::new()
+            },
             soft_spreads: if respect {
                 shape.spreads.iter().filter(|spread| !spread.required).count()
             } else {
@@ -122,11 +126,16 @@ impl ClassReader<'_, '_> {
         }
     }
 
-    fn add_variants(&mut self, shape: &PodShape, wishes: &Wishes, variants: &mut Vec<Variant>) {
-        let Some(strict) = self.strict(shape, wishes) else { return };
-        let Some(node) = self.with_heaviest_wish(&strict, wishes) else { return };
-        let groups = self.groups_of(shape, wishes);
-        let tolerated = self.tolerated(shape, !wishes.avoids_soft_taints);
+    fn add_variants(
+        &mut self,
+        shape: &PodShape,
+        preferences: &Preferences,
+        variants: &mut Vec<Variant>,
+    ) {
+        let Some(strict) = self.strict(shape, preferences) else { return };
+        let Some(node) = self.with_heaviest_preference(&strict, preferences) else { return };
+        let groups = self.groups_of(shape, preferences);
+        let tolerated = self.tolerated(shape, !preferences.avoids_soft_taints);
         for reachable in self.volume_alternatives(shape) {
             if !node.intersects(&reachable, self.context.vocabulary) {
                 continue;
@@ -143,32 +152,32 @@ impl ClassReader<'_, '_> {
     }
 
     /// The node selector and the first required term; nothing if they contradict each other.
-    fn strict(&mut self, shape: &PodShape, wishes: &Wishes) -> Option<Requirements> {
+    fn strict(&mut self, shape: &PodShape, preferences: &Preferences) -> Option<Requirements> {
         let selector = selector_of(shape);
         let mut strict = Requirements::new();
         self.context.narrow(&mut strict, &selector)?;
-        if let Some(term) = wishes.terms.first() {
+        if let Some(term) = preferences.terms.first() {
             self.context.narrow(&mut strict, term)?;
         }
         Some(strict)
     }
 
     /// The same with the heaviest preferred term; nothing if that contradicts what must hold.
-    fn with_heaviest_wish(
+    fn with_heaviest_preference(
         &mut self,
         strict: &Requirements,
-        wishes: &Wishes,
+        preferences: &Preferences,
     ) -> Option<Requirements> {
         let mut node = strict.clone();
-        if let Some(term) = wishes.affinity.heaviest() {
+        if let Some(term) = preferences.node_affinity.heaviest() {
             self.context.narrow(&mut node, &term.expressions)?;
         }
         Some(node)
     }
 
-    fn groups_of(&mut self, shape: &PodShape, wishes: &Wishes) -> Vec<GroupId> {
+    fn groups_of(&mut self, shape: &PodShape, preferences: &Preferences) -> Vec<GroupId> {
         let mut groups = Vec::new();
-        let mut soft_left = wishes.soft_spreads;
+        let mut soft_left = preferences.soft_spreads;
         for spread in &shape.spreads {
             if !spread.required {
                 if soft_left == 0 {
@@ -178,12 +187,19 @@ impl ClassReader<'_, '_> {
             }
             groups.push(self.groups.of_spread(shape, spread, &mut self.context));
         }
-        let near = shape.affinity.required.iter().chain(wishes.near.iter().map(|(_, term)| term));
-        let near = near.map(|term| (term, Nearness::Near));
-        let apart = shape.anti_affinity.required.iter().map(|term| (term, Nearness::Apart));
-        let rather = wishes.apart.iter().map(|(_, term)| (term, Nearness::RatherApart));
-        for (term, nearness) in near.chain(apart).chain(rather) {
-            groups.push(self.groups.of_term(shape, term, nearness, &mut self.context));
+        let near = shape
+            .affinity
+            .required
+            .iter()
+            .chain(preferences.pod_affinity.iter().map(|(_, term)| term));
+        let near = near.map(|term| (term, TermKind::Affinity));
+        let apart = shape.anti_affinity.required.iter().map(|term| (term, TermKind::AntiAffinity));
+        let rather = preferences
+            .pod_anti_affinity
+            .iter()
+            .map(|(_, term)| (term, TermKind::PreferredAntiAffinity));
+        for (term, kind) in near.chain(apart).chain(rather) {
+            groups.push(self.groups.of_term(shape, term, kind, &mut self.context));
         }
         groups.sort_unstable();
         groups.dedup();
@@ -219,15 +235,18 @@ impl ClassReader<'_, '_> {
     }
 }
 
-impl Wishes {
-    /// Gives up the next wish in the order of the public behaviour; false when none is left.
-    fn give_up_one(&mut self) -> bool {
+impl Preferences {
+    /// Gives up the next preference in the order of the public behaviour; false when none is left.
+    fn relax_one(&mut self) -> bool {
         if self.terms.len() > 1 {
             self.terms.remove(0);
-        } else if !drop_heaviest(&mut self.near) && !drop_heaviest(&mut self.apart) {
-            if let Some(heaviest) = self.affinity.heaviest().cloned() {
-                let position = self.affinity.preferred.iter().position(|term| *term == heaviest);
-                self.affinity.preferred.remove(position.expect("it was just found there"));
+        } else if !drop_heaviest(&mut self.pod_affinity)
+            && !drop_heaviest(&mut self.pod_anti_affinity)
+        {
+            if let Some(heaviest) = self.node_affinity.heaviest().cloned() {
+                let position =
+                    self.node_affinity.preferred.iter().position(|term| *term == heaviest);
+                self.node_affinity.preferred.remove(position.expect("it was just found there"));
             } else if self.soft_spreads > 0 {
                 self.soft_spreads -= 1;
             } else if self.avoids_soft_taints {

@@ -5,8 +5,8 @@ use kerf_model::pod::PodShape;
 use kerf_model::requirements::Requirements;
 use kerf_model::taint::{Taint, TaintEffect, untolerated};
 
-use crate::problem::Problem;
-use crate::reading::machine::MachineReader;
+use crate::problem::PlacementProblem;
+use crate::reading::instance_type::InstanceTypeReader;
 use crate::reading::placement::PlacementReader;
 use crate::units::{self, Amounts};
 
@@ -28,8 +28,8 @@ pub(crate) struct DaemonLoad {
 /// Reads the daemons of a problem. Those that ask for devices by claims are not counted, because no
 /// node made for pods has them.
 pub(crate) fn read_daemons<'p>(
-    problem: &'p Problem,
-    reader: &mut MachineReader<'_>,
+    problem: &'p PlacementProblem,
+    reader: &mut InstanceTypeReader<'_>,
 ) -> Vec<Daemon<'p>> {
     let counted = problem.daemons.iter().filter(|daemon| !daemon.has_resource_claims);
     let mut daemons = Vec::new();

@@ -1,5 +1,5 @@
-//! What pods ask of a node, and which machines and nodes could answer; worked out once for all pods
-//! that ask the same.
+//! What pods ask of a node, and which instance types and nodes could answer; worked out once for
+//! all pods that ask the same.
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -9,7 +9,7 @@ use kerf_model::taint::TaintSet;
 use kerf_model::vocabulary::{KeyId, KeySet, ValueId, Vocabulary};
 use rustc_hash::FxHashMap;
 
-use crate::reading::machine::Machines;
+use crate::reading::instance_type::InstanceTypes;
 use crate::reading::node::NodeState;
 
 /// The place of a demand in [`Demands`].
@@ -19,8 +19,8 @@ pub(crate) type DemandId = usize;
 #[derive(Debug)]
 pub(crate) struct Demand {
     pub(crate) requirements: Requirements,
-    /// Machines that accept it.
-    pub(crate) machines: BitSet,
+    /// Instance types that accept it.
+    pub(crate) instance_types: BitSet,
     /// The same with their cheapest prices.
     pub(crate) priced: Vec<(u32, u64)>,
     /// Nodes that accept it.
@@ -29,12 +29,12 @@ pub(crate) struct Demand {
     domains: RwLock<FxHashMap<KeyId, Arc<[Domain]>>>,
 }
 
-/// A domain that pods of a demand could stand in, with the machines in it, largest first, and the
-/// nodes in it.
+/// A domain that pods of a demand could stand in, with the instance types in it, largest first, and
+/// the nodes in it.
 #[derive(Debug)]
 pub(crate) struct Domain {
     pub(crate) value: ValueId,
-    pub(crate) machines: Vec<u32>,
+    pub(crate) instance_types: Vec<u32>,
     pub(crate) nodes: Vec<u32>,
     pub(crate) cheapest_micros: u64,
 }
@@ -42,14 +42,14 @@ pub(crate) struct Domain {
 /// What a demand asks for.
 type Wanted = (Requirements, TaintSet);
 
-/// Demands worked out for any question about a cluster. Their answers follow from the cluster alone,
-/// so it makes no difference which question comes first.
+/// Demands worked out for any what-if about a cluster. Their answers follow from the cluster alone,
+/// so it makes no difference which what-if comes first.
 #[derive(Debug, Default)]
 pub(crate) struct KnownDemands {
     known: RwLock<FxHashMap<Wanted, Arc<Demand>>>,
 }
 
-/// The demands of one question, numbered.
+/// The demands of one what-if, numbered.
 #[derive(Debug, Default)]
 pub(crate) struct Demands {
     demands: Vec<Arc<Demand>>,
@@ -58,7 +58,7 @@ pub(crate) struct Demands {
 
 /// What demands are matched against.
 pub(crate) struct Supply<'a> {
-    pub(crate) machines: &'a Machines,
+    pub(crate) instance_types: &'a InstanceTypes,
     pub(crate) nodes: &'a [NodeState],
     pub(crate) well_known: &'a KeySet,
     pub(crate) vocabulary: &'a Vocabulary,
@@ -119,11 +119,15 @@ impl Supply<'_> {
         demand
     }
 
-    /// Looks at every machine and every node.
+    /// Looks at every instance type and every node.
     fn answer(&self, (requirements, tolerated): &Wanted) -> Demand {
-        let priced =
-            self.machines.accepting(requirements, tolerated, self.well_known, self.vocabulary);
-        let machines = priced.iter().map(|(index, _)| *index).collect();
+        let priced = self.instance_types.accepting(
+            requirements,
+            tolerated,
+            self.well_known,
+            self.vocabulary,
+        );
+        let instance_types = priced.iter().map(|(index, _)| *index).collect();
         let none = KeySet::new();
         let accepting = self.nodes.iter().enumerate().filter(|(_, node)| {
             node.taints.is_subset(tolerated)
@@ -133,11 +137,12 @@ impl Supply<'_> {
             .map(|(index, _)| u32::try_from(index).expect("fewer than 2³² nodes"))
             .collect();
         let requirements = requirements.clone();
-        Demand { requirements, machines, priced, nodes, domains: RwLock::default() }
+        Demand { requirements, instance_types, priced, nodes, domains: RwLock::default() }
     }
 }
 
-/// A thread that panicked while it held the lock left the map whole: each entry is inserted at once.
+/// A thread that panicked while it held the lock left the map whole: each entry is inserted at
+/// once.
 fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
     lock.read().unwrap_or_else(PoisonError::into_inner)
 }
@@ -148,12 +153,12 @@ fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
 
 fn domains_of(demand: &Demand, key: KeyId, supply: &Supply<'_>) -> Vec<Domain> {
     let mut domains: Vec<Domain> = Vec::new();
-    for index in demand.machines.iter() {
-        let machine = &supply.machines.all[index as usize];
-        let template = &supply.machines.templates[machine.template];
+    for index in demand.instance_types.iter() {
+        let instance_type = &supply.instance_types.all[index as usize];
+        let template = &supply.instance_types.templates[instance_type.template];
         let mut both = template.requirements.clone();
         both.narrow(&demand.requirements, supply.vocabulary);
-        let offered = machine.domains(key, supply.vocabulary);
+        let offered = instance_type.domains(key, supply.vocabulary);
         let offered = if offered.is_empty() {
             let own = both.find(key).filter(|own| !own.is_complement());
             own.map(|own| own.values().iter().collect()).unwrap_or_default()
@@ -165,17 +170,17 @@ fn domains_of(demand: &Demand, key: KeyId, supply: &Supply<'_>) -> Vec<Domain> {
             if !wanted.as_ref().is_none_or(|wanted| wanted.has(value, supply.vocabulary)) {
                 continue;
             }
-            let offer = machine.offers.iter().find(|offer| {
-                both.intersects(&offer.requirements, supply.vocabulary)
-                    && offer
+            let offering = instance_type.offerings.iter().find(|offering| {
+                both.intersects(&offering.requirements, supply.vocabulary)
+                    && offering
                         .requirements
                         .find(key)
                         .is_none_or(|own| own.has(value, supply.vocabulary))
             });
-            let Some(offer) = offer else { continue };
+            let Some(offering) = offering else { continue };
             let domain = domain_of(&mut domains, value);
-            domain.machines.push(index);
-            domain.cheapest_micros = domain.cheapest_micros.min(offer.price_micros);
+            domain.instance_types.push(index);
+            domain.cheapest_micros = domain.cheapest_micros.min(offering.price_micros);
         }
     }
     for index in demand.nodes.iter() {
@@ -185,8 +190,8 @@ fn domains_of(demand: &Demand, key: KeyId, supply: &Supply<'_>) -> Vec<Domain> {
         }
     }
     for domain in &mut domains {
-        domain.machines.sort_by_key(|index| {
-            std::cmp::Reverse(supply.machines.all[*index as usize].free.first().copied())
+        domain.instance_types.sort_by_key(|index| {
+            std::cmp::Reverse(supply.instance_types.all[*index as usize].free.first().copied())
         });
     }
     domains.sort_by_key(|domain| domain.value);
@@ -198,7 +203,7 @@ fn domain_of(domains: &mut Vec<Domain>, value: ValueId) -> &mut Domain {
     let position = position.unwrap_or_else(|| {
         domains.push(Domain {
             value,
-            machines: Vec::new(),
+            instance_types: Vec::new(),
             nodes: Vec::new(),
             cheapest_micros: u64::MAX,
         });

@@ -17,7 +17,7 @@ use crate::reading::universe::Universe;
 /// Counts of every group by domain.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DomainCounts {
-    /// Shared with other questions until this one changes them.
+    /// Shared with other what-ifs until this one changes them.
     groups: Vec<Arc<Counts>>,
 }
 
@@ -160,9 +160,11 @@ impl DomainCounts {
                 let own = if class.counts_in(id) { at(&counts.own, domain) + 1 } else { 0 };
                 at(&counts.existing, domain) + own - least <= i64::from(max_skew)
             }
-            Rule::Near if at(&counts.matching, domain) > 0 => true,
-            Rule::Near => class.counts_in(id) && !self.is_reachable(id, variant, group, vocabulary),
-            Rule::Apart => {
+            Rule::Affinity if at(&counts.matching, domain) > 0 => true,
+            Rule::Affinity => {
+                class.counts_in(id) && !self.is_reachable(id, variant, group, vocabulary)
+            }
+            Rule::AntiAffinity => {
                 at(&counts.matching, domain) == 0
                     && (!class.counts_in(id) || at(&counts.carriers, domain) == 0)
             }

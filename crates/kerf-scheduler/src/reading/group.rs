@@ -23,9 +23,9 @@ pub(crate) enum Rule {
     /// Domains differ by at most so much.
     Spread { max_skew: u32, min_domains: u32 },
     /// Stand where such a pod stands.
-    Near,
+    Affinity,
     /// Stand where no such pod stands.
-    Apart,
+    AntiAffinity,
 }
 
 /// One rule about other pods.
@@ -33,8 +33,8 @@ pub(crate) enum Rule {
 pub(crate) struct Group {
     pub(crate) rule: Rule,
     pub(crate) key: KeyId,
-    /// Whether pods that match must keep away from those that have the rule. A wish to be apart
-    /// binds only the pod that has it.
+    /// Whether pods that match must keep away from those that have the rule. A preference to be
+    /// apart binds only the pod that has it.
     pub(crate) binds_others: bool,
     namespaces: BTreeSet<String>,
     selector: Selector,
@@ -57,18 +57,18 @@ pub(crate) struct NodeFilter {
 #[derive(Debug, PartialEq)]
 enum Identity {
     Spread(SpreadConstraint, String, LabelSelector),
-    Term(PodAffinityTerm, Nearness, BTreeSet<String>),
+    Term(PodAffinityTerm, TermKind, BTreeSet<String>),
 }
 
 /// What an affinity term asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Nearness {
+pub(crate) enum TermKind {
     /// Stand near such pods.
-    Near,
+    Affinity,
     /// Stand apart from such pods, and they from this one.
-    Apart,
+    AntiAffinity,
     /// Rather stand apart from such pods.
-    RatherApart,
+    PreferredAntiAffinity,
 }
 
 /// All groups of a problem.
@@ -151,14 +151,14 @@ impl Groups {
         &mut self,
         shape: &PodShape,
         term: &PodAffinityTerm,
-        nearness: Nearness,
+        kind: TermKind,
         context: &mut Context<'_>,
     ) -> GroupId {
         let namespaces =
             term.namespaces.resolve(&shape.namespace, context.namespaces, context.vocabulary);
         let identity = Identity::Term(
             PodAffinityTerm { namespaces: Default::default(), ..term.clone() },
-            nearness,
+            kind,
             namespaces.clone(),
         );
         if let Some(known) = self.groups.iter().position(|group| group.identity == identity) {
@@ -166,9 +166,9 @@ impl Groups {
         }
         let compiled = Selector::compile(term.selector.as_ref(), context.vocabulary);
         let key = context.key(&term.topology_key);
-        let rule = if nearness == Nearness::Near { Rule::Near } else { Rule::Apart };
+        let rule = if kind == TermKind::Affinity { Rule::Affinity } else { Rule::AntiAffinity };
         let id = self.push(rule, key, namespaces, compiled, None, identity);
-        self.groups[id].binds_others = nearness == Nearness::Apart;
+        self.groups[id].binds_others = kind == TermKind::AntiAffinity;
         id
     }
 

@@ -1,18 +1,19 @@
-//! A problem, read and numbered: pods that are alike, machines, nodes, and the rules between them.
+//! A problem, read and numbered: pods that are alike, instance types, nodes, and the rules between
+//! them.
 //!
-//! Start with [`base`]. What is read here is shared by every question about the same cluster.
+//! Start with [`base`]. What is read here is shared by every what-if about the same cluster.
 
 pub(crate) mod base;
+pub(crate) mod bound_shapes;
 pub(crate) mod class;
 pub(crate) mod daemon;
 pub(crate) mod demand;
 pub(crate) mod domains;
 pub(crate) mod group;
+pub(crate) mod instance_type;
 pub(crate) mod known_entries;
-pub(crate) mod machine;
 pub(crate) mod node;
 pub(crate) mod occupancy;
 pub(crate) mod placement;
 pub(crate) mod shapes;
-pub(crate) mod tenants;
 pub(crate) mod universe;

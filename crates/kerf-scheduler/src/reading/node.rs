@@ -10,11 +10,11 @@ use kerf_model::vocabulary::{KeySet, Vocabulary};
 
 use crate::packing::bin::Content;
 use crate::packing::item::Item;
-use crate::problem::Problem;
+use crate::problem::PlacementProblem;
 use crate::reading::class::{Class, Variant};
 use crate::reading::daemon::{Daemon, DaemonLoad};
 use crate::reading::group::Groups;
-use crate::reading::machine::MachineReader;
+use crate::reading::instance_type::InstanceTypeReader;
 use crate::reading::occupancy::{HostGroups, Occupancy};
 use crate::units::{self, Amounts};
 
@@ -27,12 +27,12 @@ pub(crate) struct NodeState {
     pub(crate) taints: TaintSet,
     /// What it counts against the limits of its pool.
     pub(crate) capacity: Amounts,
-    pub(crate) room: Room,
+    pub(crate) headroom: Headroom,
 }
 
 /// What is left on a node, while pods are put there.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Room {
+pub(crate) struct Headroom {
     /// What is left for pods, daemons still to come taken off.
     pub(crate) free: Amounts,
     pub(crate) occupancy: Occupancy,
@@ -72,9 +72,9 @@ impl Attached {
 /// Reads the nodes of a problem in the order they are filled: those that are up first, then by
 /// name. Occupancy is filled in later, when the groups are known.
 pub(crate) fn read_nodes(
-    problem: &Problem,
+    problem: &PlacementProblem,
     daemons: &[Daemon<'_>],
-    reader: &mut MachineReader<'_>,
+    reader: &mut InstanceTypeReader<'_>,
 ) -> Vec<NodeState> {
     let mut order: Vec<usize> = (0..problem.nodes.len()).collect();
     order.sort_by_key(|index| (!problem.nodes[*index].initialized, &problem.nodes[*index].name));
@@ -83,9 +83,9 @@ pub(crate) fn read_nodes(
 
 fn read_node(
     index: usize,
-    problem: &Problem,
+    problem: &PlacementProblem,
     daemons: &[Daemon<'_>],
-    reader: &mut MachineReader<'_>,
+    reader: &mut InstanceTypeReader<'_>,
 ) -> NodeState {
     let node = &problem.nodes[index];
     let labels = node.labels.iter().map(|(key, value)| (key.as_str(), value.as_str()));
@@ -117,7 +117,7 @@ fn read_node(
         labels,
         taints: reader.taints.intern(&node.taints),
         capacity: reader.units.offered(&node.capacity),
-        room: Room { free, occupancy, attached: Arc::new(attached), contents: Vec::new() },
+        headroom: Headroom { free, occupancy, attached: Arc::new(attached), contents: Vec::new() },
     }
 }
 
@@ -140,7 +140,7 @@ fn daemons_to_come(
     load.requests
 }
 
-impl Room {
+impl Headroom {
     /// Of a node that is gone: overdrawn, so that nothing fits.
     pub(crate) fn none() -> Self {
         Self { free: smallvec::smallvec![-1], ..Self::default() }
@@ -158,13 +158,14 @@ impl Room {
         if !units::fits(&class.requests, &self.free) {
             return 0;
         }
-        let room = units::times_fitting(&class.requests, &self.free);
-        let room = room.min(self.occupancy.room(class, variant, groups, hosts, started));
-        room.min(self.volume_room(class))
+        let headroom = units::times_fitting(&class.requests, &self.free);
+        let headroom =
+            headroom.min(self.occupancy.headroom(class, variant, groups, hosts, started));
+        headroom.min(self.volume_headroom(class))
     }
 
     /// Replicas that share claims attach them once, so it is all or nothing.
-    fn volume_room(&self, class: &Class) -> i64 {
+    fn volume_headroom(&self, class: &Class) -> i64 {
         let mut wanted: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for volume in &class.shape.volumes {
             if let Some(driver) = &volume.driver

@@ -12,12 +12,12 @@ const UNLIMITED: i64 = i64::MAX;
 /// The pods of one node, counted for the groups whose domain is the node.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Occupancy {
-    tallies: SmallVec<[Tally; 4]>,
+    host_counts: SmallVec<[HostCount; 4]>,
     ports: Vec<HostPort>,
 }
 
 #[derive(Clone, Debug)]
-struct Tally {
+struct HostCount {
     group: GroupId,
     /// Matching pods that stood there before.
     existing: i64,
@@ -32,15 +32,15 @@ struct Tally {
 impl Occupancy {
     /// A node on which these ports are taken.
     pub(crate) fn with_ports(ports: &[HostPort]) -> Self {
-        Self { tallies: SmallVec::new(), ports: ports.to_vec() }
+        Self { host_counts: SmallVec::new(), ports: ports.to_vec() }
     }
 
     /// Notes a pod that stood there before: the groups it matches and those whose rule it has.
     pub(crate) fn note_existing(&mut self, group: GroupId, matches: bool, carries: bool) {
-        let tally = self.tally(group);
-        tally.existing += i64::from(matches);
-        tally.matching += i64::from(matches);
-        tally.carriers += i64::from(carries);
+        let host_count = self.host_count(group);
+        host_count.existing += i64::from(matches);
+        host_count.matching += i64::from(matches);
+        host_count.carriers += i64::from(carries);
     }
 
     /// Notes ports taken by a pod that stood there before.
@@ -50,12 +50,12 @@ impl Occupancy {
 
     /// How many pods that match a group stood there before.
     pub(crate) fn existing(&self, group: GroupId) -> i64 {
-        self.find(group).map_or(0, |tally| tally.existing)
+        self.find(group).map_or(0, |host_count| host_count.existing)
     }
 
     /// How many more pods of a class the neighbours allow. `started` says of each group whether a
     /// matching pod stands anywhere.
-    pub(crate) fn room(
+    pub(crate) fn headroom(
         &self,
         class: &Class,
         variant: &Variant,
@@ -63,43 +63,45 @@ impl Occupancy {
         hosts: &HostGroups,
         started: &[bool],
     ) -> i64 {
-        let mut room = UNLIMITED;
+        let mut headroom = UNLIMITED;
         for group in variant.groups.iter().copied().filter(|group| hosts.contains(*group)) {
-            room = room.min(self.room_in(group, class, groups, started));
+            headroom = headroom.min(self.headroom_in(group, class, groups, started));
         }
-        let carried = |group: &GroupId| self.find(*group).is_some_and(|tally| tally.carriers > 0);
+        let carried =
+            |group: &GroupId| self.find(*group).is_some_and(|host_count| host_count.carriers > 0);
         if class.kept_away_by.iter().any(carried) {
             return 0;
         }
         if !class.shape.host_ports.is_empty() {
             let clash = |wanted: &HostPort| self.ports.iter().any(|taken| taken.clashes(wanted));
             let free = !class.shape.host_ports.iter().any(clash);
-            room = room.min(i64::from(free));
+            headroom = headroom.min(i64::from(free));
         }
-        room
+        headroom
     }
 
-    fn room_in(&self, group: GroupId, class: &Class, groups: &Groups, started: &[bool]) -> i64 {
-        let tally = self.find(group);
-        let matching = tally.map_or(0, |tally| tally.matching);
+    fn headroom_in(&self, group: GroupId, class: &Class, groups: &Groups, started: &[bool]) -> i64 {
+        let host_count = self.find(group);
+        let matching = host_count.map_or(0, |host_count| host_count.matching);
         match groups.get(group).rule {
             Rule::Spread { max_skew, .. } => {
-                let counted = tally.map_or(0, |tally| tally.existing + tally.own);
-                let existing = tally.map_or(0, |tally| tally.existing);
+                let counted =
+                    host_count.map_or(0, |host_count| host_count.existing + host_count.own);
+                let existing = host_count.map_or(0, |host_count| host_count.existing);
                 match class.counts_in(group) {
                     true => (i64::from(max_skew) - counted).max(0),
                     false if existing <= i64::from(max_skew) => UNLIMITED,
                     false => 0,
                 }
             }
-            Rule::Apart if matching > 0 => 0,
-            Rule::Apart if class.counts_in(group) => {
-                i64::from(tally.is_none_or(|tally| tally.carriers == 0))
+            Rule::AntiAffinity if matching > 0 => 0,
+            Rule::AntiAffinity if class.counts_in(group) => {
+                i64::from(host_count.is_none_or(|host_count| host_count.carriers == 0))
             }
-            Rule::Apart => UNLIMITED,
-            Rule::Near if matching > 0 => UNLIMITED,
-            Rule::Near if class.counts_in(group) && !started[group] => UNLIMITED,
-            Rule::Near => 0,
+            Rule::AntiAffinity => UNLIMITED,
+            Rule::Affinity if matching > 0 => UNLIMITED,
+            Rule::Affinity if class.counts_in(group) && !started[group] => UNLIMITED,
+            Rule::Affinity => 0,
         }
     }
 
@@ -107,29 +109,35 @@ impl Occupancy {
     pub(crate) fn add(&mut self, class: &Class, variant: &Variant, hosts: &HostGroups, count: i64) {
         for group in class.matched_hosts.iter().copied() {
             let carries = variant.groups.contains(&group);
-            let tally = self.tally(group);
-            tally.matching += count;
-            tally.carriers += if carries { count } else { 0 };
-            tally.own += if carries { count } else { 0 };
+            let host_count = self.host_count(group);
+            host_count.matching += count;
+            host_count.carriers += if carries { count } else { 0 };
+            host_count.own += if carries { count } else { 0 };
         }
         let held = variant.groups.iter().copied().filter(|group| hosts.contains(*group));
         for group in held.filter(|group| !class.counts_in(*group)) {
-            self.tally(group).carriers += count;
+            self.host_count(group).carriers += count;
         }
         self.ports.extend_from_slice(&class.shape.host_ports);
     }
 
-    fn find(&self, group: GroupId) -> Option<&Tally> {
-        self.tallies.iter().find(|tally| tally.group == group)
+    fn find(&self, group: GroupId) -> Option<&HostCount> {
+        self.host_counts.iter().find(|host_count| host_count.group == group)
     }
 
-    fn tally(&mut self, group: GroupId) -> &mut Tally {
-        let position = self.tallies.iter().position(|tally| tally.group == group);
+    fn host_count(&mut self, group: GroupId) -> &mut HostCount {
+        let position = self.host_counts.iter().position(|host_count| host_count.group == group);
         let position = position.unwrap_or_else(|| {
-            self.tallies.push(Tally { group, existing: 0, own: 0, matching: 0, carriers: 0 });
-            self.tallies.len() - 1
+            self.host_counts.push(HostCount {
+                group,
+                existing: 0,
+                own: 0,
+                matching: 0,
+                carriers: 0,
+            });
+            self.host_counts.len() - 1
         });
-        &mut self.tallies[position]
+        &mut self.host_counts[position]
     }
 }
 

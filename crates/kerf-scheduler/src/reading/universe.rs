@@ -7,9 +7,9 @@ use kerf_model::taint::Taint;
 use kerf_model::vocabulary::{KeyId, ValueId, ValueSet, Vocabulary};
 use rustc_hash::FxHashMap;
 
-use crate::problem::{Pool, Problem};
+use crate::problem::{PlacementProblem, PoolWithTypes};
 use crate::reading::group::{Group, NodeFilter};
-use crate::reading::machine::{Machines, Template};
+use crate::reading::instance_type::{InstanceTypes, Template};
 use crate::reading::node::NodeState;
 
 /// Where pods of a group could stand: what pools offer, and where nodes are that count.
@@ -55,9 +55,9 @@ impl Universe {
 }
 
 /// Finds the universe of groups. Most groups of a key share one, so that is found once.
-pub(crate) struct Surveyor<'a> {
-    problem: &'a Problem,
-    machines: &'a Machines,
+pub(crate) struct UniverseBuilder<'a> {
+    problem: &'a PlacementProblem,
+    instance_types: &'a InstanceTypes,
     nodes: &'a [NodeState],
     vocabulary: &'a Vocabulary,
     /// By key and template: what the template offers.
@@ -66,37 +66,37 @@ pub(crate) struct Surveyor<'a> {
     whole: FxHashMap<KeyId, Universe>,
 }
 
-impl<'a> Surveyor<'a> {
+impl<'a> UniverseBuilder<'a> {
     pub(crate) fn new(
-        problem: &'a Problem,
-        machines: &'a Machines,
+        problem: &'a PlacementProblem,
+        instance_types: &'a InstanceTypes,
         nodes: &'a [NodeState],
         vocabulary: &'a Vocabulary,
     ) -> Self {
         let (offered, whole) = (FxHashMap::default(), FxHashMap::default());
-        Self { problem, machines, nodes, vocabulary, offered, whole }
+        Self { problem, instance_types, nodes, vocabulary, offered, whole }
     }
 
-    /// The universe of a group. Where the domain is the node there is always room for one more, so
-    /// nobody asks.
+    /// The universe of a group. Where the domain is the node there is always headroom for one more,
+    /// so nobody asks.
     pub(crate) fn of(&mut self, group: &Group) -> Universe {
         if group.is_hostname() {
             return Universe::default();
         }
         let filter = group.filter.as_ref().filter(|filter| !filter.admits_all());
         if filter.is_some() {
-            return self.survey(group.key, filter);
+            return self.build(group.key, filter);
         }
         if !self.whole.contains_key(&group.key) {
-            let whole = self.survey(group.key, None);
+            let whole = self.build(group.key, None);
             self.whole.insert(group.key, whole);
         }
         self.whole[&group.key].clone()
     }
 
-    fn survey(&mut self, key: KeyId, filter: Option<&NodeFilter>) -> Universe {
+    fn build(&mut self, key: KeyId, filter: Option<&NodeFilter>) -> Universe {
         let mut universe = Universe::default();
-        for (index, template) in self.machines.templates.iter().enumerate() {
+        for (index, template) in self.instance_types.templates.iter().enumerate() {
             let taints = &self.problem.pools[template.pool].pool.template.spec.taints;
             if filter.is_none_or(|filter| filter.tolerates(taints)) {
                 universe.domains.or_with(&self.offered(key, index, template));
@@ -125,7 +125,7 @@ impl<'a> Surveyor<'a> {
 fn offered_by(
     template: &Template,
     key: KeyId,
-    problem: &Problem,
+    problem: &PlacementProblem,
     vocabulary: &Vocabulary,
 ) -> ValueSet {
     let own = template.requirements.find(key);
@@ -134,29 +134,29 @@ fn offered_by(
         let named = own.values().iter().filter(|value| own.has(*value, vocabulary));
         named.for_each(|value| _ = offered.insert(value));
     }
-    let told = told(key, &problem.pools[template.pool], vocabulary);
-    let allowed = told.iter().filter(|value| own.is_none_or(|own| own.has(*value, vocabulary)));
+    let listed = listed(key, &problem.pools[template.pool], vocabulary);
+    let allowed = listed.iter().filter(|value| own.is_none_or(|own| own.has(*value, vocabulary)));
     allowed.for_each(|value| _ = offered.insert(value));
     offered
 }
 
 /// The values that the instance types of a pool tell for a key, also those the pool cannot use.
-fn told(key: KeyId, pool: &Pool, vocabulary: &Vocabulary) -> ValueSet {
+fn listed(key: KeyId, pool: &PoolWithTypes, vocabulary: &Vocabulary) -> ValueSet {
     let key_text = vocabulary.key_text(key);
-    let is_told =
+    let is_listed =
         |entry: &&RequirementEntry| entry.operator == Operator::In && entry.key == key_text;
-    let mut told = ValueSet::new();
+    let mut listed = ValueSet::new();
     // A thousand types tell the same few lists of zones, mostly one after the other.
     let mut before: &[String] = &[];
     for instance_type in pool.instance_types.iter() {
-        for entry in instance_type.requirements.iter().filter(is_told) {
+        for entry in instance_type.requirements.iter().filter(is_listed) {
             if entry.values != before {
                 let values = entry.values.iter();
                 let known = values.filter_map(|text| vocabulary.find_value(key, text));
-                known.for_each(|value| _ = told.insert(value));
+                known.for_each(|value| _ = listed.insert(value));
                 before = &entry.values;
             }
         }
     }
-    told
+    listed
 }

@@ -27,12 +27,12 @@ impl Solver<'_> {
     ) -> (Vec<Item>, i64) {
         let keys = self.domain_keys(class, variant);
         let mut parts: Vec<(Pins, i64)> = vec![(Pins::new(), count)];
-        let mut homeless = 0;
+        let mut unassigned = 0;
         for key in keys {
             let mut finer = Vec::new();
             for (pins, count) in parts {
                 let (domains, without) = self.split(class, variant, &pins, key, count, bans);
-                homeless += without;
+                unassigned += without;
                 // A pod that finds no domain of this key leaves those of the keys before it.
                 self.uncount(class, variant, &pins, without);
                 for (domain, count) in domains {
@@ -45,7 +45,7 @@ impl Solver<'_> {
         }
         let items = parts.into_iter().filter(|(_, count)| *count > 0);
         let items = items.map(|(pins, count)| self.item(class, variant, pins, count)).collect();
-        (items, homeless)
+        (items, unassigned)
     }
 
     /// Takes pods that were bound for domains out of the counts.
@@ -137,12 +137,14 @@ impl Solver<'_> {
         self.demands.domains(demand, key, &supply)
     }
 
-    /// Whether a domain has a machine or a node that could hold one of the pods.
+    /// Whether a domain has an instance type or a node that could hold one of the pods.
     fn is_usable(&self, class: usize, domain: &Domain) -> bool {
         let requests = &self.base.classes[class].requests;
-        let fits_machine =
-            |index: &u32| units::fits(requests, &self.base.machines.all[*index as usize].free);
-        let fits_node = |index: &u32| units::fits(requests, &self.nodes.room(*index as usize).free);
-        domain.machines.iter().any(fits_machine) || domain.nodes.iter().any(fits_node)
+        let fits_type = |index: &u32| {
+            units::fits(requests, &self.base.instance_types.all[*index as usize].free)
+        };
+        let fits_node =
+            |index: &u32| units::fits(requests, &self.nodes.headroom(*index as usize).free);
+        domain.instance_types.iter().any(fits_type) || domain.nodes.iter().any(fits_node)
     }
 }

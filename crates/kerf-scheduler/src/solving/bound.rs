@@ -1,8 +1,8 @@
 //! The cost below which no fleet can hold the pods that go to new nodes.
 //!
-//! Pods that can never share a node (one wants spot machines, the other any but those) cost at
-//! least what each alone would cost at least, so the bounds of such companies are added. Within a
-//! company machines may be bought in fractions, but one of them is needed whole.
+//! Pods that can never share a node (one wants spot instance types, the other any but those) cost
+//! at least what each alone would cost at least, so the bounds of such components are added. Within
+//! a component instance types may be bought in fractions, but one of them is needed whole.
 
 use std::collections::BTreeMap;
 use std::ptr;
@@ -10,19 +10,19 @@ use std::ptr;
 use kerf_model::price::Price;
 
 use crate::packing::bin::Content;
-use crate::packing::worth::Worth;
+use crate::packing::dual_prices::DualPrices;
 use crate::reading::demand::Demand;
 use crate::solving::rounds::Placed;
 use crate::solving::solver::Solver;
 use crate::units::{self, Amounts};
 
-/// Most classes that are compared with each other; more are taken for one company, whose bound is
+/// Most classes that are compared with each other; more are taken for one component, whose bound is
 /// lower and as true.
 const COMPARED_MAX: usize = 64;
 
 /// Classes that could share nodes, directly or by way of others, and what they ask for together.
 #[derive(Default)]
-struct Company {
+struct Component {
     classes: Vec<usize>,
     requests: Amounts,
 }
@@ -30,31 +30,32 @@ struct Company {
 impl Solver<'_> {
     /// The least that new nodes for these pods can cost, however they are chosen.
     pub(crate) fn lower_bound(&self, placed: &Placed) -> Price {
-        let micros = self.companies(placed).into_iter().map(|company| self.least_micros(&company));
+        let micros =
+            self.components(placed).into_iter().map(|component| self.least_micros(&component));
         Price::from_micros_per_hour(micros.fold(0, u64::saturating_add))
     }
 
-    fn companies(&self, placed: &Placed) -> Vec<Company> {
+    fn components(&self, placed: &Placed) -> Vec<Component> {
         let mut counts: BTreeMap<usize, i64> = BTreeMap::new();
         for Content { item, count } in placed.bins.iter().flat_map(|bin| &bin.contents) {
             *counts.entry(item.class).or_default() += count;
         }
         let are_compared = counts.len() <= COMPARED_MAX;
-        let mut companies: Vec<Company> = Vec::new();
+        let mut components: Vec<Component> = Vec::new();
         for (class, count) in counts {
-            let mut joined = Company { classes: vec![class], requests: Amounts::new() };
+            let mut joined = Component { classes: vec![class], requests: Amounts::new() };
             units::add(&mut joined.requests, &self.base.classes[class].requests, count);
-            let meets = |company: &mut Company| {
-                let mut classes = company.classes.iter();
+            let meets = |component: &mut Component| {
+                let mut classes = component.classes.iter();
                 !are_compared || classes.any(|other| self.can_share(class, *other))
             };
-            for company in companies.extract_if(.., meets) {
-                joined.classes.extend(company.classes);
-                units::add(&mut joined.requests, &company.requests, 1);
+            for component in components.extract_if(.., meets) {
+                joined.classes.extend(component.classes);
+                units::add(&mut joined.requests, &component.requests, 1);
             }
-            companies.push(joined);
+            components.push(joined);
         }
-        companies
+        components
     }
 
     /// Whether a node could suit pods of both classes.
@@ -66,24 +67,25 @@ impl Solver<'_> {
         })
     }
 
-    fn least_micros(&self, company: &Company) -> u64 {
-        let machines = self.machines_for(company);
-        let cheapest = machines.iter().map(|(_, price_micros)| *price_micros).min();
-        let worth = Worth::of(&company.requests, machines.into_iter(), &self.world(), 0);
-        worth.bound_micros().max(cheapest.unwrap_or(0))
+    fn least_micros(&self, component: &Component) -> u64 {
+        let instance_types = self.instance_types_for(component);
+        let cheapest = instance_types.iter().map(|(_, price_micros)| *price_micros).min();
+        let dual_prices =
+            DualPrices::of(&component.requests, instance_types.into_iter(), &self.context(), 0);
+        dual_prices.bound_micros().max(cheapest.unwrap_or(0))
     }
 
-    /// Every machine that could serve some of a company, at the least it could cost.
-    fn machines_for(&self, company: &Company) -> Vec<(usize, u64)> {
-        let ways = company.classes.iter().flat_map(|class| &self.base.classes[*class].variants);
+    /// Every instance type that could serve some of a component, at the least it could cost.
+    fn instance_types_for(&self, component: &Component) -> Vec<(usize, u64)> {
+        let ways = component.classes.iter().flat_map(|class| &self.base.classes[*class].variants);
         let demands: Option<Vec<&Demand>> =
             ways.map(|way| self.demands.known(&way.node, &way.tolerated)).collect();
-        let Some(mut demands) = demands else { return self.all_machines() };
+        let Some(mut demands) = demands else { return self.all_instance_types() };
         demands.sort_unstable_by_key(|demand| ptr::from_ref(*demand));
         demands.dedup_by_key(|demand| ptr::from_ref(*demand));
-        let mut prices = vec![u64::MAX; self.base.machines.all.len()];
-        for (machine, price_micros) in demands.into_iter().flat_map(|demand| &demand.priced) {
-            let known = &mut prices[*machine as usize];
+        let mut prices = vec![u64::MAX; self.base.instance_types.all.len()];
+        for (instance_type, price_micros) in demands.into_iter().flat_map(|demand| &demand.priced) {
+            let known = &mut prices[*instance_type as usize];
             *known = (*known).min(*price_micros);
         }
         prices
@@ -93,10 +95,11 @@ impl Solver<'_> {
             .collect()
     }
 
-    fn all_machines(&self) -> Vec<(usize, u64)> {
-        let machines = self.base.machines.all.iter().enumerate();
-        let priced = machines
-            .filter_map(|(index, machine)| Some((index, machine.offers.first()?.price_micros)));
+    fn all_instance_types(&self) -> Vec<(usize, u64)> {
+        let instance_types = self.base.instance_types.all.iter().enumerate();
+        let priced = instance_types.filter_map(|(index, instance_type)| {
+            Some((index, instance_type.offerings.first()?.price_micros))
+        });
         priced.collect()
     }
 }

@@ -1,13 +1,13 @@
-//! The nodes as one question sees them.
+//! The nodes as one what-if sees them.
 
-use crate::reading::node::{NodeState, Room};
+use crate::reading::node::{Headroom, NodeState};
 
-/// Nodes that are shared with other questions until this one changes them.
+/// Nodes that are shared with other what-ifs until this one changes them.
 pub(crate) struct Nodes<'b> {
     shared: &'b [NodeState],
     /// Of each node, one more than the place of its own copy; zero while it has none.
     copies: Vec<u32>,
-    own: Vec<(usize, Room)>,
+    own: Vec<(usize, Headroom)>,
 }
 
 impl<'b> Nodes<'b> {
@@ -17,17 +17,17 @@ impl<'b> Nodes<'b> {
     }
 
     /// What is left on a node.
-    pub(crate) fn room(&self, index: usize) -> &Room {
+    pub(crate) fn headroom(&self, index: usize) -> &Headroom {
         match self.copies[index] {
-            0 => &self.shared[index].room,
+            0 => &self.shared[index].headroom,
             place => &self.own[place as usize - 1].1,
         }
     }
 
     /// What is left on a node, to be changed.
-    pub(crate) fn room_mut(&mut self, index: usize) -> &mut Room {
+    pub(crate) fn headroom_mut(&mut self, index: usize) -> &mut Headroom {
         if self.copies[index] == 0 {
-            self.own.push((index, self.shared[index].room.clone()));
+            self.own.push((index, self.shared[index].headroom.clone()));
             self.copies[index] = u32::try_from(self.own.len()).expect("fewer than 2³² nodes");
         }
         &mut self.own[self.copies[index] as usize - 1].1
@@ -35,15 +35,15 @@ impl<'b> Nodes<'b> {
 
     /// Takes a node away: nothing stands there and nothing fits any more.
     pub(crate) fn remove(&mut self, index: usize) {
-        *self.room_mut(index) = Room::none();
+        *self.headroom_mut(index) = Headroom::none();
     }
 
     /// Every node.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &Room)> {
-        (0..self.shared.len()).map(|index| (index, self.room(index)))
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &Headroom)> {
+        (0..self.shared.len()).map(|index| (index, self.headroom(index)))
     }
 
-    /// The nodes this question has changed, in order.
+    /// The nodes this what-if has changed, in order.
     pub(crate) fn changed(&self) -> Vec<usize> {
         let mut changed: Vec<usize> = self.own.iter().map(|(index, _)| *index).collect();
         changed.sort_unstable();

@@ -1,4 +1,4 @@
-//! Placing everything, wish by wish.
+//! Placing everything, preference by preference.
 
 use crate::packing::bin::{Bin, Content};
 use crate::packing::item::Item;
@@ -8,7 +8,8 @@ use crate::solving::solver::Solver;
 use crate::units;
 
 /// Rounds after which what is left stays without a place. Each round either places pods, bans a
-/// domain or gives up a wish, so this is reached only where thousands of wishes fail one by one.
+/// domain or gives up a preference, so this is reached only where thousands of preferences fail one
+/// by one.
 const ROUNDS_MAX: usize = 512;
 
 /// Pods still to be placed.
@@ -46,24 +47,23 @@ impl Solver<'_> {
             pending = self.round(pending, &mut bans, &mut placed);
         }
         placed.unplaced.extend(pending.iter().map(|left| (left.class, left.variant, left.count)));
-        // Taking a pod back may leave another without its neighbour, or a domain emptier than others
-        // can bear; each turn takes at least one back, so this ends.
-        while self.repair_spreads(&mut placed) || self.repair_near(&mut placed) {}
+        // Taking a pod back may leave another without its neighbour, or a domain emptier than
+        // others can bear; each turn takes at least one back, so this ends.
+        while self.repair_spreads(&mut placed) || self.repair_affinity(&mut placed) {}
         placed
     }
 
-    /// The classes of which pods have no place although a machine or a node could hold them.
+    /// The classes of which pods have no place although an instance type or a node could hold them.
     pub(crate) fn left_out_by_order(&self, placed: &Placed) -> Vec<usize> {
         let could_stand = |class: &Class, variant: &Variant| {
             self.demands.known(&variant.node, &variant.tolerated).is_some_and(|demand| {
-                let machines = demand.priced.iter().map(|(index, _)| *index as usize);
+                let instance_types = demand.priced.iter().map(|(index, _)| *index as usize);
                 let nodes = demand.nodes.iter().map(|index| index as usize);
-                machines
+                instance_types.into_iter().any(|index| {
+                    units::fits(&class.requests, &self.base.instance_types.all[index].free)
+                }) || nodes
                     .into_iter()
-                    .any(|index| units::fits(&class.requests, &self.base.machines.all[index].free))
-                    || nodes
-                        .into_iter()
-                        .any(|index| units::fits(&class.requests, &self.nodes.room(index).free))
+                    .any(|index| units::fits(&class.requests, &self.nodes.headroom(index).free))
             })
         };
         let mut classes: Vec<usize> = placed.unplaced.iter().map(|(class, ..)| *class).collect();
@@ -108,9 +108,9 @@ impl Solver<'_> {
         placed: &mut Placed,
     ) -> Vec<Pending> {
         let mut next = Vec::new();
-        let (mut items, homeless) = self.assign_all(pending, bans);
-        for Pending { class, variant, count } in homeless {
-            self.give_up_wish(class, variant, count, &mut next, placed);
+        let (mut items, unassigned) = self.assign_all(pending, bans);
+        for Pending { class, variant, count } in unassigned {
+            self.relax(class, variant, count, &mut next, placed);
         }
         self.use_nodes(&mut items);
         self.use_bins(&mut items, &mut placed.bins);
@@ -124,13 +124,13 @@ impl Solver<'_> {
         for (item, left) in items.iter().zip(packing.left).filter(|(_, left)| *left > 0) {
             self.uncount(item.class, item.variant, &item.pins, left);
             match item.pins.last() {
-                // Another domain may still have room.
+                // Another domain may still have headroom.
                 Some((key, domain)) => {
                     bans.push((item.class, item.variant, *key, *domain));
                     let (class, variant) = (item.class, item.variant);
                     next.push(Pending { class, variant, count: left });
                 }
-                None => self.give_up_wish(item.class, item.variant, left, &mut next, placed),
+                None => self.relax(item.class, item.variant, left, &mut next, placed),
             }
         }
         merged(next)
@@ -141,23 +141,23 @@ impl Solver<'_> {
     fn assign_all(&mut self, mut pending: Vec<Pending>, bans: &[Ban]) -> (Vec<Item>, Vec<Pending>) {
         let mut items = Vec::new();
         loop {
-            let mut homeless = Vec::new();
+            let mut unassigned = Vec::new();
             let found_before = items.len();
             for Pending { class, variant, count } in pending {
                 let (bound, left) = self.assign(class, variant, count, bans);
                 items.extend(bound);
                 if left > 0 {
-                    homeless.push(Pending { class, variant, count: left });
+                    unassigned.push(Pending { class, variant, count: left });
                 }
             }
-            if homeless.is_empty() || items.len() == found_before {
-                return (items, homeless);
+            if unassigned.is_empty() || items.len() == found_before {
+                return (items, unassigned);
             }
-            pending = homeless;
+            pending = unassigned;
         }
     }
 
-    fn give_up_wish(
+    fn relax(
         &self,
         class: usize,
         variant: usize,
@@ -175,19 +175,19 @@ impl Solver<'_> {
         }
     }
 
-    /// Puts items onto nodes that exist, each onto the first nodes that have room.
+    /// Puts items onto nodes that exist, each onto the first nodes that have headroom.
     fn use_nodes(&mut self, items: &mut [Item]) {
         let base = self.base;
         for item in items.iter_mut() {
             let class = &base.classes[item.class];
             let variant = &class.variants[item.variant];
             for index in self.demands.get(item.demand).nodes.iter().map(|index| index as usize) {
-                let room = self.nodes.room(index);
+                let headroom = self.nodes.headroom(index);
                 let started = &self.state.started;
-                let times = room.times(class, variant, &base.groups, &base.hosts, started);
+                let times = headroom.times(class, variant, &base.groups, &base.hosts, started);
                 let count = times.min(item.count);
                 if count > 0 {
-                    self.nodes.room_mut(index).add(item, class, &base.hosts, count);
+                    self.nodes.headroom_mut(index).add(item, class, &base.hosts, count);
                     item.count -= count;
                     for group in &class.matched_hosts {
                         self.state.started[*group] = true;
@@ -204,11 +204,11 @@ impl Solver<'_> {
     fn use_bins(&mut self, items: &mut [Item], bins: &mut [Bin]) {
         for bin in bins {
             for item in items.iter_mut().filter(|item| item.count > 0) {
-                let world = self.world();
-                let room = bin.room(item, &world, &self.state.started, item.count);
-                if room > 0 {
-                    bin.add(item, &world, room);
-                    item.count -= room;
+                let context = self.context();
+                let headroom = bin.headroom(item, &context, &self.state.started, item.count);
+                if headroom > 0 {
+                    bin.add(item, &context, headroom);
+                    item.count -= headroom;
                 }
             }
         }
@@ -225,9 +225,9 @@ impl Solver<'_> {
         bins.retain(|bin| !bin.contents.is_empty());
         placed.bins = bins;
         for index in self.nodes.changed().into_iter().rev() {
-            let mut contents = std::mem::take(&mut self.nodes.room_mut(index).contents);
+            let mut contents = std::mem::take(&mut self.nodes.headroom_mut(index).contents);
             self.repair_contents(&mut contents, &mut placed.unplaced);
-            self.nodes.room_mut(index).contents = contents;
+            self.nodes.headroom_mut(index).contents = contents;
         }
         placed.unplaced.len() > unplaced_before
     }

@@ -1,4 +1,4 @@
-//! One question about a cluster: where the waiting pods go, and those of nodes that are taken away.
+//! One what-if about a cluster: where the waiting pods go, and those of nodes that are taken away.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use kerf_model::requirement::Requirement;
 use kerf_model::requirements::Requirements;
 use kerf_model::vocabulary::Vocabulary;
 
-use crate::packing::item::{Pins, World};
+use crate::packing::item::{PackingContext, Pins};
 use crate::packing::pack_state::PackState;
 use crate::problem::MinValuesPolicy;
 use crate::reading::base::{Base, is_displaceable, oldest_first};
@@ -17,12 +17,12 @@ use crate::reading::group::Rule;
 use crate::solution::Displaced;
 use crate::solving::nodes::Nodes;
 
-/// A question, and how far its answer is.
+/// A what-if, and how far its answer is.
 pub(crate) struct Solver<'b> {
     pub(crate) base: &'b Base<'b>,
-    /// The pods to be placed, by class; the oldest first. Displaced pods are numbered after those of
-    /// the problem. The order of the classes is that of their first pods, as if the problem had been
-    /// written that way: it decides between classes of one size.
+    /// The pods to be placed, by class; the oldest first. Displaced pods are numbered after those
+    /// of the problem. The order of the classes is that of their first pods, as if the problem had
+    /// been written that way: it decides between classes of one size.
     pub(crate) members: Vec<(usize, Cow<'b, [usize]>)>,
     pub(crate) displaced: Vec<Displaced>,
     /// The groups that some of them must stand near.
@@ -56,12 +56,12 @@ impl<'b> Solver<'b> {
     }
 
     /// What packing reads.
-    pub(crate) fn world(&self) -> World<'_> {
-        World {
+    pub(crate) fn context(&self) -> PackingContext<'_> {
+        PackingContext {
             classes: &self.base.classes,
             groups: &self.base.groups,
             hosts: &self.base.hosts,
-            machines: &self.base.machines,
+            instance_types: &self.base.instance_types,
             demands: &self.demands,
             vocabulary: &self.base.vocabulary,
             well_known: &self.base.well_known,
@@ -74,7 +74,7 @@ impl<'b> Solver<'b> {
     /// What demands are matched against.
     pub(crate) fn supply(&self) -> Supply<'b> {
         Supply {
-            machines: &self.base.machines,
+            instance_types: &self.base.instance_types,
             nodes: &self.base.nodes,
             well_known: &self.base.well_known,
             vocabulary: &self.base.vocabulary,
@@ -84,28 +84,34 @@ impl<'b> Solver<'b> {
 
     /// Takes nodes away and adds their pods to those that need a place.
     fn take_away(&mut self, gone: &[usize]) {
-        let mut standing = self.base.standing.clone();
+        let mut bound_pods = self.base.bound_pods.clone();
         for (index, node) in self.base.nodes.iter().enumerate() {
             if gone.binary_search(&node.node).is_ok() {
                 self.nodes.remove(index);
-                self.uncount_node(index, &mut standing);
+                self.uncount_node(index, &mut bound_pods);
                 self.give_back(index);
             }
         }
-        self.state.started = standing.iter().map(|count| *count > 0).collect();
+        self.state.started = bound_pods.iter().map(|count| *count > 0).collect();
         self.displace(gone);
     }
 
     /// Takes a node and its pods out of the counts.
-    fn uncount_node(&mut self, index: usize, standing: &mut [u32]) {
+    fn uncount_node(&mut self, index: usize, bound_pods: &mut [u32]) {
         let (base, counts) = (self.base, &mut self.counts);
         let node = &base.nodes[index];
-        base.tenants.marks(node, &base.groups, base.problem, &base.vocabulary, |mark| {
-            standing[mark.group] -= u32::from(mark.matches);
-            if !base.groups.get(mark.group).is_hostname() {
-                mark.count(node, &base.groups, counts, -1);
-            }
-        });
+        base.bound_shapes.memberships(
+            node,
+            &base.groups,
+            base.problem,
+            &base.vocabulary,
+            |membership| {
+                bound_pods[membership.group] -= u32::from(membership.matches);
+                if !base.groups.get(membership.group).is_hostname() {
+                    membership.count(node, &base.groups, counts, -1);
+                }
+            },
+        );
         let taints = &base.problem.nodes[node.node].taints;
         for (id, group) in base.groups.iter().filter(|(_, group)| !group.is_hostname()) {
             if let Some(domain) = node.labels.find(group.key).and_then(Requirement::single_value)
@@ -122,7 +128,7 @@ impl<'b> Solver<'b> {
         let node = &self.base.nodes[index];
         let problem = self.base.problem;
         let Some(pool) = &problem.nodes[node.node].pool else { return };
-        let templates = self.base.machines.templates.iter();
+        let templates = self.base.instance_types.templates.iter();
         let own = |pool_index: usize| problem.pools[pool_index].pool.name == *pool;
         for (place, _) in templates.enumerate().filter(|(_, template)| own(template.pool)) {
             self.state.give_back(place, &node.capacity);
@@ -159,7 +165,7 @@ impl<'b> Solver<'b> {
         for (class, _) in &self.members {
             let variants = &self.base.classes[*class].variants;
             for group in variants.iter().flat_map(|variant| variant.groups.iter().copied()) {
-                if self.base.groups.get(group).rule == Rule::Near {
+                if self.base.groups.get(group).rule == Rule::Affinity {
                     followed.insert(u32::try_from(group).expect("a group's index"));
                 }
             }

@@ -4,7 +4,7 @@ use kerf_model::min_values::review_min_values;
 use kerf_model::taint::untolerated;
 
 use crate::problem::MinValuesPolicy;
-use crate::reading::machine::{Machine, Template};
+use crate::reading::instance_type::{PoolInstanceType, Template};
 use crate::solving::solver::Solver;
 use crate::units;
 
@@ -22,12 +22,12 @@ impl Solver<'_> {
                     them"
                 .to_owned();
         }
-        if self.base.machines.templates.is_empty() {
+        if self.base.instance_types.templates.is_empty() {
             return "no dynamic pool is ready; create a NodePool".to_owned();
         }
         let reasons: Vec<String> = self
             .base
-            .machines
+            .instance_types
             .templates
             .iter()
             .map(|template| {
@@ -59,41 +59,49 @@ impl Solver<'_> {
         }
         let mut both = template.requirements.clone();
         both.narrow(&variant.node, &self.base.vocabulary);
-        let machines = &self.base.machines.all[template.machines.clone()];
-        let allowed: Vec<_> = machines
+        let instance_types = &self.base.instance_types.all[template.instance_types.clone()];
+        let allowed: Vec<_> = instance_types
             .iter()
-            .filter(|machine| machine.requirements.intersects(&both, &self.base.vocabulary))
+            .filter(|instance_type| {
+                instance_type.requirements.intersects(&both, &self.base.vocabulary)
+            })
             .collect();
         if allowed.is_empty() {
             return "no instance type satisfies its requirements".to_owned();
         }
         let sellable: Vec<_> = allowed
             .into_iter()
-            .filter(|machine| machine.cheapest_offer(&both, &self.base.vocabulary).is_some())
+            .filter(|instance_type| {
+                instance_type.cheapest_offering(&both, &self.base.vocabulary).is_some()
+            })
             .collect();
         if sellable.is_empty() {
             return "no offering of the instance types it could use is available".to_owned();
         }
-        let fitting: Vec<_> =
-            sellable.iter().filter(|machine| units::fits(&class.requests, &machine.free)).collect();
+        let fitting: Vec<_> = sellable
+            .iter()
+            .filter(|instance_type| units::fits(&class.requests, &instance_type.free))
+            .collect();
         if fitting.is_empty() {
             return self.what_is_too_large(&class.requests, &sellable);
         }
-        if !fitting.iter().any(|machine| self.state.allows(machine)) {
+        if !fitting.iter().any(|instance_type| self.state.allows(instance_type)) {
             return "the limits of the pool leave no room for a node that would hold it".to_owned();
         }
-        let left = |machine: &Machine| {
-            machine.cheapest_left(&both, &self.state.reservations, &self.base.vocabulary).is_some()
+        let left = |instance_type: &PoolInstanceType| {
+            instance_type
+                .cheapest_left(&both, &self.state.reservations, &self.base.vocabulary)
+                .is_some()
         };
-        if !fitting.iter().any(|machine| left(machine)) {
+        if !fitting.iter().any(|instance_type| left(instance_type)) {
             return "the reserved capacity it could use is taken; allow other capacity types or \
                     reserve more"
                 .to_owned();
         }
-        let types = fitting.iter().map(|machine| &machine.requirements);
+        let types = fitting.iter().map(|instance_type| &instance_type.requirements);
         let strict = self.base.problem.settings.min_values == MinValuesPolicy::Strict;
         if strict && !review_min_values(&both, types).is_satisfied() {
-            return "too few different machines would hold it for the pool's minValues; lower \
+            return "too few different instance types would hold it for the pool's minValues; lower \
                     minValues or set the min-values policy to BestEffort"
                 .to_owned();
         }
@@ -102,16 +110,16 @@ impl Solver<'_> {
             .to_owned()
     }
 
-    /// The resource that no machine has enough of.
+    /// The resource that no instance type has enough of.
     fn what_is_too_large(
         &self,
         requests: &units::Amounts,
-        machines: &[&crate::reading::machine::Machine],
+        instance_types: &[&crate::reading::instance_type::PoolInstanceType],
     ) -> String {
         for (index, asked) in requests.iter().enumerate().filter(|(_, asked)| **asked > 0) {
-            let most = machines
+            let most = instance_types
                 .iter()
-                .map(|machine| machine.free.get(index).copied().unwrap_or(0))
+                .map(|instance_type| instance_type.free.get(index).copied().unwrap_or(0))
                 .max()
                 .unwrap_or(0);
             if *asked > most {

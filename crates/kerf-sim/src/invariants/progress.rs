@@ -9,7 +9,7 @@ use kerf_model::labels::{LabelRules, aws, kwok};
 use kerf_model::node::{BoundPod, Node as ModelNode};
 use kerf_model::pod::Pod as ModelPod;
 use kerf_model::taint::disrupted;
-use kerf_scheduler::{Pool, Problem, Settings};
+use kerf_scheduler::{PlacementProblem, PoolWithTypes, SchedulerSettings};
 
 use super::{Checker, Rule};
 use crate::cloud::Cloud;
@@ -94,24 +94,24 @@ impl Checker {
 }
 
 /// The placement problem of the true state.
-fn problem(pods: &[&Pod], store: &Store, cloud: &Cloud, workloads: &Workloads) -> Problem {
+fn problem(pods: &[&Pod], store: &Store, cloud: &Cloud, workloads: &Workloads) -> PlacementProblem {
     let daemons = workloads.iter().filter(|it| it.workload.kind == WorkloadKind::DaemonSet);
     let label_rules =
         LabelRules::core().with(&aws::provider_labels()).with(&kwok::provider_labels());
-    let settings = Settings { label_rules, ..Settings::default() };
+    let settings = SchedulerSettings { label_rules, ..SchedulerSettings::default() };
     let namespaces: BTreeMap<_, _> = store
         .namespaces
         .values()
         .map(|namespace| (namespace.meta.name.to_string(), namespace.labels.clone()))
         .collect();
-    Problem {
+    PlacementProblem {
         pods: pods.iter().map(|pod| model_pod(pod)).collect(),
         daemons: daemons.map(|it| it.workload.shape.clone()).collect(),
         nodes: store.nodes.values().filter_map(|node| model_node(node, store)).collect(),
         pools: store
             .pools
             .values()
-            .map(|pool| Pool { pool: pool.spec.clone(), instance_types: cloud.in_stock() })
+            .map(|pool| PoolWithTypes { pool: pool.spec.clone(), instance_types: cloud.in_stock() })
             .collect(),
         namespaces,
         settings,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kerf_scheduler::Problem;
+use kerf_scheduler::PlacementProblem;
 
 use super::pool_choice::{self, PoolChoice};
 use super::{problem, waiting};
@@ -15,7 +15,7 @@ use crate::world::World;
 #[derive(Clone, Debug)]
 pub struct DryRun {
     /// Where the pods should go.
-    pub problem: Problem,
+    pub problem: PlacementProblem,
     /// Pods that are not part of the problem because no node could serve them, with the reason.
     pub unusable: Vec<(PodKey, Arc<str>)>,
     /// What would be told about pools that are left out although they are ready.

@@ -27,7 +27,7 @@ pub use dry_run::{DryRun, dry_run};
 pub(super) use batch::{on_change, on_delete, on_instance_types};
 pub(super) use nomination::targets_in_use;
 
-use kerf_scheduler::Problem;
+use kerf_scheduler::PlacementProblem;
 
 use crate::action::{Action, ActionKind};
 use crate::decision::Decision;
@@ -62,7 +62,7 @@ pub(super) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: T
 
 /// Nobody could answer the question; part of it is asked again. A pod that is a question nobody
 /// can answer by itself is told so, and waits behind the others.
-fn failed(world: &World, problem: &Problem, now: Time) -> Decision {
+fn failed(world: &World, problem: &PlacementProblem, now: Time) -> Decision {
     let mut decision = Decision::default();
     decision.remember(Update::PassFailed { at: now, pods: problem.pods.len() });
     if let [pod] = problem.pods.as_slice()

@@ -6,7 +6,7 @@ use kerf_model::min_values::review_min_values;
 use kerf_model::pool::{NodePool, Sizing};
 use kerf_model::requirements::Requirements;
 use kerf_model::vocabulary::Vocabulary;
-use kerf_scheduler::{MinValuesPolicy, Pool as PoolInWords};
+use kerf_scheduler::{MinValuesPolicy, PoolWithTypes};
 
 use super::reservation;
 use crate::condition::READY;
@@ -19,7 +19,7 @@ use crate::world::World;
 /// The pools to choose from, and what to say about the others.
 #[derive(Debug, Default)]
 pub(super) struct PoolChoice {
-    pub(super) pools: Vec<PoolInWords>,
+    pub(super) pools: Vec<PoolWithTypes>,
     pub(super) kubernetes_events: Vec<KubernetesEvent>,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn choose(world: &World) -> PoolChoice {
             continue;
         }
         let (pool, instance_types) = (pool.spec.clone(), reservation::without(instances, &held));
-        choice.pools.push(PoolInWords { pool, instance_types });
+        choice.pools.push(PoolWithTypes { pool, instance_types });
     }
     choice
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use kerf_model::node::{BoundPod, Node as NodeView};
 use kerf_model::pod::PodShape;
-use kerf_scheduler::{Pool, Problem};
+use kerf_scheduler::{PlacementProblem, PoolWithTypes};
 
 use super::{nomination, waiting};
 use crate::observed::{Node, Pod, PodKey};
@@ -17,7 +17,12 @@ use crate::world::arrival::Arrivals;
 const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
 
 /// The question where these pods should go.
-pub(super) fn build(world: &World, pods: &[&Pod], pools: Vec<Pool>, now: Time) -> Problem {
+pub(super) fn build(
+    world: &World,
+    pods: &[&Pod],
+    pools: Vec<PoolWithTypes>,
+    now: Time,
+) -> PlacementProblem {
     let mut expected = nomination::expected(world, now);
     // Who is asked about is not expected anywhere.
     let asked: BTreeSet<&PodKey> = pods.iter().map(|pod| &pod.key).collect();
@@ -36,7 +41,7 @@ pub(super) fn build(world: &World, pods: &[&Pod], pools: Vec<Pool>, now: Time) -
     for (name, claim) in Arrivals::decided(world) {
         nodes.push(arrivals.of_decision(claim, meant_for(name, &expected)));
     }
-    Problem {
+    PlacementProblem {
         pods: pods.iter().map(|pod| waiting::in_words(pod)).collect(),
         daemons: daemons(world),
         nodes,

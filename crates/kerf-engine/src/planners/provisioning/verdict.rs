@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kerf_scheduler::{NewNode, Problem, Solution};
+use kerf_scheduler::{NewNode, PlacementProblem, Solution};
 
 use super::claim_draft::draft;
 use super::claim_name::claim_name;
@@ -20,7 +20,7 @@ use crate::world::World;
 
 struct Verdict<'a> {
     world: &'a World,
-    problem: &'a Problem,
+    problem: &'a PlacementProblem,
     now: Time,
     /// Names given to new claims.
     names: BTreeSet<Name>,
@@ -35,7 +35,7 @@ const NOMINATED_AT_MOST: Rate = Rate { per_second: 5, burst: 10 };
 /// no longer holds is left out, and its pods are looked at again soon.
 pub(super) fn carry_out(
     world: &World,
-    problem: &Problem,
+    problem: &PlacementProblem,
     solution: &Solution,
     now: Time,
 ) -> Decision {

@@ -1,4 +1,4 @@
-//! 400 machines from 1 to 400 processors, and the one pool that may use them all.
+//! 400 instance types from 1 to 400 processors, and the one pool that may use them all.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use kerf_model::price::Price;
 use kerf_model::quantity::Quantity;
 use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_model::resources::{CPU, MEMORY, PODS, ResourceList};
-use kerf_scheduler::{Pool, Problem, Settings};
+use kerf_scheduler::{PlacementProblem, PoolWithTypes, SchedulerSettings};
 
 pub(super) const POOL: &str = "default";
 pub(super) const ZONES: [&str; 3] = ["test-zone-1", "test-zone-2", "test-zone-3"];
@@ -25,7 +25,7 @@ const PODS_PER_CPU: i64 = 10;
 /// A processor and a billion bytes cost 0.1 dollars an hour each.
 const MICROS_PER_CPU: i64 = 100_000;
 const BYTES_PER_MICRO: i64 = 10_000;
-/// More processors than this make a machine large.
+/// More processors than this make an instance type large.
 const SMALL_CPUS_MAX: i64 = 4;
 /// Spot is not sold in the last zone.
 const SOLD: [(&str, &str); 5] = [
@@ -35,26 +35,29 @@ const SOLD: [(&str, &str); 5] = [
     (well_known::ON_DEMAND, ZONES[1]),
     (well_known::ON_DEMAND, ZONES[2]),
 ];
-/// Labels that only these machines have.
+/// Labels that only these instance types have.
 const OWN_LABELS: [&str; 3] = ["integer", "size", "special"];
 
-/// Pods to place on new machines of the pool.
-pub(super) fn on_new_nodes(pods: Vec<Pod>) -> Problem {
+/// Pods to place on new instance types of the pool.
+pub(super) fn on_new_nodes(pods: Vec<Pod>) -> PlacementProblem {
     let provider = ProviderLabels::new().well_known(OWN_LABELS);
-    Problem {
+    PlacementProblem {
         pods,
         daemons: Vec::new(),
         nodes: Vec::new(),
-        pools: vec![Pool { pool: Arc::new(pool()), instance_types: instance_types().into() }],
+        pools: vec![PoolWithTypes {
+            pool: Arc::new(pool()),
+            instance_types: instance_types().into(),
+        }],
         namespaces: BTreeMap::new(),
-        settings: Settings {
+        settings: SchedulerSettings {
             label_rules: LabelRules::core().with(&provider),
-            ..Settings::default()
+            ..SchedulerSettings::default()
         },
     }
 }
 
-/// The machines; the first has one processor, each next one more.
+/// The instance types; the first has one processor, each next one more.
 fn instance_types() -> Vec<InstanceType> {
     (1..=TYPES).map(instance_type).collect()
 }

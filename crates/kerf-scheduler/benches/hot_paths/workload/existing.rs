@@ -8,12 +8,12 @@ use kerf_model::labels::well_known;
 use kerf_model::node::{BoundPod, Node};
 use kerf_model::pod::{Pod, PodShape};
 use kerf_model::taint::Toleration;
-use kerf_scheduler::Problem;
+use kerf_scheduler::PlacementProblem;
 
 use super::catalogue::{POOL, ZONES, on_new_nodes};
-use super::dice::Dice;
 use super::mixed::{CPU_MILLIS, MEMORY_MEBIBYTES};
 use super::pods::{plain, pod, spread};
+use super::rng::Rng;
 
 const NODES: usize = 1000;
 /// The sizes of the nodes; eight is twice as frequent.
@@ -25,34 +25,34 @@ const APPS: [&str; 10] =
 
 /// Of the pods eight in ten fit into the holes, and half of those must keep their app level over
 /// zones; one in ten fits into the larger holes; one in ten needs a new node.
-pub(super) fn existing(count: usize) -> Problem {
-    let dice = &mut Dice::new();
-    let mut problem = on_new_nodes((0..count).map(|number| waiting(dice, number)).collect());
+pub(super) fn existing(count: usize) -> PlacementProblem {
+    let rng = &mut Rng::new();
+    let mut problem = on_new_nodes((0..count).map(|number| waiting(rng, number)).collect());
     let agent = PodShape {
         tolerations: vec![Toleration::of_everything()],
         ..plain(&[("daemon", "agent")], 100, 128)
     };
     let agent = Arc::new(agent);
     let types = problem.pools[0].instance_types.clone();
-    problem.nodes = (0..NODES).map(|number| node(dice, number, &types, &agent)).collect();
+    problem.nodes = (0..NODES).map(|number| node(rng, number, &types, &agent)).collect();
     problem.daemons = vec![agent];
     problem
 }
 
-fn waiting(dice: &mut Dice, number: usize) -> Pod {
-    let labels = [("app", dice.pick(&APPS))];
-    let small = plain(&labels, dice.pick(&CPU_MILLIS), dice.pick(&MEMORY_MEBIBYTES));
-    let shape = match dice.below(10) {
+fn waiting(rng: &mut Rng, number: usize) -> Pod {
+    let labels = [("app", rng.pick(&APPS))];
+    let small = plain(&labels, rng.pick(&CPU_MILLIS), rng.pick(&MEMORY_MEBIBYTES));
+    let shape = match rng.below(10) {
         0..4 => small,
         4..8 => PodShape { spreads: vec![spread(well_known::ZONE, &labels)], ..small },
         8 => plain(&[], 3000, 6 * 1024),
-        _ => plain(&[], dice.pick(&[10_000, 11_000, 12_000, 13_000, 14_000]), 20 * 1024),
+        _ => plain(&[], rng.pick(&[10_000, 11_000, 12_000, 13_000, 14_000]), 20 * 1024),
     };
     pod("waits", number, Arc::new(shape))
 }
 
-fn node(dice: &mut Dice, number: usize, types: &[InstanceType], agent: &Arc<PodShape>) -> Node {
-    let cpus = dice.pick(&NODE_CPUS);
+fn node(rng: &mut Rng, number: usize, types: &[InstanceType], agent: &Arc<PodShape>) -> Node {
+    let cpus = rng.pick(&NODE_CPUS);
     // The first type has one processor, each next one more.
     let instance_type = &types[cpus - 1];
     let name = format!("node-{number}");
@@ -60,7 +60,7 @@ fn node(dice: &mut Dice, number: usize, types: &[InstanceType], agent: &Arc<PodS
     let mut pods = vec![BoundPod { pod: agent, is_daemon: true, is_leaving: false }];
     for index in 0..PODS_PER_NODE {
         let cpus = i64::try_from(cpus).expect("a small number");
-        let quarter = plain(&[("app", dice.pick(&APPS))], cpus * 1000 / 4, cpus * 2048 / 4 - 128);
+        let quarter = plain(&[("app", rng.pick(&APPS))], cpus * 1000 / 4, cpus * 2048 / 4 - 128);
         let pod = pod(&format!("runs-{name}"), index, Arc::new(quarter));
         pods.push(BoundPod { pod, is_daemon: false, is_leaving: false });
     }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use kerf_model::labels::well_known;
 use kerf_model::pod::{Pod, PodAffinity, PodShape};
-use kerf_scheduler::Problem;
+use kerf_scheduler::PlacementProblem;
 
 use super::catalogue::on_new_nodes;
-use super::dice::Dice;
 use super::pods::{plain, pod, spread, term};
+use super::rng::Rng;
 
 pub(super) const CPU_MILLIS: [i64; 5] = [100, 250, 500, 1000, 1500];
 pub(super) const MEMORY_MEBIBYTES: [i64; 6] = [100, 256, 512, 1024, 2048, 4096];
@@ -39,15 +39,15 @@ struct Draw {
 }
 
 /// So many pods of the mix. What does not divide by five is plain.
-pub(super) fn mixed(count: usize) -> Problem {
-    let dice = &mut Dice::new();
+pub(super) fn mixed(count: usize) -> PlacementProblem {
+    let rng = &mut Rng::new();
     let fifth = count / KINDS.len();
     let mut shapes: BTreeMap<Draw, Arc<PodShape>> = BTreeMap::new();
     let mut pods: Vec<Pod> = Vec::with_capacity(count);
     for kind in KINDS {
         let rest = if kind == Kind::Plain { count % KINDS.len() } else { 0 };
         for _ in 0..fifth + rest {
-            let draw = draw(dice, kind);
+            let draw = draw(rng, kind);
             let shape = shapes.entry(draw).or_insert_with(|| Arc::new(shape(&draw)));
             pods.push(pod("mixed", pods.len(), shape.clone()));
         }
@@ -55,14 +55,14 @@ pub(super) fn mixed(count: usize) -> Problem {
     on_new_nodes(pods)
 }
 
-fn draw(dice: &mut Dice, kind: Kind) -> Draw {
+fn draw(rng: &mut Rng, kind: Kind) -> Draw {
     let counts = matches!(kind, Kind::ZoneSpread | Kind::HostSpread);
     Draw {
         kind,
-        cpu_millis: dice.pick(&CPU_MILLIS),
-        memory_mebibytes: dice.pick(&MEMORY_MEBIBYTES),
-        label: if kind == Kind::HostApart { "nginx" } else { dice.pick(&LABEL_VALUES) },
-        counted: if counts { dice.pick(&LABEL_VALUES) } else { "" },
+        cpu_millis: rng.pick(&CPU_MILLIS),
+        memory_mebibytes: rng.pick(&MEMORY_MEBIBYTES),
+        label: if kind == Kind::HostApart { "nginx" } else { rng.pick(&LABEL_VALUES) },
+        counted: if counts { rng.pick(&LABEL_VALUES) } else { "" },
     }
 }
 

@@ -8,21 +8,21 @@ use kerf_model::pod::{Pod, PodAffinity, PodAffinityTerm, PodShape, SpreadConstra
 use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_model::requirements::{NodeAffinity, PodPlacement, PreferredTerm};
 use kerf_model::selector::{LabelSelector, TermNamespaces};
-use kerf_scheduler::Problem;
+use kerf_scheduler::PlacementProblem;
 
 use super::catalogue::{ZONES, amounts, on_new_nodes};
 
 const NAMESPACE: &str = "default";
 const MEBIBYTE: i64 = 1 << 20;
 
-/// One deployment of plain pods. With one pod it tells what reading the machines costs.
-pub(super) fn replicas(count: usize) -> Problem {
+/// One deployment of plain pods. With one pod it tells what reading the instance types costs.
+pub(super) fn replicas(count: usize) -> PlacementProblem {
     on_new_nodes(alike("replica", plain(&[("app", "web")], 500, 1024), count))
 }
 
 /// Equal pods with a node preference that can be met, a zone anti-preference that cannot, and a
 /// hostname anti-preference that can.
-pub(super) fn preferences(count: usize) -> Problem {
+pub(super) fn preferences(count: usize) -> PlacementProblem {
     let labels = [("app", "nginx")];
     let preferred = PreferredTerm {
         weight: 1,

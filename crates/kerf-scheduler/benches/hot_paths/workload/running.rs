@@ -5,23 +5,23 @@ use std::sync::Arc;
 use kerf_model::labels::well_known;
 use kerf_model::node::{BoundPod, Node};
 use kerf_model::pod::{PodAffinity, PodShape};
-use kerf_scheduler::Problem;
+use kerf_scheduler::PlacementProblem;
 
 use super::catalogue::on_new_nodes;
-use super::dice::Dice;
 use super::existing::node_of;
 use super::mixed::{CPU_MILLIS, MEMORY_MEBIBYTES};
 use super::pods::{plain, pod, spread, term};
+use super::rng::Rng;
 
 const DEPLOYMENTS: usize = 400;
 const PODS_PER_NODE: usize = 10;
 const NODE_CPUS: usize = 16;
 
 /// So many pods that run, and one node on which none does: the last.
-pub(super) fn running(count: usize) -> Problem {
-    let dice = &mut Dice::new();
+pub(super) fn running(count: usize) -> PlacementProblem {
+    let rng = &mut Rng::new();
     let deployments: Vec<Arc<PodShape>> =
-        (0..DEPLOYMENTS).map(|number| Arc::new(deployment(dice, number))).collect();
+        (0..DEPLOYMENTS).map(|number| Arc::new(deployment(rng, number))).collect();
     let mut problem = on_new_nodes(Vec::new());
     let types = problem.pools[0].instance_types.clone();
     let nodes = count / PODS_PER_NODE;
@@ -36,10 +36,10 @@ pub(super) fn running(count: usize) -> Problem {
 
 /// Of ten deployments five are plain, three keep level over zones, one over nodes, and one would
 /// rather have a node for each pod.
-fn deployment(dice: &mut Dice, number: usize) -> PodShape {
+fn deployment(rng: &mut Rng, number: usize) -> PodShape {
     let app = format!("app-{number}");
     let labels = [("app", app.as_str())];
-    let plain = plain(&labels, dice.pick(&CPU_MILLIS), dice.pick(&MEMORY_MEBIBYTES));
+    let plain = plain(&labels, rng.pick(&CPU_MILLIS), rng.pick(&MEMORY_MEBIBYTES));
     let rather_apart = || PodAffinity {
         preferred: vec![(1, term(well_known::HOSTNAME, &labels))],
         ..PodAffinity::default()

@@ -1,4 +1,4 @@
-//! Proposes worths in floating point.
+//! Proposes dual prices in floating point.
 //!
 //! Solves the dual programme, `max Σ y_r · demand_r` with `Σ y_r · amount_{t,r} ≤ cost_t` for every
 //! column `t` and `y ≥ 0`, by the dual simplex method. It starts at the corner where every row is
@@ -72,9 +72,12 @@ pub(super) fn propose(columns: &[Column<'_>], demand: &[i64], rows: &[usize]) ->
         return PerRow::new();
     }
     let unit_micros: PerRow<f64> = rows.iter().map(|&row| unit_micros(columns, row)).collect();
-    let mut worth_micros = Programme::new(columns, demand, rows, &unit_micros).maximise();
-    worth_micros.iter_mut().zip(&unit_micros).for_each(|(worth, unit)| *worth *= unit);
-    worth_micros
+    let mut dual_price_micros = Programme::new(columns, demand, rows, &unit_micros).maximise();
+    dual_price_micros
+        .iter_mut()
+        .zip(&unit_micros)
+        .for_each(|(dual_prices, unit)| *dual_prices *= unit);
+    dual_price_micros
 }
 
 /// What one unit of a row costs when no other row is demanded.

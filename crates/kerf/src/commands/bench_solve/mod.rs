@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use clap::Args;
 use kerf_kube::Assembly;
-use kerf_scheduler::{Problem, Solution};
+use kerf_scheduler::{PlacementProblem, Solution};
 use serde::Serialize;
 
 /// Most rounds; the fastest counts, so more of them change little.
@@ -83,7 +83,7 @@ impl BenchSolve {
 }
 
 /// Solves at least once, then again while another round like the last fits into the budget.
-fn rounds(problem: &Problem, budget: Duration) -> (Solution, Vec<u128>, Option<u64>) {
+fn rounds(problem: &PlacementProblem, budget: Duration) -> (Solution, Vec<u128>, Option<u64>) {
     let begin = Instant::now();
     let mut times = Vec::new();
     let mut first = None;

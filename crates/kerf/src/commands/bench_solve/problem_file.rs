@@ -9,7 +9,7 @@ use kerf_api::node_pool::NodePool;
 use kerf_kube::{Cluster, Owner, Sourced, Workload};
 use kerf_model::instance_type::InstanceType;
 use kerf_model::labels::{LabelRules, ProviderLabels};
-use kerf_scheduler::{Pool, Settings};
+use kerf_scheduler::{PoolWithTypes, SchedulerSettings};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ struct PodGroup {
 }
 
 /// The workload's name, the cluster, its pools and how to decide.
-pub(super) fn read(path: &str) -> Result<(String, Cluster, Vec<Pool>, Settings)> {
+pub(super) fn read(path: &str) -> Result<(String, Cluster, Vec<PoolWithTypes>, SchedulerSettings)> {
     let text = std::fs::read_to_string(path).with_context(|| format!("could not read {path}"))?;
     let file: ProblemFile = serde_json::from_str(&text).with_context(|| path.to_owned())?;
     anyhow::ensure!(file.version == 1, "{path}: version {} is not known", file.version);
@@ -67,9 +67,10 @@ pub(super) fn read(path: &str) -> Result<(String, Cluster, Vec<Pool>, Settings)>
             let found: Vec<_> = found.iter().map(ToString::to_string).collect();
             anyhow!("{path}: {}", found.join("; "))
         })?;
-        pools.push(Pool { pool: Arc::new(pool), instance_types: types.clone() });
+        pools.push(PoolWithTypes { pool: Arc::new(pool), instance_types: types.clone() });
     }
-    let settings = Settings { label_rules: label_rules(&types), ..Settings::default() };
+    let settings =
+        SchedulerSettings { label_rules: label_rules(&types), ..SchedulerSettings::default() };
     Ok((file.workload, cluster, pools, settings))
 }
 

@@ -16,7 +16,7 @@ use kerf_model::labels::well_known::REGION;
 use kerf_model::labels::{LabelRules, ProviderLabels, aws, kwok};
 use kerf_model::pool::Sizing;
 use kerf_model::requirement::RequirementEntry;
-use kerf_scheduler::Pool;
+use kerf_scheduler::PoolWithTypes;
 
 use super::asked_labels::AskedLabels;
 use super::default_pool::{self, Machines};
@@ -41,7 +41,7 @@ pub(super) enum CatalogueName {
 
 /// Pools with their machines, and what to say about them.
 pub(super) struct Chosen {
-    pub(super) pools: Vec<Pool>,
+    pub(super) pools: Vec<PoolWithTypes>,
     pub(super) label_rules: LabelRules,
     pub(super) notes: Vec<String>,
 }
@@ -77,7 +77,7 @@ pub(super) fn pools(input: &Input, named: Option<&CatalogueName>) -> Result<Chos
             notes.push(format!("NodePool {} is static: it gets no nodes for pods", pool.name));
         }
         let instance_types = shelf.machines_for(&pool, &mut notes)?;
-        pools.push(Pool { pool: Arc::new(pool), instance_types });
+        pools.push(PoolWithTypes { pool: Arc::new(pool), instance_types });
     }
     notes.extend(shelf.price_note());
     notes.dedup();

@@ -7,13 +7,13 @@ use kerf_kube::Sourced;
 use kerf_model::labels::LabelRules;
 use kerf_model::overlay;
 use kerf_model::overlay_evaluation::{PoolMachines, evaluate_overlays};
-use kerf_scheduler::Pool;
+use kerf_scheduler::PoolWithTypes;
 
 /// Changes the machines of the pools as the overlays say. The answer says which overlays are
 /// skipped, and why.
 pub(super) fn apply(
     overlays: &[Sourced<NodeOverlay>],
-    pools: &mut [Pool],
+    pools: &mut [PoolWithTypes],
     label_rules: &LabelRules,
 ) -> Vec<String> {
     if overlays.is_empty() {

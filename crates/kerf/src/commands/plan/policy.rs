@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use kerf_kube::SchedulerConfig;
 use kerf_lint::FILE_BYTES_MAX;
 use kerf_model::labels::LabelRules;
-use kerf_scheduler::{Filling, MinValuesPolicy, PreferencePolicy, Settings};
+use kerf_scheduler::{Binder, MinValuesPolicy, PreferencePolicy, SchedulerSettings};
 use serde_json::Value;
 
 use super::input::Refusals;
@@ -22,7 +22,7 @@ pub(super) struct Policy {
     /// make it with what there is
     #[arg(long, value_enum, ignore_case = true, default_value = "Strict")]
     min_values_policy: MinValues,
-    /// Settings of the scheduler: podTopologySpread.defaultConstraints, for pods that have no
+    /// SchedulerSettings of the scheduler: podTopologySpread.defaultConstraints, for pods that have no
     /// spreads of their own
     #[arg(long, value_name = "FILE")]
     scheduler_config: Option<String>,
@@ -44,8 +44,8 @@ enum MinValues {
 
 impl Policy {
     /// What the scheduler is told.
-    pub(super) fn settings(&self, label_rules: LabelRules) -> Settings {
-        Settings {
+    pub(super) fn settings(&self, label_rules: LabelRules) -> SchedulerSettings {
+        SchedulerSettings {
             label_rules,
             preferences: match self.preference_policy {
                 Preferences::Respect => PreferencePolicy::Respect,
@@ -56,8 +56,8 @@ impl Policy {
                 MinValues::BestEffort => MinValuesPolicy::BestEffort,
             },
             // As the controller plans, whose pods are bound by the cluster's scheduler.
-            filling: Filling::Free,
-            ..Settings::default()
+            binder: Binder::KubeScheduler,
+            ..SchedulerSettings::default()
         }
     }
 

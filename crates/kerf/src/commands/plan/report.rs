@@ -7,7 +7,7 @@ use kerf_model::pod::Pod;
 use kerf_model::price::Price;
 use kerf_model::quantity::Quantity;
 use kerf_model::resources::{CPU, MEMORY};
-use kerf_scheduler::{NewNode, Problem, Solution};
+use kerf_scheduler::{NewNode, PlacementProblem, Solution};
 
 /// A plan, ready to be shown.
 pub(super) struct Report {
@@ -55,7 +55,11 @@ pub(super) struct Unschedulable {
 
 impl Report {
     /// The solution of the problem in names.
-    pub(super) fn new(problem: &Problem, solution: &Solution, set_aside: &[SetAside]) -> Self {
+    pub(super) fn new(
+        problem: &PlacementProblem,
+        solution: &Solution,
+        set_aside: &[SetAside],
+    ) -> Self {
         let names = |pods: &[usize]| -> Vec<String> {
             pods.iter().map(|pod| full_name(&problem.pods[*pod])).collect()
         };
@@ -99,7 +103,11 @@ impl Use {
 }
 
 /// A node as it will most likely be: its cheapest option. A node without options cannot be.
-fn new_node(problem: &Problem, node: &NewNode, pods: Vec<String>) -> Option<NewNodeReport> {
+fn new_node(
+    problem: &PlacementProblem,
+    node: &NewNode,
+    pods: Vec<String>,
+) -> Option<NewNodeReport> {
     let pool = &problem.pools[node.pool];
     let first = node.options.first()?;
     let instance_type = &pool.instance_types[first.instance_type];

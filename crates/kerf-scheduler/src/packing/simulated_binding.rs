@@ -2,14 +2,14 @@
 //!
 //! The cluster's scheduler does not know which pod is meant for which node. It gives each pod to
 //! the node that is least in use, so a plan that fits like a puzzle comes apart: memory is left
-//! where processors are gone. A rehearsal fills the new nodes in that way and tells who is left
-//! over.
+//! where processors are gone. A simulated binding fills the new nodes in that way and tells who is
+//! left over.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::packing::bin::{Bin, Content};
-use crate::packing::item::{Item, World};
+use crate::packing::item::{Item, PackingContext};
 use crate::units::{self, Amounts};
 
 /// How finely it is told how much of a node is in use.
@@ -19,7 +19,7 @@ const TELLING: [usize; 2] = [0, 1];
 
 /// The order in which pods come is not known, so several are tried.
 #[derive(Clone, Copy)]
-enum Coming {
+enum Arrival {
     /// The smallest first: later much is left in pieces too small for the others.
     SmallestFirst,
     LargestFirst,
@@ -29,7 +29,7 @@ enum Coming {
     SideBySide,
 }
 
-impl Coming {
+impl Arrival {
     const ALL: [Self; 4] =
         [Self::SmallestFirst, Self::LargestFirst, Self::InTurn, Self::SideBySide];
 }
@@ -37,91 +37,95 @@ impl Coming {
 /// In how many turns pods come that come in turn.
 const TURNS: i64 = 128;
 
-/// A node at the rehearsal.
+/// A node at the simulated binding.
 #[derive(Clone)]
-struct Stage {
+struct SimulatedNode {
     /// What pods may use of it.
     whole: Amounts,
     free: Amounts,
 }
 
-/// Pods of one kind at the rehearsal.
-struct Troupe<'a> {
+/// Pods of one kind at the simulated binding.
+struct PodGroup<'a> {
     /// Which item they are.
     item: usize,
     requests: &'a Amounts,
     count: i64,
     /// The nodes they may stand on.
-    stages: Vec<usize>,
+    nodes: Vec<usize>,
 }
 
 /// How many pods of each item find no place in the worst case.
-pub(crate) fn left_over(bins: &[Bin], items: &[Item], world: &World<'_>) -> Vec<i64> {
-    let stages = stages(bins, world);
-    let mut troupes = troupes(bins, items, world);
-    troupes.sort_by(|a, b| (a.requests, a.item).cmp(&(b.requests, b.item)));
-    let played = Coming::ALL.map(|coming| play(stages.clone(), &troupes, coming));
-    let worst = played.into_iter().max_by_key(|left| left.iter().sum::<i64>());
+pub(crate) fn left_over(bins: &[Bin], items: &[Item], context: &PackingContext<'_>) -> Vec<i64> {
+    let nodes = nodes(bins, context);
+    let mut pod_groups = pod_groups(bins, items, context);
+    pod_groups.sort_by(|a, b| (a.requests, a.item).cmp(&(b.requests, b.item)));
+    let simulated = Arrival::ALL.map(|arrival| simulate(nodes.clone(), &pod_groups, arrival));
+    let worst = simulated.into_iter().max_by_key(|left| left.iter().sum::<i64>());
     let mut left_over = vec![0; items.len()];
-    for (troupe, left) in troupes.iter().zip(worst.into_iter().flatten()) {
-        left_over[troupe.item] = left;
+    for (pod_group, left) in pod_groups.iter().zip(worst.into_iter().flatten()) {
+        left_over[pod_group.item] = left;
     }
     left_over
 }
 
 /// Lets the pods come; answers how many of each kind find no place.
-fn play(mut stages: Vec<Stage>, troupes: &[Troupe<'_>], coming: Coming) -> Vec<i64> {
-    let mut left = vec![0; troupes.len()];
-    let turns = match coming {
-        Coming::SmallestFirst | Coming::LargestFirst => 1,
-        Coming::InTurn | Coming::SideBySide => TURNS,
+fn simulate(
+    mut nodes: Vec<SimulatedNode>,
+    pod_groups: &[PodGroup<'_>],
+    arrival: Arrival,
+) -> Vec<i64> {
+    let mut left = vec![0; pod_groups.len()];
+    let turns = match arrival {
+        Arrival::SmallestFirst | Arrival::LargestFirst => 1,
+        Arrival::InTurn | Arrival::SideBySide => TURNS,
     };
-    let most = troupes.iter().map(|troupe| troupe.count).max().unwrap_or(0);
+    let most = pod_groups.iter().map(|pod_group| pod_group.count).max().unwrap_or(0);
     for turn in 0..turns {
-        for place in 0..troupes.len() {
-            let place = match coming {
-                Coming::LargestFirst => troupes.len() - 1 - place,
+        for place in 0..pod_groups.len() {
+            let place = match arrival {
+                Arrival::LargestFirst => pod_groups.len() - 1 - place,
                 _ => place,
             };
-            let Troupe { requests, count, stages: open, .. } = &troupes[place];
-            let by_now = |turn: i64| match coming {
-                Coming::SideBySide => (most * turn / turns).min(*count),
+            let PodGroup { requests, count, nodes: open, .. } = &pod_groups[place];
+            let by_now = |turn: i64| match arrival {
+                Arrival::SideBySide => (most * turn / turns).min(*count),
                 _ => count * turn / turns,
             };
             let come = by_now(turn + 1) - by_now(turn);
-            left[place] += come - fill(&mut stages, open, requests, come);
+            left[place] += come - fill(&mut nodes, open, requests, come);
         }
     }
     left
 }
 
 /// The pods that may go astray, by kind.
-fn troupes<'a>(bins: &[Bin], items: &[Item], world: &World<'a>) -> Vec<Troupe<'a>> {
+fn pod_groups<'a>(bins: &[Bin], items: &[Item], context: &PackingContext<'a>) -> Vec<PodGroup<'a>> {
     let mut counts: Vec<i64> = vec![0; items.len()];
     for Content { item, count } in bins.iter().flat_map(|bin| &bin.contents) {
         if let Some(index) = items.iter().position(|known| known.is_same(item)) {
             counts[index] += count;
         }
     }
-    let astray = items
+    let unbound = items
         .iter()
         .zip(counts)
         .enumerate()
-        .filter(|(_, (item, count))| *count > 0 && may_stray(item, world));
-    astray
-        .map(|(index, (item, count))| Troupe {
+        .filter(|(_, (item, count))| *count > 0 && may_bind_anywhere(item, context));
+    unbound
+        .map(|(index, (item, count))| PodGroup {
             item: index,
-            requests: &world.classes[item.class].requests,
+            requests: &context.classes[item.class].requests,
             count,
-            stages: (0..bins.len()).filter(|bin| bins[*bin].accepts(item, world)).collect(),
+            nodes: (0..bins.len()).filter(|bin| bins[*bin].accepts(item, context)).collect(),
         })
         .collect()
 }
 
 /// Whether the cluster's scheduler may put an item's pods onto any node: no rule about other pods
 /// says where they go.
-pub(crate) fn may_stray(item: &Item, world: &World<'_>) -> bool {
-    let class = &world.classes[item.class];
+pub(crate) fn may_bind_anywhere(item: &Item, context: &PackingContext<'_>) -> bool {
+    let class = &context.classes[item.class];
     item.pins.is_empty()
         && class.matched.is_empty()
         && class.variants[item.variant].groups.is_empty()
@@ -129,42 +133,43 @@ pub(crate) fn may_stray(item: &Item, world: &World<'_>) -> bool {
 }
 
 /// The nodes with those pods on them that stay where they are planned.
-fn stages(bins: &[Bin], world: &World<'_>) -> Vec<Stage> {
-    let mut stages: Vec<Stage> = Vec::with_capacity(bins.len());
+fn nodes(bins: &[Bin], context: &PackingContext<'_>) -> Vec<SimulatedNode> {
+    let mut nodes: Vec<SimulatedNode> = Vec::with_capacity(bins.len());
     for (index, bin) in bins.iter().enumerate() {
         let whole = match Bin::like_the_last(bins, index) {
-            Some(last) => stages[last].whole.clone(),
-            None => world.machines.all[bin.cheapest_machine(world)].free.clone(),
+            Some(last) => nodes[last].whole.clone(),
+            None => context.instance_types.all[bin.cheapest_type(context)].free.clone(),
         };
         let mut free = whole.clone();
         for Content { item, count } in &bin.contents {
-            if !may_stray(item, world) {
-                units::subtract(&mut free, &world.classes[item.class].requests, *count);
+            if !may_bind_anywhere(item, context) {
+                units::subtract(&mut free, &context.classes[item.class].requests, *count);
             }
         }
-        stages.push(Stage { whole, free });
+        nodes.push(SimulatedNode { whole, free });
     }
-    stages
+    nodes
 }
 
-/// Gives pods that are alike to the nodes, each to the one least in use; answers how many found one.
-fn fill(stages: &mut [Stage], open: &[usize], requests: &Amounts, count: i64) -> i64 {
-    let with_use = |index: &usize| Reverse((stages[*index].in_use(), *index));
+/// Gives pods that are alike to the nodes, each to the one least in use; answers how many found
+/// one.
+fn fill(nodes: &mut [SimulatedNode], open: &[usize], requests: &Amounts, count: i64) -> i64 {
+    let with_use = |index: &usize| Reverse((nodes[*index].in_use(), *index));
     let mut by_use: BinaryHeap<Reverse<(i128, usize)>> = open.iter().map(with_use).collect();
     for placed in 0..count {
         let index = loop {
             let Some(Reverse((_, index))) = by_use.pop() else { return placed };
-            if units::fits(requests, &stages[index].free) {
+            if units::fits(requests, &nodes[index].free) {
                 break index;
             }
         };
-        units::subtract(&mut stages[index].free, requests, 1);
-        by_use.push(Reverse((stages[index].in_use(), index)));
+        units::subtract(&mut nodes[index].free, requests, 1);
+        by_use.push(Reverse((nodes[index].in_use(), index)));
     }
     count
 }
 
-impl Stage {
+impl SimulatedNode {
     /// How much of it is in use.
     fn in_use(&self) -> i128 {
         let part = |resource: usize| {

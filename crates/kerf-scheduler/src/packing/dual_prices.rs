@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::packing::covering::{Column, Cover, cover};
-use crate::packing::item::World;
+use crate::packing::item::PackingContext;
 use crate::units::Amounts;
 
 /// Most resources that are priced; the rest count for nothing, which keeps every bound valid.
@@ -11,33 +11,35 @@ const ROWS_MAX: usize = 8;
 /// As many as most batches ask for: CPU, memory, pods, storage.
 const ROWS_INLINE: usize = 4;
 
-/// The worth of resources.
+/// The dual price of each resource of a batch.
 #[derive(Clone, Debug)]
-pub(crate) struct Worth {
+pub(crate) struct DualPrices {
     rows: Vec<usize>,
     cover: Option<Cover>,
 }
 
-impl Worth {
-    /// Prices the resources of a demand by machines that each cost their price and `overhead`.
+impl DualPrices {
+    /// Prices the resources of a demand by instance types that each cost their price and
+    /// `overhead`.
     pub(crate) fn of(
         demand: &Amounts,
-        machines: impl Iterator<Item = (usize, u64)>,
-        world: &World<'_>,
+        instance_types: impl Iterator<Item = (usize, u64)>,
+        context: &PackingContext<'_>,
         overhead_micros: u64,
     ) -> Self {
         let rows: Vec<usize> =
             (0..demand.len()).filter(|row| demand[*row] > 0).take(ROWS_MAX).collect();
         let wanted: Vec<i64> = rows.iter().map(|row| demand[*row]).collect();
-        // Zones mostly sell a machine at one price, so that few of so many differ.
-        let mut machines: Vec<(u64, usize)> =
-            machines.map(|(machine, price_micros)| (price_micros, machine)).collect();
-        machines.sort_unstable();
-        machines.dedup();
-        let mut amounts: Vec<(u64, SmallVec<[i64; ROWS_INLINE]>)> = machines
+        // Zones mostly sell an instance type at one price, so that few of so many differ.
+        let mut instance_types: Vec<(u64, usize)> = instance_types
+            .map(|(instance_type, price_micros)| (price_micros, instance_type))
+            .collect();
+        instance_types.sort_unstable();
+        instance_types.dedup();
+        let mut amounts: Vec<(u64, SmallVec<[i64; ROWS_INLINE]>)> = instance_types
             .into_iter()
-            .map(|(price_micros, machine)| {
-                let free = &world.machines.all[machine].free;
+            .map(|(price_micros, instance_type)| {
+                let free = &context.instance_types.all[instance_type].free;
                 let amounts = rows.iter().map(|row| at(free, *row).max(0));
                 (price_micros + overhead_micros, amounts.collect())
             })

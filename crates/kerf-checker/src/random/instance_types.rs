@@ -8,30 +8,30 @@ use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_model::resources::{CPU, MEMORY, ResourceList};
 
 use super::Size;
-use super::dice::Dice;
-use super::words::{FAMILIES, GPU, REGION_NAME, amounts};
+use super::names::{FAMILIES, GPU, REGION_NAME, amounts};
+use super::rng::Rng;
 
-/// Micro-dollars per processor and hour, about what a general-purpose machine costs.
+/// Micro-dollars per processor and hour, about what a general-purpose instance costs.
 const CPU_MICROS_PER_HOUR: u64 = 48_000;
 
-pub(super) fn instance_types(dice: &mut Dice, size: &Size, zones: &[&str]) -> Vec<InstanceType> {
-    let count = dice.between(3.min(size.types as u64).max(1), size.types.max(1) as u64);
-    (0..count).map(|number| instance_type(dice, size, zones, number)).collect()
+pub(super) fn instance_types(rng: &mut Rng, size: &Size, zones: &[&str]) -> Vec<InstanceType> {
+    let count = rng.between(3.min(size.types as u64).max(1), size.types.max(1) as u64);
+    (0..count).map(|number| instance_type(rng, size, zones, number)).collect()
 }
 
-fn instance_type(dice: &mut Dice, size: &Size, zones: &[&str], number: u64) -> InstanceType {
-    let cpu = 1 << dice.between(0, 6);
-    let family = dice.below(FAMILIES.len());
+fn instance_type(rng: &mut Rng, size: &Size, zones: &[&str], number: u64) -> InstanceType {
+    let cpu = 1 << rng.between(0, 6);
+    let family = rng.below(FAMILIES.len());
     let memory_gibibytes = cpu << (family + 1);
     let name = format!("{}{number}.{cpu}", FAMILIES[family]);
-    let slots = if dice.chance(10) { 4 } else { 8 + cpu * 4 };
+    let slots = if rng.chance(10) { 4 } else { 8 + cpu * 4 };
     let mut capacity = amounts(cpu * 1000, memory_gibibytes * 1024, slots);
-    if dice.chance(20) {
-        capacity.insert(GPU, Quantity::from_int(dice.between(1, 4) as i64));
+    if rng.chance(20) {
+        capacity.insert(GPU, Quantity::from_int(rng.between(1, 4) as i64));
     }
-    let here = dice.some(zones);
-    let offerings = offerings(dice, size, &here, cpu, number);
-    let arch = if dice.chance(30) { well_known::ARCH_ARM64 } else { well_known::ARCH_AMD64 };
+    let here = rng.some(zones);
+    let offerings = offerings(rng, size, &here, cpu, number);
+    let arch = if rng.chance(30) { well_known::ARCH_ARM64 } else { well_known::ARCH_AMD64 };
     let capacity_types = [well_known::ON_DEMAND, well_known::SPOT, well_known::RESERVED];
     let sold = |wanted: &&str| {
         let mut entries = offerings.iter().flat_map(|offering: &Offering| &*offering.requirements);
@@ -64,18 +64,18 @@ fn overhead() -> Overhead {
     }
 }
 
-fn offerings(dice: &mut Dice, size: &Size, zones: &[&str], cpu: u64, number: u64) -> Vec<Offering> {
+fn offerings(rng: &mut Rng, size: &Size, zones: &[&str], cpu: u64, number: u64) -> Vec<Offering> {
     let mut offerings = Vec::new();
     for zone in zones {
-        let full = cpu * CPU_MICROS_PER_HOUR + dice.between(0, 9) * 1_000;
-        offerings.push(offering(dice, zone, well_known::ON_DEMAND, full));
-        if dice.chance(60) {
-            let spot = full * dice.between(25, 90) / 100;
-            offerings.push(offering(dice, zone, well_known::SPOT, spot));
+        let full = cpu * CPU_MICROS_PER_HOUR + rng.between(0, 9) * 1_000;
+        offerings.push(offering(rng, zone, well_known::ON_DEMAND, full));
+        if rng.chance(60) {
+            let spot = full * rng.between(25, 90) / 100;
+            offerings.push(offering(rng, zone, well_known::SPOT, spot));
         }
-        if size.reservations && dice.chance(15) {
-            let mut reserved = offering(dice, zone, well_known::RESERVED, 1);
-            let remaining = dice.between(0, 3) as u32;
+        if size.reservations && rng.chance(15) {
+            let mut reserved = offering(rng, zone, well_known::RESERVED, 1);
+            let remaining = rng.between(0, 3) as u32;
             reserved.available &= remaining > 0;
             let id = format!("reservation-{number}-{zone}");
             reserved.reservation = Some(Reservation { id, remaining });
@@ -85,9 +85,9 @@ fn offerings(dice: &mut Dice, size: &Size, zones: &[&str], cpu: u64, number: u64
     offerings
 }
 
-fn offering(dice: &mut Dice, zone: &str, capacity_type: &str, micros: u64) -> Offering {
+fn offering(rng: &mut Rng, zone: &str, capacity_type: &str, micros: u64) -> Offering {
     let mut capacity_override = ResourceList::new();
-    if dice.chance(5) {
+    if rng.chance(5) {
         capacity_override.insert(MEMORY, Quantity::from_bytes(1 << 30));
     }
     Offering {
@@ -97,7 +97,7 @@ fn offering(dice: &mut Dice, zone: &str, capacity_type: &str, micros: u64) -> Of
         ]
         .into(),
         price: Price::from_micros_per_hour(micros),
-        available: dice.chance(85),
+        available: rng.chance(85),
         reservation: None,
         capacity_override,
         overhead_override: None,

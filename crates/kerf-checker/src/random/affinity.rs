@@ -4,54 +4,54 @@ use kerf_model::labels::well_known;
 use kerf_model::pod::{PodAffinity, PodAffinityTerm, SpreadConstraint};
 use kerf_model::selector::{LabelSelector, SelectorExpression, TermNamespaces};
 
-use super::dice::Dice;
-use super::words::{APP, APPS, NAMESPACES, RACK, VERSION};
+use super::names::{APP, APPS, NAMESPACES, RACK, VERSION};
+use super::rng::Rng;
 
-pub(super) fn spreads(dice: &mut Dice, app: &str) -> Vec<SpreadConstraint> {
-    if !dice.chance(35) {
+pub(super) fn spreads(rng: &mut Rng, app: &str) -> Vec<SpreadConstraint> {
+    if !rng.chance(35) {
         return Vec::new();
     }
-    let count = if dice.chance(25) { 2 } else { 1 };
-    (0..count).map(|_| spread(dice, app)).collect()
+    let count = if rng.chance(25) { 2 } else { 1 };
+    (0..count).map(|_| spread(rng, app)).collect()
 }
 
-fn spread(dice: &mut Dice, app: &str) -> SpreadConstraint {
-    let key = match dice.between(0, 9) {
+fn spread(rng: &mut Rng, app: &str) -> SpreadConstraint {
+    let key = match rng.between(0, 9) {
         0..=4 => well_known::ZONE,
         5..=7 => well_known::HOSTNAME,
         8 => well_known::CAPACITY_TYPE,
         _ => RACK,
     };
-    let by_version = dice.chance(15);
+    let by_version = rng.chance(15);
     SpreadConstraint {
         topology_key: key.to_owned(),
-        max_skew: dice.between(1, 3) as u32,
-        required: dice.chance(75),
-        min_domains: dice.chance(20).then(|| dice.between(1, 4) as u32),
-        selector: selector(dice, app),
+        max_skew: rng.between(1, 3) as u32,
+        required: rng.chance(75),
+        min_domains: rng.chance(20).then(|| rng.between(1, 4) as u32),
+        selector: selector(rng, app),
         match_label_keys: if by_version { vec![VERSION.to_owned()] } else { Vec::new() },
-        honours_affinity: dice.chance(75),
-        honours_taints: dice.chance(25),
+        honours_affinity: rng.chance(75),
+        honours_taints: rng.chance(25),
     }
 }
 
-pub(super) fn affinity(dice: &mut Dice, app: &str, percent: u64) -> PodAffinity {
+pub(super) fn affinity(rng: &mut Rng, app: &str, percent: u64) -> PodAffinity {
     let mut affinity = PodAffinity::default();
-    if dice.chance(percent) {
-        affinity.required.push(term(dice, app));
-        if dice.chance(15) {
-            affinity.required.push(term(dice, app));
+    if rng.chance(percent) {
+        affinity.required.push(term(rng, app));
+        if rng.chance(15) {
+            affinity.required.push(term(rng, app));
         }
     }
-    if dice.chance(percent / 2) {
-        let weight = dice.between(1, 100) as i32;
-        affinity.preferred.push((weight, term(dice, app)));
+    if rng.chance(percent / 2) {
+        let weight = rng.between(1, 100) as i32;
+        affinity.preferred.push((weight, term(rng, app)));
     }
     affinity
 }
 
-fn term(dice: &mut Dice, app: &str) -> PodAffinityTerm {
-    let key = match dice.between(0, 19) {
+fn term(rng: &mut Rng, app: &str) -> PodAffinityTerm {
+    let key = match rng.between(0, 19) {
         0..=9 => well_known::HOSTNAME,
         10..=17 => well_known::ZONE,
         18 => well_known::CAPACITY_TYPE,
@@ -59,18 +59,18 @@ fn term(dice: &mut Dice, app: &str) -> PodAffinityTerm {
     };
     PodAffinityTerm {
         topology_key: key.to_owned(),
-        selector: selector(dice, app),
-        namespaces: namespaces(dice),
+        selector: selector(rng, app),
+        namespaces: namespaces(rng),
     }
 }
 
-fn namespaces(dice: &mut Dice) -> TermNamespaces {
+fn namespaces(rng: &mut Rng) -> TermNamespaces {
     let stage = || LabelSelector {
         match_labels: [("stage".to_owned(), "live".to_owned())].into(),
         match_expressions: Vec::new(),
     };
-    let (names, selector) = match dice.between(0, 9) {
-        0 => (vec![dice.pick(&NAMESPACES).0.to_owned()], None),
+    let (names, selector) = match rng.between(0, 9) {
+        0 => (vec![rng.pick(&NAMESPACES).0.to_owned()], None),
         1 => (Vec::new(), Some(LabelSelector::default())),
         2 => (vec!["lab".to_owned()], Some(stage())),
         _ => (Vec::new(), None),
@@ -79,7 +79,7 @@ fn namespaces(dice: &mut Dice) -> TermNamespaces {
 }
 
 /// Mostly the pod's own app, so that replicas mean each other.
-fn selector(dice: &mut Dice, app: &str) -> Option<LabelSelector> {
+fn selector(rng: &mut Rng, app: &str) -> Option<LabelSelector> {
     let expression = |key: &str, operator: &str, values: &[&str]| SelectorExpression {
         key: key.to_owned(),
         operator: operator.to_owned(),
@@ -93,13 +93,13 @@ fn selector(dice: &mut Dice, app: &str) -> Option<LabelSelector> {
         match_labels: Default::default(),
         match_expressions: expressions,
     };
-    match dice.between(0, 19) {
+    match rng.between(0, 19) {
         0..=12 => Some(labels(app)),
-        13..=15 => Some(labels(dice.word(&APPS))),
-        16 => Some(expressions(vec![expression(APP, "In", &dice.some(&APPS))])),
+        13..=15 => Some(labels(rng.word(&APPS))),
+        16 => Some(expressions(vec![expression(APP, "In", &rng.some(&APPS))])),
         17 => Some(expressions(vec![expression(APP, "NotIn", &[app])])),
         18 => Some(expressions(vec![expression(VERSION, "Exists", &[])])),
-        _ if dice.chance(50) => Some(LabelSelector::default()),
+        _ if rng.chance(50) => Some(LabelSelector::default()),
         _ => None,
     }
 }

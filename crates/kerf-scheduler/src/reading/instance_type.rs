@@ -1,4 +1,4 @@
-//! Machines: what each pool can be made of, ready to be compared.
+//! Instance types: what each pool can be made of, ready to be compared.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use kerf_model::requirements::Requirements;
 use kerf_model::taint::{TaintSet, TaintVocabulary};
 use kerf_model::vocabulary::{KeyId, KeySet, ValueId, Vocabulary};
 
-use crate::problem::{Pool, Problem};
+use crate::problem::{PlacementProblem, PoolWithTypes};
 use crate::reading::daemon::{Daemon, DaemonLoad};
 use crate::reading::known_entries::{KnownEntries, KnownLists};
 use crate::units::{self, Amounts, Units};
@@ -27,17 +27,17 @@ pub(crate) struct Template {
     /// What its nodes may still have, by resource index; `nodes` apart.
     pub(crate) limits: Vec<(usize, i64)>,
     pub(crate) nodes_left: Option<i64>,
-    /// Where its machines start and end.
-    pub(crate) machines: std::ops::Range<usize>,
-    /// Its machines, by the price of their cheapest offer.
+    /// Where its instance types start and end.
+    pub(crate) instance_types: std::ops::Range<usize>,
+    /// Its instance types, by the price of their cheapest offering.
     pub(crate) by_price: Vec<usize>,
 }
 
 /// An instance type as one pool gets it.
 #[derive(Debug)]
-pub(crate) struct Machine {
+pub(crate) struct PoolInstanceType {
     pub(crate) template: usize,
-    pub(crate) instance_type: usize,
+    pub(crate) type_index: usize,
     pub(crate) requirements: Requirements,
     /// What is left for pods after the daemons.
     pub(crate) free: Amounts,
@@ -45,30 +45,30 @@ pub(crate) struct Machine {
     pub(crate) daemons: DaemonLoad,
     pub(crate) capacity: Amounts,
     /// Cheapest first; at least one.
-    pub(crate) offers: Vec<Offer>,
+    pub(crate) offerings: Vec<PoolOffering>,
 }
 
-/// A way to buy a machine that can be had.
+/// A way to buy an instance type that can be had.
 #[derive(Debug)]
-pub(crate) struct Offer {
-    pub(crate) offering: usize,
+pub(crate) struct PoolOffering {
+    pub(crate) index: usize,
     pub(crate) requirements: Arc<Requirements>,
     pub(crate) price_micros: u64,
     /// A reservation it comes out of: an index into the reservations of the problem.
     pub(crate) reservation: Option<usize>,
 }
 
-/// Everything machines are made of.
+/// Everything instance types are made of.
 #[derive(Debug, Default)]
-pub(crate) struct Machines {
+pub(crate) struct InstanceTypes {
     pub(crate) templates: Vec<Template>,
-    pub(crate) all: Vec<Machine>,
+    pub(crate) all: Vec<PoolInstanceType>,
     /// How much is left of each reservation, by id.
     pub(crate) reservations: Vec<(String, u32)>,
 }
 
-/// What reading machines needs.
-pub(crate) struct MachineReader<'a> {
+/// What reading instance types needs.
+pub(crate) struct InstanceTypeReader<'a> {
     pub(crate) vocabulary: &'a mut Vocabulary,
     pub(crate) normalization: &'a Normalization,
     pub(crate) units: &'a mut Units,
@@ -76,7 +76,7 @@ pub(crate) struct MachineReader<'a> {
     pub(crate) well_known: &'a KeySet,
 }
 
-/// What all machines of a pool have in common.
+/// What all instance types of a pool have in common.
 struct Origin<'a> {
     template: usize,
     requirements: &'a Requirements,
@@ -86,33 +86,37 @@ struct Origin<'a> {
     daemons: Vec<&'a Daemon<'a>>,
 }
 
-/// What machines told last, so that the same is not read again.
+/// What instance types listed last, so that the same is not read again.
 #[derive(Default)]
 struct Known<'p> {
     labels: KnownEntries<'p>,
     offerings: KnownLists<'p>,
 }
 
-impl MachineReader<'_> {
+impl InstanceTypeReader<'_> {
     /// Reads every dynamic pool of the problem.
-    pub(crate) fn read(&mut self, problem: &Problem, daemons: &[Daemon<'_>]) -> Machines {
-        let mut machines = Machines::default();
+    pub(crate) fn read(
+        &mut self,
+        problem: &PlacementProblem,
+        daemons: &[Daemon<'_>],
+    ) -> InstanceTypes {
+        let mut instance_types = InstanceTypes::default();
         let mut known = Known::default();
         for (index, pool) in problem.pools.iter().enumerate() {
             if pool.pool.sizing == kerf_model::pool::Sizing::Dynamic {
-                self.read_pool(index, problem, daemons, &mut known, &mut machines);
+                self.read_pool(index, problem, daemons, &mut known, &mut instance_types);
             }
         }
-        machines
+        instance_types
     }
 
     fn read_pool<'p>(
         &mut self,
         index: usize,
-        problem: &'p Problem,
+        problem: &'p PlacementProblem,
         daemons: &[Daemon<'_>],
         known: &mut Known<'p>,
-        machines: &mut Machines,
+        instance_types: &mut InstanceTypes,
     ) {
         let pool = &problem.pools[index];
         let template = &pool.pool.template;
@@ -130,25 +134,26 @@ impl MachineReader<'_> {
             return;
         };
         requirements.narrow(&own, self.vocabulary);
-        let start = machines.all.len();
+        let start = instance_types.all.len();
         // Daemons may select nodes that have come up; a new node will have, in the end.
         let up = [(well_known::REGISTERED, "true"), (well_known::INITIALIZED, "true")];
         let mut once_up = Requirements::from_labels(up, self.normalization, self.vocabulary);
         once_up.narrow(&requirements, self.vocabulary);
         let daemons = daemons.iter().filter(|daemon| daemon.tolerates(&template.spec.taints));
         let origin = Origin {
-            template: machines.templates.len(),
+            template: instance_types.templates.len(),
             requirements: &requirements,
             once_up,
             daemons: daemons.collect(),
         };
         for (type_index, instance_type) in pool.instance_types.iter().enumerate() {
-            self.read_type(&origin, type_index, instance_type, known, machines);
+            self.read_type(&origin, type_index, instance_type, known, instance_types);
         }
         let (limits, nodes_left) = self.limits(pool, problem);
-        let mut by_price: Vec<usize> = (start..machines.all.len()).collect();
-        by_price.sort_by_key(|index| (machines.all[*index].offers[0].price_micros, *index));
-        machines.templates.push(Template {
+        let mut by_price: Vec<usize> = (start..instance_types.all.len()).collect();
+        by_price
+            .sort_by_key(|index| (instance_types.all[*index].offerings[0].price_micros, *index));
+        instance_types.templates.push(Template {
             pool: index,
             weight: pool.pool.weight,
             has_min_values: requirements.has_min_values(),
@@ -156,19 +161,19 @@ impl MachineReader<'_> {
             taints: self.taints.intern(&template.spec.taints),
             limits,
             nodes_left,
-            machines: start..machines.all.len(),
+            instance_types: start..instance_types.all.len(),
             by_price,
         });
     }
 
-    /// One machine for each way its offerings differ in what they leave to pods.
+    /// One instance type for each way its offerings differ in what they leave to pods.
     fn read_type<'p>(
         &mut self,
         origin: &Origin<'_>,
         type_index: usize,
         instance_type: &'p InstanceType,
         known: &mut Known<'p>,
-        machines: &mut Machines,
+        instance_types: &mut InstanceTypes,
     ) {
         let entries = &instance_type.requirements;
         let read = known.labels.read(entries, self.normalization, self.vocabulary);
@@ -176,37 +181,37 @@ impl MachineReader<'_> {
         if !origin.requirements.intersects(&requirements, self.vocabulary) {
             return;
         }
-        let offered = self.read_offers(origin, instance_type, known, machines);
+        let offered = self.read_offerings(origin, instance_type, known, instance_types);
         if offered.is_empty() {
             return;
         }
         let daemons = self.daemons_on(origin, &requirements);
         let capacity = self.units.offered(&instance_type.capacity);
-        for (mut free, mut offers) in offered {
-            offers.sort_by_key(|offer| (offer.price_micros, offer.offering));
+        for (mut free, mut offerings) in offered {
+            offerings.sort_by_key(|offering| (offering.price_micros, offering.index));
             units::subtract(&mut free, &daemons.requests, 1);
-            machines.all.push(Machine {
+            instance_types.all.push(PoolInstanceType {
                 template: origin.template,
-                instance_type: type_index,
+                type_index,
                 requirements: requirements.clone(),
                 free,
                 daemons: daemons.clone(),
                 capacity: capacity.clone(),
-                offers,
+                offerings,
             });
         }
     }
 
-    /// The offers of a type that the pool can use, by what they leave to pods and daemons.
-    fn read_offers<'p>(
+    /// The offerings of a type that the pool can use, by what they leave to pods and daemons.
+    fn read_offerings<'p>(
         &mut self,
         origin: &Origin<'_>,
         instance_type: &'p InstanceType,
         known: &mut Known<'p>,
-        machines: &mut Machines,
-    ) -> Vec<(Amounts, Vec<Offer>)> {
+        instance_types: &mut InstanceTypes,
+    ) -> Vec<(Amounts, Vec<PoolOffering>)> {
         let usual = self.units.offered(&instance_type.allocatable());
-        let mut offered: Vec<(Amounts, Vec<Offer>)> = Vec::new();
+        let mut offered: Vec<(Amounts, Vec<PoolOffering>)> = Vec::new();
         for (index, offering) in instance_type.offerings.iter().enumerate() {
             if !offering.available {
                 continue;
@@ -221,29 +226,29 @@ impl MachineReader<'_> {
                 None => None,
                 Some(reservation) if reservation.remaining == 0 => continue,
                 Some(reservation) => {
-                    Some(machines.reservation(&reservation.id, reservation.remaining))
+                    Some(instance_types.reservation(&reservation.id, reservation.remaining))
                 }
             };
             let price_micros = offering.price.micros_per_hour();
-            let offer = Offer { offering: index, requirements, price_micros, reservation };
+            let usable = PoolOffering { index, requirements, price_micros, reservation };
             let own = (!offering.is_plain())
                 .then(|| self.units.offered(&instance_type.allocatable_of(offering)));
             let allocatable = own.as_ref().unwrap_or(&usual);
             match offered.iter_mut().find(|(known, _)| known == allocatable) {
-                Some((_, offers)) => offers.push(offer),
-                None => offered.push((allocatable.clone(), vec![offer])),
+                Some((_, offerings)) => offerings.push(usable),
+                None => offered.push((allocatable.clone(), vec![usable])),
             }
         }
         offered
     }
 
-    /// What the daemons take on a machine with these labels.
-    fn daemons_on(&self, origin: &Origin<'_>, machine: &Requirements) -> DaemonLoad {
+    /// What the daemons take on an instance type with these labels.
+    fn daemons_on(&self, origin: &Origin<'_>, instance_type: &Requirements) -> DaemonLoad {
         let mut load = DaemonLoad::default();
         for daemon in &origin.daemons {
             if daemon.any_alternative(|wanted| {
                 origin.once_up.compatible(wanted, self.well_known, self.vocabulary)
-                    && machine.intersects(wanted, self.vocabulary)
+                    && instance_type.intersects(wanted, self.vocabulary)
             }) {
                 load.add(daemon);
             }
@@ -252,7 +257,11 @@ impl MachineReader<'_> {
     }
 
     /// What the limits of a pool leave after the nodes it has.
-    fn limits(&mut self, pool: &Pool, problem: &Problem) -> (Vec<(usize, i64)>, Option<i64>) {
+    fn limits(
+        &mut self,
+        pool: &PoolWithTypes,
+        problem: &PlacementProblem,
+    ) -> (Vec<(usize, i64)>, Option<i64>) {
         let limits = self.units.offered(&pool.pool.limits);
         let mut left = Vec::new();
         let mut nodes_left = None;
@@ -277,7 +286,7 @@ impl MachineReader<'_> {
     }
 }
 
-impl Machines {
+impl InstanceTypes {
     fn reservation(&mut self, id: &str, remaining: u32) -> usize {
         match self.reservations.iter().position(|(known, _)| known == id) {
             Some(known) => {
@@ -292,7 +301,7 @@ impl Machines {
         }
     }
 
-    /// The machines on which some node satisfying these requirements could run, each with its
+    /// The instance types on which some node satisfying these requirements could run, each with its
     /// cheapest price.
     pub(crate) fn accepting(
         &self,
@@ -310,13 +319,13 @@ impl Machines {
             }
             let mut both = template.requirements.clone();
             both.narrow(wanted, vocabulary);
-            for index in template.machines.clone() {
-                let machine = &self.all[index];
-                if machine.requirements.intersects(&both, vocabulary)
-                    && let Some(offer) = machine.cheapest_offer(&both, vocabulary)
+            for index in template.instance_types.clone() {
+                let instance_type = &self.all[index];
+                if instance_type.requirements.intersects(&both, vocabulary)
+                    && let Some(offering) = instance_type.cheapest_offering(&both, vocabulary)
                 {
-                    let index = u32::try_from(index).expect("fewer than 2³² machines");
-                    accepting.push((index, offer.price_micros));
+                    let index = u32::try_from(index).expect("fewer than 2³² instance types");
+                    accepting.push((index, offering.price_micros));
                 }
             }
         }
@@ -324,34 +333,37 @@ impl Machines {
     }
 }
 
-impl Machine {
-    /// The cheapest offer a node with these requirements could be bought by.
-    pub(crate) fn cheapest_offer(
+impl PoolInstanceType {
+    /// The cheapest offering a node with these requirements could be bought by.
+    pub(crate) fn cheapest_offering(
         &self,
         node: &Requirements,
         vocabulary: &Vocabulary,
-    ) -> Option<&Offer> {
-        self.offers.iter().find(|offer| node.intersects(&offer.requirements, vocabulary))
+    ) -> Option<&PoolOffering> {
+        self.offerings.iter().find(|offering| node.intersects(&offering.requirements, vocabulary))
     }
 
-    /// The cheapest offer for such a node that is not out of a used-up reservation.
+    /// The cheapest offering for such a node that is not out of a used-up reservation.
     pub(crate) fn cheapest_left(
         &self,
         node: &Requirements,
         reservations: &[u32],
         vocabulary: &Vocabulary,
-    ) -> Option<&Offer> {
-        self.offers.iter().find(|offer| {
-            offer.reservation.is_none_or(|id| reservations[id] > 0)
-                && node.intersects(&offer.requirements, vocabulary)
+    ) -> Option<&PoolOffering> {
+        self.offerings.iter().find(|offering| {
+            offering.reservation.is_none_or(|id| reservations[id] > 0)
+                && node.intersects(&offering.requirements, vocabulary)
         })
     }
 
-    /// The domains a machine can be in.
+    /// The domains an instance type can be in.
     pub(crate) fn domains(&self, key: KeyId, vocabulary: &Vocabulary) -> Vec<ValueId> {
         let mut domains: Vec<ValueId> = Vec::new();
-        for requirements in
-            self.offers.iter().map(|offer| &*offer.requirements).chain([&self.requirements])
+        for requirements in self
+            .offerings
+            .iter()
+            .map(|offering| &*offering.requirements)
+            .chain([&self.requirements])
         {
             if let Some(own) = requirements.find(key).filter(|own| !own.is_complement()) {
                 domains.extend(own.values().iter().filter(|value| own.has(*value, vocabulary)));

@@ -9,7 +9,7 @@ use kerf_model::pod::{Pod, PodShape};
 use kerf_model::quantity::Quantity;
 use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_model::resources::ResourceList;
-use kerf_scheduler::{Filling, Pool, Problem, Settings, Solution, solve};
+use kerf_scheduler::{Binder, PlacementProblem, PoolWithTypes, SchedulerSettings, Solution, solve};
 use proptest::prelude::*;
 
 #[path = "../benches/hot_paths/workload/mod.rs"]
@@ -24,16 +24,16 @@ struct Node {
     free: ResourceList,
 }
 
-fn problem(kinds: &[Kind], filling: Filling) -> Problem {
+fn problem(kinds: &[Kind], binder: Binder) -> PlacementProblem {
     let mut problem = workload::problem("replicas-1").expect("a workload of that name");
     let mut pool = (*problem.pools[0].pool).clone();
     let on_demand = [well_known::ON_DEMAND];
     pool.template.spec.requirements =
         vec![RequirementEntry::new(well_known::CAPACITY_TYPE, Operator::In, on_demand)];
     let instance_types: Arc<[InstanceType]> = kerf_catalog::kwok().into();
-    problem.pools = vec![Pool { pool: Arc::new(pool), instance_types }];
+    problem.pools = vec![PoolWithTypes { pool: Arc::new(pool), instance_types }];
     let label_rules = LabelRules::core().with(&kwok::provider_labels());
-    problem.settings = Settings { label_rules, filling, ..Settings::default() };
+    problem.settings = SchedulerSettings { label_rules, binder, ..SchedulerSettings::default() };
     let model = problem.pods[0].clone();
     problem.pods = Vec::new();
     for (kind, (count, cpu, memory)) in kinds.iter().enumerate() {
@@ -54,11 +54,11 @@ fn requests(milli_cpu: i64, mebibytes: i64) -> ResourceList {
         .collect()
 }
 
-fn nodes(problem: &Problem, solution: &Solution) -> Vec<Node> {
+fn nodes(problem: &PlacementProblem, solution: &Solution) -> Vec<Node> {
     let node = |node: &kerf_scheduler::NewNode| {
         let option = &node.options[0];
-        let machine = &problem.pools[node.pool].instance_types[option.instance_type];
-        let whole = machine.allocatable_of(&machine.offerings[option.offering]);
+        let instance_type = &problem.pools[node.pool].instance_types[option.instance_type];
+        let whole = instance_type.allocatable_of(&instance_type.offerings[option.offering]);
         Node { free: whole.clone(), whole }
     };
     solution.new_nodes.iter().map(node).collect()
@@ -106,7 +106,7 @@ const FOUR_SHAPES: [Kind; 4] =
 #[test]
 fn whatever_order_pods_come_in_hardly_anybody_is_left_over_on_a_fleet_made_for_that() {
     for kinds in [&TWO_SHAPES[..], &FOUR_SHAPES[..]] {
-        let problem = problem(kinds, Filling::Free);
+        let problem = problem(kinds, Binder::KubeScheduler);
         let solution = solve(&problem);
         assert!(solution.unplaced.is_empty());
         for order in orders(kinds) {
@@ -120,7 +120,7 @@ fn whatever_order_pods_come_in_hardly_anybody_is_left_over_on_a_fleet_made_for_t
 /// Otherwise the fleet above would be nothing special.
 #[test]
 fn on_the_tightest_fleet_many_are_left_over() {
-    let problem = problem(&TWO_SHAPES, Filling::Planned);
+    let problem = problem(&TWO_SHAPES, Binder::Planned);
     let solution = solve(&problem);
     for order in orders(&TWO_SHAPES) {
         assert!(left_over(nodes(&problem, &solution), order.into_iter()) > 20);
@@ -128,19 +128,19 @@ fn on_the_tightest_fleet_many_are_left_over() {
 }
 
 #[test]
-fn room_for_any_order_costs_a_few_percent() {
+fn headroom_for_any_order_costs_a_few_percent() {
     for kinds in [&TWO_SHAPES[..], &FOUR_SHAPES[..]] {
-        let price = |filling| solve(&problem(kinds, filling)).price.micros_per_hour();
-        let (tight, free) = (price(Filling::Planned), price(Filling::Free));
+        let price = |binder| solve(&problem(kinds, binder)).price.micros_per_hour();
+        let (tight, free) = (price(Binder::Planned), price(Binder::KubeScheduler));
         assert!(free <= tight * 105 / 100, "{tight} and {free} for {kinds:?}");
     }
 }
 
 #[test]
-fn pods_that_are_all_alike_need_no_room_to_spare() {
+fn pods_that_are_all_alike_need_no_spare_headroom() {
     let kinds = [(300, 900, 3_100)];
-    let planned = solve(&problem(&kinds, Filling::Planned));
-    assert_eq!(planned, solve(&problem(&kinds, Filling::Free)));
+    let planned = solve(&problem(&kinds, Binder::Planned));
+    assert_eq!(planned, solve(&problem(&kinds, Binder::KubeScheduler)));
 }
 
 proptest! {
@@ -154,7 +154,7 @@ proptest! {
             .into_iter()
             .map(|(count, cpu, memory)| (count, cpu * 450, memory * 700))
             .collect();
-        let problem = problem(&kinds, Filling::Free);
+        let problem = problem(&kinds, Binder::KubeScheduler);
         let solution = solve(&problem);
         let mut places: Vec<usize> =
             solution.new_nodes.iter().flat_map(|node| node.pods.iter().copied()).collect();

@@ -1,11 +1,11 @@
 //! Chance that can be repeated.
 
 /// A stream of numbers that depends on its seed alone (the splitmix64 sequence: a counter, mixed).
-pub(super) struct Dice {
+pub(super) struct Rng {
     state: u64,
 }
 
-impl Dice {
+impl Rng {
     pub(super) fn new(seed: u64) -> Self {
         Self { state: seed }
     }
@@ -38,13 +38,13 @@ impl Dice {
     }
 
     /// One of the words, of which there is at least one.
-    pub(super) fn word<'t>(&mut self, words: &[&'t str]) -> &'t str {
-        words[self.below(words.len())]
+    pub(super) fn word<'t>(&mut self, names: &[&'t str]) -> &'t str {
+        names[self.below(names.len())]
     }
 
     /// Some of the words, at least one, in their order.
-    pub(super) fn some<'t>(&mut self, words: &[&'t str]) -> Vec<&'t str> {
-        let kept: Vec<_> = words.iter().copied().filter(|_| self.chance(50)).collect();
-        if kept.is_empty() { vec![self.word(words)] } else { kept }
+    pub(super) fn some<'t>(&mut self, names: &[&'t str]) -> Vec<&'t str> {
+        let kept: Vec<_> = names.iter().copied().filter(|_| self.chance(50)).collect();
+        if kept.is_empty() { vec![self.word(names)] } else { kept }
     }
 }

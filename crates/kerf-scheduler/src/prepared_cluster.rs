@@ -1,22 +1,22 @@
-//! A cluster that many questions are asked of.
+//! A cluster that many what-ifs are asked of.
 
-use crate::problem::Problem;
-use crate::reading::base::{Base, Standing};
-use crate::solution::{Solution, Without};
+use crate::problem::PlacementProblem;
+use crate::reading::base::{Base, BoundPods};
+use crate::solution::{Solution, WhatIf};
 use crate::solving::solver::Solver;
 
 /// A cluster, read once. Questions share what was read and what earlier ones worked out, so that
 /// each costs little more than placing its pods; they may be asked from several threads at a time,
 /// and the answers do not depend on what was asked before.
-pub struct Cluster<'p> {
+pub struct PreparedCluster<'p> {
     base: Base<'p>,
 }
 
-impl<'p> Cluster<'p> {
+impl<'p> PreparedCluster<'p> {
     /// Reads a cluster.
     #[must_use]
-    pub fn read(problem: &'p Problem) -> Self {
-        Self { base: Base::read(problem, Standing::MayMove) }
+    pub fn read(problem: &'p PlacementProblem) -> Self {
+        Self { base: Base::read(problem, BoundPods::MayMove) }
     }
 
     /// Decides where the waiting pods go and which nodes to add.
@@ -28,7 +28,7 @@ impl<'p> Cluster<'p> {
     /// Decides where the waiting pods and those of some nodes would go if the nodes were not there.
     /// Nodes are named by their index in the problem; one that is not in it is not there anyway.
     #[must_use]
-    pub fn without(&self, nodes: &[usize]) -> Without {
+    pub fn without(&self, nodes: &[usize]) -> WhatIf {
         let mut nodes: Vec<usize> = nodes.to_vec();
         nodes.retain(|node| *node < self.base.nodes.len());
         nodes.sort_unstable();
@@ -39,7 +39,7 @@ impl<'p> Cluster<'p> {
 
 impl Base<'_> {
     /// Answers for the cluster without some of its nodes, given in order.
-    pub(crate) fn without(&self, gone: &[usize]) -> Without {
+    pub(crate) fn without(&self, gone: &[usize]) -> WhatIf {
         let mut solver = Solver::without(self, gone);
         let placed = solver.place_all(&[]);
         let left_out = solver.left_out_by_order(&placed);

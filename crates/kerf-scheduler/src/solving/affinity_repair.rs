@@ -31,16 +31,16 @@ struct Neighbourhood {
 
 impl Solver<'_> {
     /// Takes back pods that need a neighbour and have none; answers whether any were.
-    pub(crate) fn repair_near(&mut self, placed: &mut Placed) -> bool {
+    pub(crate) fn repair_affinity(&mut self, placed: &mut Placed) -> bool {
         let near: Vec<GroupId> = self.followed.iter().map(|group| group as GroupId).collect();
         if near.is_empty() {
             return false;
         }
-        let lonely = self.lonely(&near, placed);
-        for (at, index) in lonely.iter().rev().copied() {
+        let unmatched = self.unmatched(&near, placed);
+        for (at, index) in unmatched.iter().rev().copied() {
             let content = match at {
                 Place::Bin(bin) => placed.bins[bin].contents.remove(index),
-                Place::Node(node) => self.nodes.room_mut(node).contents.remove(index),
+                Place::Node(node) => self.nodes.headroom_mut(node).contents.remove(index),
                 Place::Domain(_) => unreachable!("contents lie on nodes"),
             };
             let Content { item, count } = content;
@@ -48,15 +48,15 @@ impl Solver<'_> {
             placed.unplaced.push((item.class, item.variant, count));
         }
         placed.bins.retain(|bin| !bin.contents.is_empty());
-        !lonely.is_empty()
+        !unmatched.is_empty()
     }
 
     /// What cannot be placed in any order: where it lies, and at which index.
-    fn lonely(&self, near: &[GroupId], placed: &Placed) -> Vec<(Place, usize)> {
+    fn unmatched(&self, near: &[GroupId], placed: &Placed) -> Vec<(Place, usize)> {
         let mut neighbourhoods: Vec<Neighbourhood> =
             near.iter().map(|group| self.neighbourhood(*group)).collect();
         let changed = self.nodes.changed().into_iter();
-        let on_nodes = changed.map(|i| (Place::Node(i), &self.nodes.room(i).contents));
+        let on_nodes = changed.map(|i| (Place::Node(i), &self.nodes.headroom(i).contents));
         let on_bins = placed.bins.iter().enumerate().map(|(i, bin)| (Place::Bin(i), &bin.contents));
         let mut waiting: Vec<(Place, usize, &Content)> = on_nodes
             .chain(on_bins)

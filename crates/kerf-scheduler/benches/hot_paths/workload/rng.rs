@@ -4,11 +4,11 @@
 const SEED: u64 = 42;
 
 /// A stream of numbers that is the same every time (the splitmix64 sequence: a counter, mixed).
-pub(super) struct Dice {
+pub(super) struct Rng {
     state: u64,
 }
 
-impl Dice {
+impl Rng {
     pub(super) fn new() -> Self {
         Self { state: SEED }
     }
