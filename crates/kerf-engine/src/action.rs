@@ -13,6 +13,7 @@ use kerf_scheduler::PlacementProblem;
 use serde::{Deserialize, Serialize};
 
 use crate::observed::{Claim, ClaimStatus, Name, PodKey, PoolStatus, Revision};
+use crate::reason::Reason;
 use crate::time::Time;
 
 /// The number of an action; never used twice by one engine.
@@ -28,8 +29,8 @@ pub struct Action {
     pub id: ActionId,
     /// When it was decided.
     pub at: Time,
-    /// Why, for a person to read.
-    pub reason: String,
+    /// Why it was ordered.
+    pub reason: Reason,
     /// What to do.
     pub kind: ActionKind,
 }

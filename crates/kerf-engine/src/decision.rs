@@ -4,6 +4,7 @@ use crate::action::ActionKind;
 use crate::kubernetes_event::KubernetesEvent;
 use crate::memory::Update;
 use crate::notice::Settled;
+use crate::reason::Reason;
 use crate::sample::Sample;
 use crate::time::Time;
 
@@ -12,7 +13,7 @@ use crate::time::Time;
 pub(crate) struct Decision {
     /// What to do, with reasons. Actions that are under way or waiting for a retry are dropped by
     /// the engine, so a planner just says what the world as it is needs.
-    pub(crate) actions: Vec<(ActionKind, String)>,
+    pub(crate) actions: Vec<(ActionKind, Reason)>,
     /// What to remember.
     pub(crate) updates: Vec<Update>,
     /// What to tell people.
@@ -27,8 +28,8 @@ pub(crate) struct Decision {
 
 impl Decision {
     /// Adds an action.
-    pub(crate) fn act(&mut self, kind: ActionKind, reason: impl Into<String>) {
-        self.actions.push((kind, reason.into()));
+    pub(crate) fn act(&mut self, kind: ActionKind, reason: Reason) {
+        self.actions.push((kind, reason));
     }
 
     /// Adds an update.

@@ -17,6 +17,7 @@ use crate::memory::Update;
 use crate::notice::{Notice, NoticeOutcome, Settled};
 use crate::planner_runs::PlannerRuns;
 use crate::planners;
+use crate::reason::Reason;
 use crate::sample::Sample;
 use crate::settings::Settings;
 use crate::time::Time;
@@ -199,7 +200,7 @@ impl Engine {
 
     /// Lets an action through if it may start; if not, or if it is never answered, it is looked at
     /// again.
-    fn order(&mut self, kind: ActionKind, reason: String, asker: Option<&Subject>, now: Time) {
+    fn order(&mut self, kind: ActionKind, reason: Reason, asker: Option<&Subject>, now: Time) {
         let subject = kind.subject();
         // A pod that has to leave looks after itself.
         let knows_itself =

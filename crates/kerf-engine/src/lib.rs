@@ -34,6 +34,7 @@ pub mod observed;
 mod planner_runs;
 mod planners;
 pub mod reading;
+pub mod reason;
 pub mod sample;
 pub mod settings;
 pub mod time;

@@ -16,6 +16,7 @@ use crate::action::NewClaim;
 use crate::event::{Failure, Instance};
 use crate::notice::{NoticeId, NoticeKind};
 use crate::observed::{Name, PodKey};
+use crate::reason::NotPlaced;
 use crate::time::Time;
 pub use batch::{Batch, PassFailure, Wait};
 pub use open_notice::OpenNotice;
@@ -51,7 +52,7 @@ pub struct Memory {
     /// Pods that were seen without a node and have not been ready since.
     pub starting: BTreeSet<PodKey>,
     /// Why pods found no place in the last pass.
-    pub unplaced: BTreeMap<PodKey, String>,
+    pub unplaced: BTreeMap<PodKey, NotPlaced>,
     /// The outcomes of the last launches of each pool, newest last, by pool uid; bounded.
     pub registrations: BTreeMap<Arc<str>, Vec<Registration>>,
     /// When a pool's use was last written down, by pool uid.
@@ -199,10 +200,10 @@ impl Memory {
                 self.starting.remove(&pod);
                 self.unplaced.remove(&pod);
             }
-            Update::Unplaced { pod, reason: Some(reason) } => {
-                self.unplaced.insert(pod, reason);
+            Update::Unplaced { pod, cause: Some(cause) } => {
+                self.unplaced.insert(pod, cause);
             }
-            Update::Unplaced { pod, reason: None } => {
+            Update::Unplaced { pod, cause: None } => {
                 self.unplaced.remove(&pod);
             }
             Update::Registration { pool, registration } => {

@@ -73,6 +73,23 @@ impl NoticeKind {
         NoticeKind::CapacityReservationInterrupted,
     ];
 
+    /// As people read it.
+    #[must_use]
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            NoticeKind::SpotInterrupted => "the cloud takes the spot machine back in two minutes",
+            NoticeKind::RebalanceRecommendation => {
+                "the cloud may take the spot machine back sooner than others; nothing is done yet"
+            }
+            NoticeKind::InstanceStopped => "the machine is stopping or stopped",
+            NoticeKind::InstanceTerminated => "the machine is ending or gone",
+            NoticeKind::ScheduledChange => "the cloud has planned maintenance of the machine",
+            NoticeKind::CapacityReservationInterrupted => {
+                "the cloud takes the machine back for whom its capacity is reserved"
+            }
+        }
+    }
+
     /// As metrics name it.
     #[must_use]
     pub const fn label(self) -> &'static str {

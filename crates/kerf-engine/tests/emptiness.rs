@@ -11,7 +11,9 @@ use kerf_engine::action::ActionKind;
 use kerf_engine::condition::claim::DISRUPTION_REASON;
 use kerf_engine::event::{Key, Object};
 use kerf_engine::observed::{DoNotDisrupt, PodDisruptionBudget, PodOwner};
+use kerf_engine::reason::Reason;
 use kerf_engine::time::Span;
+use kerf_model::budget::DisruptionReason;
 use kerf_model::duration::NillableDuration;
 use kerf_model::labels::annotation::DO_NOT_DISRUPT;
 use kerf_model::pool::{NodePool, Sizing};
@@ -59,6 +61,27 @@ fn an_empty_node_is_closed_then_told_why_then_deleted() {
         1
     );
     assert_eq!(cluster.counted("karpenter_nodeclaims_disrupted_total", "empty"), 1);
+}
+
+#[test]
+fn a_claim_both_empty_and_expired_is_counted_once() {
+    let mut cluster = one_empty_node(|pool| {
+        pool.template.spec.expire_after = NillableDuration::parse("2m").unwrap();
+    });
+    // The deletion is ordered because the node is empty, and answered when it has expired too.
+    cluster.ignores = |kind| matches!(kind, ActionKind::DeleteClaim { .. });
+    cluster.seconds(2 * ENOUGH);
+    cluster.ignores = |_| false;
+    let mut deletions = cluster
+        .actions
+        .iter()
+        .filter(|(_, action)| matches!(&action.kind, ActionKind::DeleteClaim { .. }));
+    let deletion = deletions.next_back().expect("the deletion was ordered").1.clone();
+    assert_eq!(deletion.reason, Reason::Disruption(DisruptionReason::Empty));
+    cluster.carry_out(deletion);
+    cluster.seconds(2 * ENOUGH);
+    assert!(cluster.claims().is_empty(), "{:?}", cluster.story());
+    assert_eq!(cluster.counted("karpenter_nodeclaims_disrupted_total", ""), 1);
 }
 
 #[test]

@@ -98,10 +98,11 @@ impl Story {
         self.mix(at.millis().unsigned_abs());
         self.mix_text(name);
         self.mix_text(&about);
-        self.mix_text(&action.reason);
+        let reason = action.reason.to_string();
+        self.mix_text(&reason);
         if is_worth_telling(&action.kind) {
             let sort = Sort::Decision(name);
-            self.tell(Record { at, sort, about: Arc::from(about), text: action.reason.clone() });
+            self.tell(Record { at, sort, about: Arc::from(about), text: reason });
         }
     }
 

@@ -10,6 +10,7 @@ use crate::action::NewClaim;
 use crate::event::{Failure, Instance};
 use crate::notice::{Notice, NoticeId, NoticeKind};
 use crate::observed::{Name, PodKey};
+use crate::reason::NotPlaced;
 use crate::time::Time;
 
 /// A change to what Kerf remembers.
@@ -140,7 +141,7 @@ pub enum Update {
         /// The pod.
         pod: PodKey,
         /// Why; `None` once it has one.
-        reason: Option<String>,
+        cause: Option<NotPlaced>,
     },
     /// A launch became a node, or did not in time.
     Registration {

@@ -10,7 +10,7 @@ mod instances;
 mod notices;
 mod pools;
 mod provisioning;
-mod termination;
+pub(crate) mod termination;
 mod zonal_shift;
 
 pub use provisioning::{DryRun, dry_run};

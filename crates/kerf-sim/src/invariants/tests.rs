@@ -38,7 +38,7 @@ fn calm() -> Simulation {
 }
 
 fn rogue(kind: ActionKind) -> Action {
-    let reason = "for the test".to_owned();
+    let reason = kerf_engine::reason::Reason::NotLaunched;
     Action { id: ActionId(1), at: kerf_engine::time::Time::default(), reason, kind }
 }
 

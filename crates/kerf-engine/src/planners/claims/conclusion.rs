@@ -1,7 +1,6 @@
 //! What finished actions mean for claims.
 
 use super::super::notices;
-use super::end::{self, Cause};
 use super::launch::in_words;
 use super::{health, metrics};
 use crate::action::{Action, ActionKind, NewClaim};
@@ -10,6 +9,7 @@ use crate::event::{Failure, Instance, Key, Outcome};
 use crate::kubernetes_event::KubernetesEvent;
 use crate::memory::Update;
 use crate::observed::{Claim, Name};
+use crate::reason::{DeletionCause, NotPlaced, Reason};
 use crate::time::Time;
 use crate::world::World;
 
@@ -25,7 +25,7 @@ pub(in crate::planners) fn conclude(
         ActionKind::CreateClaim(spec) => created(world, name, spec, outcome),
         ActionKind::Launch(claim) => launched(world, claim, outcome),
         ActionKind::Terminate { .. } => terminated(world, name, outcome, now),
-        ActionKind::DeleteClaim { uid, .. } => deleted(world, name, uid, outcome, now),
+        ActionKind::DeleteClaim { uid, .. } => deleted(world, name, uid, action, outcome),
         _ => Decision::default(),
     }
 }
@@ -41,7 +41,8 @@ fn created(world: &World, name: &Name, spec: &NewClaim, outcome: &Outcome) -> De
         Outcome::Failed(Failure::Invalid { message }) => {
             let nominated = world.memory.nominations.iter();
             for (pod, _) in nominated.filter(|(_, nomination)| nomination.target == *name) {
-                let text = format!("Failed to schedule pod, its claim was refused: {message}");
+                let refusal = NotPlaced::ClaimRefused { message: message.as_str().into() };
+                let text = format!("Failed to schedule pod, {refusal}");
                 let about = Key::Pod(pod.clone());
                 decision.record(KubernetesEvent::warning(about, "FailedScheduling", text));
             }
@@ -66,7 +67,7 @@ fn launched(world: &World, asked_for: &Claim, outcome: &Outcome) -> Decision {
                 }
             }
             // Nobody else knows of this instance.
-            _ => decision.act(end_of(name, instance), "no claim has this machine"),
+            _ => decision.act(end_of(name, instance), Reason::InstanceOrphaned),
         },
         Outcome::Failed(failure) if claim.is_some() => {
             if let Failure::InsufficientCapacity { .. } = failure {
@@ -112,16 +113,17 @@ fn terminated(world: &World, name: &Name, outcome: &Outcome, now: Time) -> Decis
     decision
 }
 
-fn deleted(world: &World, name: &Name, uid: &str, outcome: &Outcome, now: Time) -> Decision {
+/// What the deletion was ordered for is what it counts as, whatever else holds by now.
+fn deleted(world: &World, name: &Name, uid: &str, action: &Action, outcome: &Outcome) -> Decision {
     let mut decision = Decision::default();
     let claim = world.claims.get(name).filter(|claim| *claim.meta.uid == *uid);
     let (Outcome::Done, Some(claim)) = (outcome, claim) else { return decision };
-    let Some(cause) = end::cause(world, claim, now) else { return decision };
+    let Some(cause) = action.reason.deletion_cause() else { return decision };
     decision.samples.push(metrics::disrupted(claim, cause.label()));
-    if let Cause::Interrupted(kind) = cause {
+    if let DeletionCause::Interrupted(kind) = cause {
         decision.kubernetes_events.extend(notices::terminating(world, claim, kind));
     }
-    if matches!(cause, Cause::LaunchTimeout | Cause::RegistrationTimeout) {
+    if matches!(cause, DeletionCause::LaunchTimeout | DeletionCause::RegistrationTimeout) {
         let timeout = health::timeout(claim, cause);
         decision.updates.extend(health::outcome(world, claim, timeout));
     }

@@ -4,6 +4,7 @@ use crate::action::ActionKind;
 use crate::decision::Decision;
 use crate::memory::Update;
 use crate::observed::Name;
+use crate::reason::Reason;
 use crate::world::World;
 
 /// Stores a claim, or drops the spec if its pool is gone.
@@ -14,7 +15,7 @@ pub(super) fn plan(world: &World, name: &Name) -> Decision {
     let is_wanted =
         world.pools.get(pool).is_some_and(|pool| pool.meta.uid == *uid && !pool.meta.is_deleting());
     if is_wanted {
-        let reason = format!("pool {pool} needs another node");
+        let reason = Reason::NodeNeeded { pool: pool.clone() };
         decision.act(ActionKind::CreateClaim(Box::new(spec.clone())), reason);
     } else {
         decision.remember(Update::ForgetClaim(name.clone()));

@@ -10,6 +10,7 @@ use crate::condition::claim::{INSTANCE_TERMINATING, REGISTERED};
 use crate::decision::Decision;
 use crate::event::{Failure, Key};
 use crate::observed::{Claim, Node};
+use crate::reason::Reason;
 use crate::time::Time;
 use crate::world::World;
 
@@ -56,7 +57,7 @@ fn is_node_left(work: &mut Work<'_>) -> bool {
     for node in nodes.iter().filter(|node| !node.meta.is_deleting()) {
         let kind =
             ActionKind::DeleteNode { name: node.meta.name.clone(), uid: node.meta.uid.clone() };
-        work.decision.act(kind, "its claim is being deleted");
+        work.decision.act(kind, Reason::ClaimDeleting);
     }
     let Work { conditions, decision, claim, now, .. } = work;
     termination::note_progress(world, &nodes, claim, *now, conditions, decision);

@@ -1,40 +1,27 @@
 //! Why a claim is given up without anybody asking.
 
-use super::super::notices;
 use super::liveness::{Step, limit};
 use super::work::Work;
 use crate::condition::claim::REGISTERED;
 use crate::event::Failure;
 use crate::memory::InstanceList;
-use crate::notice::NoticeKind;
 use crate::observed::Claim;
+use crate::reason::DeletionCause;
 use crate::time::{Span, Time};
 use crate::world::World;
-
-/// Why a claim is given up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::planners) enum Cause {
-    Interrupted(NoticeKind),
-    InsufficientCapacity,
-    NodeClassNotReady,
-    LaunchTimeout,
-    RegistrationTimeout,
-    Expired,
-    GarbageCollected,
-}
 
 /// Stored times are cut to whole seconds.
 const SECOND: Span = Span::from_seconds(1);
 
 /// The cause that holds now, if one does.
-pub(super) fn cause(world: &World, claim: &Claim, now: Time) -> Option<Cause> {
+pub(super) fn cause(world: &World, claim: &Claim, now: Time) -> Option<DeletionCause> {
     let announced = world.memory.interrupted.get(&claim.meta.name);
     announced
-        .map(|kind| Cause::Interrupted(*kind))
+        .map(|kind| DeletionCause::Interrupted(*kind))
         .or_else(|| refused(world, claim))
         .or_else(|| out_of_time(world, claim, now))
-        .or_else(|| is_past(expires_at(claim), now).then_some(Cause::Expired))
-        .or_else(|| is_garbage(world, claim).then_some(Cause::GarbageCollected))
+        .or_else(|| is_past(expires_at(claim), now).then_some(DeletionCause::Expired))
+        .or_else(|| is_garbage(world, claim).then_some(DeletionCause::GarbageCollected))
 }
 
 /// Comes back when the next cause may hold.
@@ -62,22 +49,22 @@ pub(in crate::planners) fn is_garbage(world: &World, claim: &Claim) -> bool {
         && !world.node_of(claim).is_some_and(|node| node.is_ready)
 }
 
-fn refused(world: &World, claim: &Claim) -> Option<Cause> {
+fn refused(world: &World, claim: &Claim) -> Option<DeletionCause> {
     let is_launched =
         claim.status.provider_id.is_some() || world.memory.launched.contains_key(&claim.meta.uid);
     match world.memory.launch_failures.get(&claim.meta.name)? {
         _ if is_launched => None,
-        Failure::InsufficientCapacity { .. } => Some(Cause::InsufficientCapacity),
-        Failure::NodeClassNotReady { .. } => Some(Cause::NodeClassNotReady),
+        Failure::InsufficientCapacity { .. } => Some(DeletionCause::InsufficientCapacity),
+        Failure::NodeClassNotReady { .. } => Some(DeletionCause::NodeClassNotReady),
         _ => None,
     }
 }
 
-fn out_of_time(world: &World, claim: &Claim, now: Time) -> Option<Cause> {
+fn out_of_time(world: &World, claim: &Claim, now: Time) -> Option<DeletionCause> {
     let (step, at) = limit(world, claim)?;
     is_past(Some(at), now).then_some(match step {
-        Step::Launch => Cause::LaunchTimeout,
-        Step::Registration => Cause::RegistrationTimeout,
+        Step::Launch => DeletionCause::LaunchTimeout,
+        Step::Registration => DeletionCause::RegistrationTimeout,
     })
 }
 
@@ -88,32 +75,4 @@ fn expires_at(claim: &Claim) -> Option<Time> {
 
 fn is_past(at: Option<Time>, now: Time) -> bool {
     at.is_some_and(|at| now >= at)
-}
-
-impl Cause {
-    /// As metrics name it.
-    pub(in crate::planners) fn label(self) -> &'static str {
-        match self {
-            Cause::Interrupted(kind) => kind.label(),
-            Cause::InsufficientCapacity => "insufficient_capacity",
-            Cause::NodeClassNotReady => "nodeclass_not_ready",
-            Cause::LaunchTimeout => "launch_timeout",
-            Cause::RegistrationTimeout => "registration_timeout",
-            Cause::Expired => "expired",
-            Cause::GarbageCollected => "garbage_collected",
-        }
-    }
-
-    /// As people read it.
-    pub(in crate::planners) fn sentence(self) -> &'static str {
-        match self {
-            Cause::Interrupted(kind) => notices::sentence(kind),
-            Cause::InsufficientCapacity => "the cloud has no such machine now",
-            Cause::NodeClassNotReady => "the node class is not ready",
-            Cause::LaunchTimeout => "no machine was launched within 5 minutes",
-            Cause::RegistrationTimeout => "the node did not join within 15 minutes",
-            Cause::Expired => "the node has reached its age limit",
-            Cause::GarbageCollected => "the cloud no longer has the machine",
-        }
-    }
 }

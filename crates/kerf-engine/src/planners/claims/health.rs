@@ -1,11 +1,11 @@
 //! What became of a claim's launch, for the health of its pool.
 
-use super::end::Cause;
 use crate::condition::claim::LAUNCHED;
 use crate::condition::pool::NODE_REGISTRATION_HEALTHY;
 use crate::condition::{Condition, Status};
 use crate::memory::{Registration, Update};
 use crate::observed::Claim;
+use crate::reason::DeletionCause;
 use crate::world::World;
 
 /// Notes for a claim's pool what became of a launch. What a former process knew is in the pool's
@@ -29,10 +29,10 @@ pub(super) fn outcome(world: &World, claim: &Claim, registration: Registration) 
 }
 
 /// A launch that became nothing in time. A launch that was refused says why by itself.
-pub(super) fn timeout(claim: &Claim, cause: Cause) -> Registration {
+pub(super) fn timeout(claim: &Claim, cause: DeletionCause) -> Registration {
     let launched = claim.status.conditions.get(LAUNCHED);
     match cause {
-        Cause::LaunchTimeout if launched.is_some() => failure(launched),
+        DeletionCause::LaunchTimeout if launched.is_some() => failure(launched),
         _ => Registration::Failed {
             reason: "RegistrationFailed".to_owned(),
             message: "machines were launched and their nodes did not join".to_owned(),

@@ -14,6 +14,7 @@ use crate::decision::Decision;
 use crate::event::Key;
 use crate::kubernetes_event::KubernetesEvent;
 use crate::observed::{Claim, Node};
+use crate::reason::Reason;
 use crate::world::World;
 
 /// What a node that stays needs.
@@ -25,16 +26,16 @@ pub(in crate::planners) fn tend(world: &World, node: &Node) -> Decision {
         return decision;
     }
     let mut patch = NodePatch::default();
-    let mut reason = "the node lacks the label of its node class";
+    let mut reason = Reason::NodeClassLabelMissing;
     let conditions = &claim.status.conditions;
     if conditions.is_true(REGISTERED) {
         let is_new = node.labels.get(INITIALIZED_LABEL).is_none_or(|value| value != "true");
         if is_new && lack(claim, Some(node)) == Lack::Nothing {
             set_label(&mut patch, INITIALIZED_LABEL);
-            reason = "the node is ready for pods";
+            reason = Reason::NodeInitialized;
         }
     } else if conditions.is_true(LAUNCHED) && !has_joined(node, claim) {
-        reason = "the node has joined and gets what its claim asks for";
+        reason = Reason::NodeJoined;
         patch = joining_patch(node, claim);
         // Nodes that were ready before they joined are ready for pods with the same write.
         if lack(claim, Some(&joined(node, &patch))) == Lack::Nothing {

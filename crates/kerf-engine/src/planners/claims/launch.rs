@@ -4,6 +4,7 @@ use super::work::Work;
 use crate::action::ActionKind;
 use crate::condition::claim::LAUNCHED;
 use crate::event::{Failure, Instance};
+use crate::reason::Reason;
 
 /// Longer error texts are cut, so that objects stay small; the original cuts here too.
 const MESSAGE_CHARS_MAX: usize = 300;
@@ -33,7 +34,7 @@ pub(super) fn advance(work: &mut Work<'_>) {
         None => work.has_no_news = true,
     }
     let kind = ActionKind::Launch(Box::new(work.claim.clone()));
-    work.decision.act(kind, "the claim has no machine yet");
+    work.decision.act(kind, Reason::NotLaunched);
 }
 
 /// The claim's own labels win over the instance's; annotations are the other way round.

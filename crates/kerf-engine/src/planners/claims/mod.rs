@@ -29,7 +29,6 @@ mod transitions;
 mod work;
 
 pub(super) use conclusion::conclude;
-use end::Cause;
 pub(super) use end::is_garbage;
 pub(super) use joining::tend as tend_node;
 pub(super) use on_change::{on_change, on_delete};
@@ -37,6 +36,7 @@ pub(super) use on_change::{on_change, on_delete};
 use crate::action::ActionKind;
 use crate::decision::Decision;
 use crate::observed::{Claim, Name};
+use crate::reason::{DeletionCause, Reason};
 use crate::time::Time;
 use crate::world::World;
 use work::Work;
@@ -56,11 +56,11 @@ pub(super) fn plan(world: &World, name: &Name, now: Time) -> Decision {
     }
 }
 
-fn end_it(claim: &Claim, cause: Cause) -> Decision {
+fn end_it(claim: &Claim, cause: DeletionCause) -> Decision {
     let mut decision = Decision::default();
     let kind =
         ActionKind::DeleteClaim { name: claim.meta.name.clone(), uid: claim.meta.uid.clone() };
-    decision.act(kind, cause.sentence());
+    decision.act(kind, Reason::Deletion(cause));
     decision
 }
 

@@ -14,6 +14,7 @@ use crate::event::{Key, Object};
 use crate::kubernetes_event::KubernetesEvent;
 use crate::memory::{Registration, Update};
 use crate::observed::{Claim, Name, Node, Pod, PodKey, PodOwner, PodPhase, Pool};
+use crate::reason::Reason;
 use crate::time::Time;
 use crate::world::World;
 
@@ -108,7 +109,7 @@ fn claim_goes(world: &World, claim: &Claim, now: Time) -> Decision {
     if let Some(instance) = world.memory.launched.get(uid) {
         let provider_id = Some(instance.provider_id.clone());
         let kind = ActionKind::Terminate { claim: name.clone(), provider_id };
-        decision.act(kind, "its claim is gone");
+        decision.act(kind, Reason::ClaimGone);
         decision.remember(Update::LaunchStored { claim: name.clone(), uid: uid.clone() });
     }
     if claim.meta.is_deleting() {

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use crate::action::{ActionKind, MetadataPatch};
-use crate::condition::Draft;
 use crate::condition::claim::DEPENDENTS;
+use crate::condition::{Condition, Draft};
 use crate::decision::Decision;
 use crate::observed::{Claim, ClaimStatus};
+use crate::reason::{ConditionChange, Reason};
 use crate::time::Time;
 use crate::world::World;
 
@@ -50,7 +51,7 @@ impl<'a> Work<'a> {
         }
         if self.patch != MetadataPatch::default() {
             let kind = ActionKind::PatchClaim { name, revision, patch: self.patch };
-            self.decision.act(kind, "the claim's labels, annotations or finalizers lag behind");
+            self.decision.act(kind, Reason::ClaimMetadataOutdated);
         } else if let Cow::Owned(status) = self.status
             && status != self.claim.status
             && !self.has_no_news
@@ -64,16 +65,16 @@ impl<'a> Work<'a> {
     }
 }
 
-fn reason_of(stored: &ClaimStatus, wanted: &ClaimStatus) -> String {
-    let mut news: Vec<String> = Vec::new();
-    for condition in &wanted.conditions.0 {
+fn reason_of(stored: &ClaimStatus, wanted: &ClaimStatus) -> Reason {
+    let is_new = |condition: &&Condition| {
         let known = stored.conditions.get(&condition.kind);
-        if known.is_none_or(|known| known.status != condition.status) {
-            news.push(format!("{} is {}", condition.kind, condition.status));
-        }
-    }
-    if stored.last_pod_event_at != wanted.last_pod_event_at {
-        news.push("a pod came or went".to_owned());
-    }
-    if news.is_empty() { "more is known".to_owned() } else { news.join(", ") }
+        known.is_none_or(|known| known.status != condition.status)
+    };
+    let change = |condition: &Condition| ConditionChange {
+        kind: condition.kind.as_str().into(),
+        status: condition.status,
+    };
+    let conditions = wanted.conditions.0.iter().filter(is_new).map(change).collect();
+    let pod_event = stored.last_pod_event_at != wanted.last_pod_event_at;
+    Reason::ClaimStatusOutdated { conditions, pod_event }
 }

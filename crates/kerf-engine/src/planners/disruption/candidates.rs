@@ -11,6 +11,7 @@ use super::pdbs::{Held, Pdbs};
 use crate::condition::claim::INITIALIZED;
 use crate::observed::{Claim, Name, Node, Pod, Pool};
 use crate::planners::provisioning::targets_in_use;
+use crate::reason::Blocked;
 use crate::time::Time;
 use crate::world::World;
 
@@ -75,24 +76,21 @@ impl<'a> Judge<'a> {
         Self { world, now, pdbs: Pdbs::new(world), in_use: targets_in_use(world, now) }
     }
 
-    /// Whether the node may go; if not, why, in words.
-    pub(super) fn may_go(&mut self, candidate: &Candidate<'a>) -> Result<(), String> {
+    /// Whether the node may go; if not, the nearest cause.
+    pub(super) fn may_go(&mut self, candidate: &Candidate<'a>) -> Result<(), Blocked> {
         let Candidate { claim, node, .. } = candidate;
         if claim.meta.is_deleting() || node.meta.is_deleting() {
-            return Err("the node is being deleted already".to_owned());
+            return Err(Blocked::Deleting);
         }
         if self.in_use.contains(&claim.meta.name) {
-            return Err("pods that wait are meant for this node".to_owned());
+            return Err(Blocked::Nominated);
         }
         if node.annotations.get(DO_NOT_DISRUPT).is_some_and(|value| value == "true") {
-            return Err(format!("the node has the annotation {DO_NOT_DISRUPT}=true"));
+            return Err(Blocked::NodeDoNotDisrupt);
         }
         if let Some(zone) = self.world.shifted_zone(&node.labels) {
-            return Err(format!(
-                "the cluster is shifted away from zone {} ({}); what stands there stays until \
-                 that is over",
-                zone.name, zone.id
-            ));
+            let (zone, id) = (zone.name.clone(), zone.id.clone());
+            return Err(Blocked::ZoneShifted { zone, id });
         }
         for pod in self.world.pods_on(&node.meta.name).filter(|pod| pod.is_active()) {
             self.may_leave(pod)?;
@@ -100,20 +98,18 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
-    fn may_leave(&mut self, pod: &Pod) -> Result<(), String> {
+    fn may_leave(&mut self, pod: &Pod) -> Result<(), Blocked> {
+        let key = || pod.key.clone();
         if pod.is_protected(self.now) {
-            return Err(format!("pod {} has the annotation {DO_NOT_DISRUPT}", pod.key));
+            return Err(Blocked::PodDoNotDisrupt { pod: key() });
         }
         match self.pdbs.holding(pod, self.now) {
             None => Ok(()),
-            Some(Held::BySeveral) => Err(format!(
-                "pod {} is covered by several PodDisruptionBudgets, so it cannot be evicted",
-                pod.key
-            )),
-            Some(Held::By(pdb)) => Err(format!(
-                "the PodDisruptionBudget {}/{} does not let pod {} go now",
-                pdb.namespace, pdb.meta.name, pod.key
-            )),
+            Some(Held::BySeveral) => Err(Blocked::SeveralPodDisruptionBudgets { pod: key() }),
+            Some(Held::By(pdb)) => {
+                let (namespace, name) = (pdb.namespace.clone(), pdb.meta.name.clone());
+                Err(Blocked::PodDisruptionBudget { namespace, name, pod: key() })
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ use super::candidates::Candidate;
 use crate::event::Key;
 use crate::kubernetes_event::KubernetesEvent;
 use crate::observed::Name;
+use crate::reason::Blocked;
 use crate::time::Span;
 
 /// How long a pool is not told again that its budgets allow nothing.
@@ -14,13 +15,13 @@ const CLOSED_SILENCE: Span = Span::from_minutes(1);
 const BLOCKED: &str = "DisruptionBlocked";
 
 /// Something holds a node back.
-pub(super) fn held_back(candidate: &Candidate<'_>, reason: &str) -> [KubernetesEvent; 2] {
-    keys(candidate).map(|about| KubernetesEvent::normal(about, BLOCKED, reason))
+pub(super) fn held_back(candidate: &Candidate<'_>, cause: &Blocked) -> [KubernetesEvent; 2] {
+    keys(candidate).map(|about| KubernetesEvent::normal(about, BLOCKED, cause.to_string()))
 }
 
 /// The budgets of a pool allow nothing.
 pub(super) fn pool_closed(pool: &Name, reason: DisruptionReason) -> KubernetesEvent {
-    let message = format!("the disruption budgets allow no node to go for the reason {reason}");
+    let message = Blocked::Budget { reason }.to_string();
     KubernetesEvent::normal(Key::Pool(pool.clone()), BLOCKED, message).silent_for(CLOSED_SILENCE)
 }
 

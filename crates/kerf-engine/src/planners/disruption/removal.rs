@@ -13,6 +13,7 @@ use crate::decision::Decision;
 use crate::event::Outcome;
 use crate::memory::{Removal, Update};
 use crate::observed::{Claim, Name, Node};
+use crate::reason::Reason;
 use crate::time::{Span, Time};
 use crate::world::World;
 
@@ -54,31 +55,29 @@ pub(super) fn advance(world: &World, now: Time, decision: &mut Decision) {
 pub(in crate::planners) fn conclude(world: &World, action: &Action, outcome: &Outcome) -> Decision {
     let mut decision = Decision::default();
     if let (ActionKind::DeleteClaim { name, .. }, Outcome::Done) = (&action.kind, outcome)
-        && let Some(removal) = world.memory.removals.get(name)
+        && let Reason::Disruption(reason) = action.reason
         && let Some(candidate) = world.claims.get(name).and_then(|it| Candidate::of(world, it))
     {
-        decision.samples.extend(metrics::removed(world, &candidate, removal.reason));
+        decision.samples.extend(metrics::removed(world, &candidate, reason));
     }
     decision
 }
 
 fn step(candidate: &Candidate<'_>, removal: &Removal, now: Time, decision: &mut Decision) {
     let Candidate { claim, node, .. } = *candidate;
+    let why = Reason::Disruption(removal.reason);
     let is_closed = node.taints.contains(&disrupted());
     let has_reason = claim.status.conditions.is_true(DISRUPTION_REASON);
     if !is_closed {
-        decision.act(close(node), format!("the node is taken away: {}", removal.reason));
+        decision.act(close(node), why.clone());
     }
     if !has_reason {
         let kind = give_reason(claim, removal.reason, now);
-        decision.act(kind, format!("the claim is about to go: {}", removal.reason));
+        decision.act(kind, why.clone());
     }
     if is_closed && has_reason {
         let (name, uid) = (claim.meta.name.clone(), claim.meta.uid.clone());
-        decision.act(
-            ActionKind::DeleteClaim { name, uid },
-            format!("nobody needs it: {}", removal.reason),
-        );
+        decision.act(ActionKind::DeleteClaim { name, uid }, why);
         decision.kubernetes_events.extend(messages::terminating(candidate, removal.reason));
     }
 }

@@ -7,6 +7,7 @@ use crate::condition::Draft;
 use crate::condition::claim::{DEPENDENTS, DISRUPTION_REASON};
 use crate::decision::Decision;
 use crate::observed::{Claim, Node};
+use crate::reason::Reason;
 use crate::time::Time;
 use crate::world::World;
 
@@ -35,7 +36,7 @@ pub(super) fn reopen_node(node: &Node, decision: &mut Decision) {
     let marks = node.taints.iter().filter(|taint| taint.key == DISRUPTED_KEY);
     let patch = NodePatch { taints_removed: marks.cloned().collect(), ..NodePatch::default() };
     let (name, uid) = (node.meta.name.clone(), node.meta.uid.clone());
-    decision.act(ActionKind::PatchNode { name, uid, patch }, "nobody takes the node away");
+    decision.act(ActionKind::PatchNode { name, uid, patch }, Reason::DisruptionCancelled);
 }
 
 /// Takes the reason off a claim that stays.
@@ -49,7 +50,7 @@ pub(super) fn clear_claim(claim: &Claim, now: Time, decision: &mut Decision) {
     status.conditions = conditions.into_conditions();
     let (name, revision) = (claim.meta.name.clone(), claim.meta.revision);
     let kind = ActionKind::WriteClaimStatus { name, revision, status: Box::new(status) };
-    decision.act(kind, "nobody takes the claim away");
+    decision.act(kind, Reason::DisruptionCancelled);
 }
 
 fn stays(world: &World, claim: &Claim) -> bool {

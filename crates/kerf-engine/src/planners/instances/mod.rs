@@ -9,6 +9,7 @@ use crate::action::{Action, ActionKind};
 use crate::decision::Decision;
 use crate::event::Outcome;
 use crate::memory::{InstanceList, Update};
+use crate::reason::{DeletionCause, Reason};
 use crate::time::{Span, Time};
 use crate::world::World;
 
@@ -24,12 +25,13 @@ pub(super) fn plan(world: &World, now: Time) -> Decision {
     let every = if is_in_doubt(world) { EVERY_IN_DOUBT } else { EVERY };
     match listed_at.map(|at| at + every) {
         Some(due) if now < due => decision.wake(due),
-        _ => decision.act(ActionKind::ListInstances, "claims and machines are compared"),
+        _ => decision.act(ActionKind::ListInstances, Reason::InstanceComparison),
     }
     let claims = world.claims.values().filter(|claim| !claim.meta.is_deleting());
     for claim in claims.filter(|claim| claims::is_garbage(world, claim)) {
         let (name, uid) = (claim.meta.name.clone(), claim.meta.uid.clone());
-        decision.act(ActionKind::DeleteClaim { name, uid }, "the cloud no longer has the machine");
+        let reason = Reason::Deletion(DeletionCause::GarbageCollected);
+        decision.act(ActionKind::DeleteClaim { name, uid }, reason);
     }
     decision
 }

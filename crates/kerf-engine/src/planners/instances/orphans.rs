@@ -7,6 +7,7 @@ use crate::action::ActionKind;
 use crate::decision::Decision;
 use crate::event::Instance;
 use crate::memory::Update;
+use crate::reason::Reason;
 use crate::world::World;
 
 /// Ends instances that belonged to nobody in two lists in a row. One list is not enough: a claim
@@ -21,7 +22,7 @@ pub(super) fn judge(world: &World, instances: &[Arc<Instance>]) -> Decision {
         if world.memory.orphans.contains(id) && !instance.is_ending && is_within_reach {
             let claim = instance.claim.clone().unwrap_or_else(|| id.clone());
             let kind = ActionKind::Terminate { claim, provider_id: Some(id.clone()) };
-            decision.act(kind, "no claim has this machine");
+            decision.act(kind, Reason::InstanceOrphaned);
         }
     }
     decision.remember(Update::Orphans(orphans));

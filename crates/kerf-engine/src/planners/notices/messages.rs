@@ -14,7 +14,7 @@ pub(super) fn announced(
     instance: &str,
 ) -> Vec<KubernetesEvent> {
     let reason = reason(kind);
-    let message = format!("{instance}: {}", sentence(kind));
+    let message = format!("{instance}: {}", kind.sentence());
     let is_bad = kind != NoticeKind::RebalanceRecommendation;
     let news = |about| match is_bad {
         true => KubernetesEvent::warning(about, reason, &message),
@@ -29,25 +29,9 @@ pub(in crate::planners) fn terminating(
     claim: &Claim,
     kind: NoticeKind,
 ) -> Vec<KubernetesEvent> {
-    let message = format!("the node is emptied and given up: {}", sentence(kind));
+    let message = format!("the node is emptied and given up: {}", kind.sentence());
     let news = |about| KubernetesEvent::warning(about, "TerminatingOnInterruption", &message);
     keys(world, claim).into_iter().map(news).collect()
-}
-
-/// As people read it.
-pub(in crate::planners) fn sentence(kind: NoticeKind) -> &'static str {
-    match kind {
-        NoticeKind::SpotInterrupted => "the cloud takes the spot machine back in two minutes",
-        NoticeKind::RebalanceRecommendation => {
-            "the cloud may take the spot machine back sooner than others; nothing is done yet"
-        }
-        NoticeKind::InstanceStopped => "the machine is stopping or stopped",
-        NoticeKind::InstanceTerminated => "the machine is ending or gone",
-        NoticeKind::ScheduledChange => "the cloud has planned maintenance of the machine",
-        NoticeKind::CapacityReservationInterrupted => {
-            "the cloud takes the machine back for whom its capacity is reserved"
-        }
-    }
 }
 
 fn reason(kind: NoticeKind) -> &'static str {

@@ -21,7 +21,7 @@ use crate::observed::{Claim, Name};
 use crate::time::{Span, Time};
 use crate::world::World;
 
-pub(super) use messages::{sentence, terminating};
+pub(super) use messages::terminating;
 
 /// A notice that has no outcome by then gets one: queues hide a message for 20 s, and it should be
 /// known by then that it has to come again.

@@ -8,6 +8,7 @@ use super::Work;
 use crate::action::{ActionKind, MetadataPatch};
 use crate::condition::claim::DRIFTED;
 use crate::observed::Claim;
+use crate::reason::Reason;
 use crate::time::Span;
 
 /// The hash function in use.
@@ -31,7 +32,7 @@ pub(super) fn keep(work: &mut Work<'_>) {
     let (name, revision) = (work.pool.meta.name.clone(), work.pool.meta.revision);
     let annotations = hash_annotations(hash);
     let kind = ActionKind::PatchPool { name, revision, annotations };
-    work.decision.act(kind, "the template's hash has changed");
+    work.decision.act(kind, Reason::PoolHashOutdated);
 }
 
 /// Replaces the hash of claims that carry another version. Returns whether there were any.
@@ -52,7 +53,7 @@ fn migrate(work: &mut Work<'_>) -> bool {
         let (name, revision) = (claim.meta.name.clone(), claim.meta.revision);
         let patch = MetadataPatch { annotations, ..MetadataPatch::default() };
         let kind = ActionKind::PatchClaim { name, revision, patch };
-        work.decision.act(kind, "its hash was made by another function");
+        work.decision.act(kind, Reason::ClaimHashOutdated);
     }
     !claims.is_empty()
 }

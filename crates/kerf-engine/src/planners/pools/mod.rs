@@ -10,6 +10,7 @@ use crate::condition::Draft;
 use crate::condition::pool::DEPENDENTS;
 use crate::decision::Decision;
 use crate::observed::{Name, Pool, PoolStatus};
+use crate::reason::Reason;
 use crate::time::Time;
 use crate::world::World;
 
@@ -51,7 +52,7 @@ impl Work<'_> {
             let (name, revision) = (self.pool.meta.name.clone(), self.pool.meta.revision);
             let status = Box::new(self.status);
             let kind = ActionKind::WritePoolStatus { name, revision, status };
-            self.decision.act(kind, "the pool's state has changed");
+            self.decision.act(kind, Reason::PoolStatusOutdated);
         }
         self.decision
     }

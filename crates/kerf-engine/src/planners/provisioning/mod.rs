@@ -33,12 +33,10 @@ use crate::action::{Action, ActionKind};
 use crate::decision::Decision;
 use crate::event::Outcome;
 use crate::memory::Update;
+use crate::reason::NotPlaced;
 use crate::time::Time;
 use crate::world::World;
 use batch::Due;
-
-/// What the owner of a pod is told that nobody can find a place for or say why not.
-const UNANSWERED: &str = "the search for a place stopped with an error; the log says more";
 
 /// What waiting pods need now.
 pub(super) fn plan(world: &World, now: Time) -> Decision {
@@ -68,7 +66,7 @@ fn failed(world: &World, problem: &PlacementProblem, now: Time) -> Decision {
     if let [pod] = problem.pods.as_slice()
         && let Some(pod) = waiting::asked(world, pod)
     {
-        pass::refuse(pod, UNANSWERED, now, world, &mut decision);
+        pass::refuse(pod, &NotPlaced::SolveFailed, now, world, &mut decision);
     }
     decision
 }

@@ -11,20 +11,20 @@ use crate::event::Key;
 use crate::kubernetes_event::KubernetesEvent;
 use crate::memory::Update;
 use crate::observed::Pod;
+use crate::reason::{NotPlaced, Reason};
 use crate::time::{Span, Time};
 use crate::world::World;
 
 /// How long the same reason is not repeated to a pod's owner.
 const REFUSAL_SILENCE: Span = Span::from_minutes(5);
 
-const NO_POOLS: &str = "no dynamic nodepools found: none is ready, or none has instance types";
-
 /// Asks where the waiting pods should go.
 pub(super) fn begin(world: &World, now: Time) -> Decision {
     let mut decision = Decision::default();
     let waiting = waiting::collect(world, now);
     for (pod, reason) in &waiting.unusable {
-        refuse(pod, reason, now, world, &mut decision);
+        let cause = NotPlaced::Unusable { problem: Arc::clone(reason) };
+        refuse(pod, &cause, now, world, &mut decision);
     }
     let PoolChoice { pools, kubernetes_events } = match waiting.pods.is_empty() {
         true => PoolChoice::default(),
@@ -33,7 +33,7 @@ pub(super) fn begin(world: &World, now: Time) -> Decision {
     decision.kubernetes_events.extend(kubernetes_events);
     if !waiting.pods.is_empty() && pools.is_empty() {
         for pod in &waiting.pods {
-            refuse(pod, NO_POOLS, now, world, &mut decision);
+            refuse(pod, &NotPlaced::NoPool, now, world, &mut decision);
         }
     }
     let is_solving = !pools.is_empty();
@@ -41,7 +41,7 @@ pub(super) fn begin(world: &World, now: Time) -> Decision {
     if is_solving {
         let count = waiting.pods.len();
         let problem = problem::build(world, &waiting.pods, pools, now);
-        decision.act(ActionKind::Solve(Arc::new(problem)), format!("{count} pods need a place"));
+        decision.act(ActionKind::Solve(Arc::new(problem)), Reason::PodsPending { count });
     }
     // What is now remembered decides when to look again.
     decision.wake(now);
@@ -49,16 +49,22 @@ pub(super) fn begin(world: &World, now: Time) -> Decision {
 }
 
 /// Tells the owner of a pod why it has no place.
-pub(super) fn refuse(pod: &Pod, reason: &str, now: Time, world: &World, decision: &mut Decision) {
-    let message = format!("Failed to schedule pod, {reason}");
+pub(super) fn refuse(
+    pod: &Pod,
+    cause: &NotPlaced,
+    now: Time,
+    world: &World,
+    decision: &mut Decision,
+) {
+    let message = format!("Failed to schedule pod, {cause}");
     decision.record(
         KubernetesEvent::warning(Key::Pod(pod.key.clone()), "FailedScheduling", message)
             .silent_for(REFUSAL_SILENCE),
     );
     let known = world.memory.unplaced.get(&pod.key);
-    if known.is_none_or(|known| known != reason) {
-        let reason = Some(reason.to_owned());
-        decision.remember(Update::Unplaced { pod: pod.key.clone(), reason });
+    if known.is_none_or(|known| known != cause) {
+        let cause = Some(cause.clone());
+        decision.remember(Update::Unplaced { pod: pod.key.clone(), cause });
     }
     super::verdict::judge(pod, false, now, world, decision);
 }

@@ -32,7 +32,7 @@ pub(super) fn follow(world: &World, pod: &Pod, now: Time, decision: &mut Decisio
                 }
             }
             if memory.unplaced.contains_key(&pod.key) {
-                decision.remember(Update::Unplaced { pod: pod.key.clone(), reason: None });
+                decision.remember(Update::Unplaced { pod: pod.key.clone(), cause: None });
             }
             if pod.is_ready {
                 if is_starting {

@@ -7,6 +7,7 @@ use kerf_model::pool::NodePool;
 use kerf_model::resources::ResourceList;
 
 use crate::action::NewClaim;
+use crate::reason::NotPlaced;
 use crate::world::World;
 use crate::world::arrival::{Amounts, Arrivals};
 
@@ -43,17 +44,15 @@ impl<'a> Usage<'a> {
     /// Takes the room a new claim needs, if the limits of its pool leave it.
     ///
     /// # Errors
-    /// The resource that would be used beyond its limit, in words.
-    pub(super) fn take(&mut self, pool: &'a NodePool, claim: &NewClaim) -> Result<(), String> {
+    /// The resource that would be used beyond its limit.
+    pub(super) fn take(&mut self, pool: &'a NodePool, claim: &NewClaim) -> Result<(), NotPlaced> {
         let Amounts { capacity, .. } = self.arrivals.amounts_of_spec(&claim.spec);
         let used = self.used.entry(&pool.name).or_default();
         for (name, limit) in pool.limits.iter() {
             let then = used.quantity(name).saturating_add(capacity.quantity(name));
             if then > limit {
-                return Err(format!(
-                    "the limit of nodepool {:?} is reached: {name} would be {then} of {limit}",
-                    pool.name
-                ));
+                let (pool, resource) = (pool.name.as_str().into(), name.into());
+                return Err(NotPlaced::LimitReached { pool, resource, used: then, limit });
             }
         }
         used.add(&capacity);

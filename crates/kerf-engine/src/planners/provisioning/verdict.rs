@@ -14,6 +14,7 @@ use crate::event::Key;
 use crate::kubernetes_event::{KubernetesEvent, Rate};
 use crate::memory::{Nomination, Update};
 use crate::observed::{Name, Pod, Pool};
+use crate::reason::NotPlaced;
 use crate::sample::Sample;
 use crate::time::Time;
 use crate::world::World;
@@ -57,7 +58,9 @@ pub(super) fn carry_out(
     }
     for unplaced in &solution.unplaced {
         for pod in verdict.still_waiting(&[unplaced.pod]) {
-            pass::refuse(pod, &unplaced.reason, now, world, &mut verdict.decision);
+            let explanation = unplaced.reason.as_str().into();
+            let cause = NotPlaced::Unschedulable { explanation };
+            pass::refuse(pod, &cause, now, world, &mut verdict.decision);
         }
     }
     verdict.decision
@@ -126,9 +129,9 @@ impl<'a> Verdict<'a> {
         });
         let mut claim = draft(node, pool, &asked.instance_types, &name, &world.settings);
         self.forget_missing(&mut claim, node, &pods);
-        if let Err(reason) = usage.take(&pool.spec, &claim) {
+        if let Err(cause) = usage.take(&pool.spec, &claim) {
             for pod in pods {
-                pass::refuse(pod, &reason, now, world, &mut self.decision);
+                pass::refuse(pod, &cause, now, world, &mut self.decision);
             }
             return;
         }
@@ -166,7 +169,7 @@ impl<'a> Verdict<'a> {
             let nomination =
                 Nomination { uid: pod.meta.uid.clone(), target: target.clone(), at: now };
             self.decision.remember(Update::Nominate { pod: pod.key.clone(), nomination });
-            self.decision.remember(Update::Unplaced { pod: pod.key.clone(), reason: None });
+            self.decision.remember(Update::Unplaced { pod: pod.key.clone(), cause: None });
             judge(pod, true, now, world, &mut self.decision);
             if self.nominations_told < NOMINATED_AT_MOST.burst {
                 self.nominations_told += 1;

@@ -1,10 +1,11 @@
 //! One pod on a node that is taken away: asked to leave, waited for, or deleted when time is up.
 
 use super::drain::{Tier, is_drainable, tier};
-use super::{deadline, messages, rfc3339};
+use super::{deadline, messages};
 use crate::action::ActionKind;
 use crate::decision::Decision;
 use crate::observed::{DoNotDisrupt, Node, Pod};
+use crate::reason::Reason;
 use crate::time::{Span, Time};
 use crate::world::World;
 
@@ -42,7 +43,7 @@ pub(super) fn advance(
         return;
     }
     let kind = ActionKind::EvictPod { pod: pod.key.clone(), uid: pod.meta.uid.clone() };
-    decision.act(kind, format!("node {} is being taken away", node.meta.name));
+    decision.act(kind, Reason::Draining { node: node.meta.name.clone() });
 }
 
 /// When a pod must be deleted so that it is gone by the deadline; never, if it may take as long as
@@ -61,13 +62,7 @@ fn force(pod: &Pod, deadline: Time, now: Time, decision: &mut Decision) {
     let grace_seconds = deadline.since(now).seconds().max(GRACE_SECONDS_MIN);
     let (key, uid) = (pod.key.clone(), pod.meta.uid.clone());
     let kind = ActionKind::DeletePod { pod: key, uid, grace_seconds };
-    let configured = match pod.termination_grace {
-        Some(grace) => format!("it asks for {} s", grace.seconds()),
-        None => "it asks for no limit".to_owned(),
-    };
-    let reason = format!(
-        "its node must be gone by {}; it is given {grace_seconds} s to end, {configured}",
-        rfc3339(deadline)
-    );
+    let asked_seconds = pod.termination_grace.map(Span::seconds);
+    let reason = Reason::DrainDeadline { deadline, grace_seconds, asked_seconds };
     decision.act(kind, reason);
 }

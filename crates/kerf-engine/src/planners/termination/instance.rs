@@ -7,6 +7,7 @@ use crate::action::ActionKind;
 use crate::decision::Decision;
 use crate::memory::InstanceList;
 use crate::observed::{Name, Node};
+use crate::reason::Reason;
 use crate::time::{Span, Time};
 use crate::world::World;
 
@@ -37,7 +38,7 @@ pub(in crate::planners) fn terminate_instance(
         Some(asked_at) if now < *asked_at + EVERY => decision.wake(*asked_at + EVERY),
         _ => {
             let kind = ActionKind::Terminate { claim: claim.clone(), provider_id };
-            decision.act(kind, "nothing needs the machine any more");
+            decision.act(kind, Reason::InstanceUnused);
         }
     }
     false

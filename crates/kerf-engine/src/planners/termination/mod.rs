@@ -23,7 +23,7 @@ pub(super) use conclusion::conclude;
 pub(super) use deadline::{deadline, deadline_news};
 pub(super) use instance::terminate_instance;
 pub(super) use progress::note_progress;
-pub(super) use timestamp::rfc3339;
+pub(crate) use timestamp::rfc3339;
 
 use kerf_model::labels::node_class_key;
 use kerf_model::labels::well_known::{
@@ -38,6 +38,7 @@ use crate::condition::claim::{DRAINED, VOLUMES_DETACHED};
 use crate::decision::Decision;
 use crate::event::Key;
 use crate::observed::{Claim, Name, Node, PodKey};
+use crate::reason::Reason;
 use crate::time::Time;
 use crate::world::World;
 
@@ -72,10 +73,10 @@ fn take_away(world: &World, node: &Node, now: Time) -> Decision {
         && !claim.meta.is_deleting()
     {
         let (name, uid) = (claim.meta.name.clone(), claim.meta.uid.clone());
-        decision.act(ActionKind::DeleteClaim { name, uid }, "its node is being deleted");
+        decision.act(ActionKind::DeleteClaim { name, uid }, Reason::NodeDeleting);
     }
     if !node.is_ready && instance::is_unlisted(world, node) {
-        release(node, "the cloud no longer has its machine", &mut decision);
+        release(node, Reason::InstanceGone, &mut decision);
         return decision;
     }
     if let Some(deadline) = claim.and_then(deadline) {
@@ -83,14 +84,14 @@ fn take_away(world: &World, node: &Node, now: Time) -> Decision {
     }
     if let Some(patch) = closing_patch(node) {
         let (name, uid) = (node.meta.name.clone(), node.meta.uid.clone());
-        decision.act(ActionKind::PatchNode { name, uid, patch }, "no pod may come any more");
+        decision.act(ActionKind::PatchNode { name, uid, patch }, Reason::DrainStarting);
         return decision;
     }
     if is_empty(world, node, claim, now, &mut decision)
         && is_detached(world, node, claim, &mut decision)
         && is_ended(world, node, claim, now, &mut decision)
     {
-        release(node, "its pods, volumes and machine are gone", &mut decision);
+        release(node, Reason::NodeDrained, &mut decision);
     }
     decision
 }
@@ -159,7 +160,7 @@ fn closing_patch(node: &Node) -> Option<NodePatch> {
     (patch != NodePatch::default()).then_some(patch)
 }
 
-fn release(node: &Node, reason: &str, decision: &mut Decision) {
+fn release(node: &Node, reason: Reason, decision: &mut Decision) {
     let patch = NodePatch { finalizer: FinalizerChange::Remove, ..NodePatch::default() };
     let (name, uid) = (node.meta.name.clone(), node.meta.uid.clone());
     decision.act(ActionKind::PatchNode { name, uid, patch }, reason);

@@ -9,7 +9,7 @@ const DAYS_TO_1970: i64 = 719_468;
 const DAYS_PER_ERA: i64 = 146_097;
 
 /// The moment in UTC.
-pub(in crate::planners) fn rfc3339(time: Time) -> String {
+pub(crate) fn rfc3339(time: Time) -> String {
     let (days, rest) =
         (time.seconds().div_euclid(SECONDS_PER_DAY), time.seconds().rem_euclid(SECONDS_PER_DAY));
     let (year, month, day) = date_of(days);

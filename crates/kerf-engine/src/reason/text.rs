@@ -1,0 +1,153 @@
+//! Reasons as people read them, in logs, Events and traces.
+
+use std::fmt;
+
+use kerf_model::budget::DisruptionReason;
+use kerf_model::labels::annotation::DO_NOT_DISRUPT;
+
+use super::{Blocked, ConditionChange, DeletionCause, NotPlaced, Reason};
+use crate::planners::termination::rfc3339;
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::PodsPending { count } => write!(f, "{count} pods need a place"),
+            Reason::NodeNeeded { pool } => write!(f, "pool {pool} needs another node"),
+            Reason::Deletion(cause) => cause.fmt(f),
+            Reason::Disruption(reason) => f.write_str(match reason {
+                DisruptionReason::Empty => "the node is empty",
+                DisruptionReason::Drifted => "the node has drifted",
+                DisruptionReason::Underutilized => "the node is underutilized",
+            }),
+            Reason::ClaimStatusOutdated { conditions, pod_event } => {
+                status_changes(f, conditions, *pod_event)
+            }
+            Reason::Draining { node } => write!(f, "node {node} is being drained"),
+            Reason::DrainDeadline { deadline, grace_seconds, asked_seconds } => {
+                let deadline = rfc3339(*deadline);
+                write!(f, "its node must be gone by {deadline}; ")?;
+                write!(f, "it is given {grace_seconds} s to end, ")?;
+                match asked_seconds {
+                    Some(seconds) => write!(f, "it asks for {seconds} s"),
+                    None => f.write_str("it asks for no limit"),
+                }
+            }
+            other => f.write_str(sentence(other)),
+        }
+    }
+}
+
+/// Reasons that need no more than their name.
+fn sentence(reason: &Reason) -> &'static str {
+    match reason {
+        Reason::NotLaunched => "the claim has no instance yet",
+        Reason::ClaimMetadataOutdated => "the claim lacks labels, annotations or finalizers",
+        Reason::NodeJoined => "the node has joined and gets what its claim asks for",
+        Reason::NodeInitialized => "the node is ready for pods",
+        Reason::NodeClassLabelMissing => "the node lacks the label of its node class",
+        Reason::DisruptionCancelled => "the node is no longer disrupted",
+        Reason::ClaimDeleting => "its claim is being deleted",
+        Reason::ClaimGone => "its claim is gone",
+        Reason::NodeDeleting => "its node is being deleted",
+        Reason::DrainStarting => "the node is about to be drained",
+        Reason::NodeDrained => "its pods, volumes and instance are gone",
+        Reason::InstanceGone => "the cloud no longer has its instance",
+        Reason::InstanceUnused => "nothing needs the instance any more",
+        Reason::InstanceOrphaned => "no claim has this instance",
+        Reason::InstanceComparison => "claims and instances are compared",
+        Reason::PoolStatusOutdated => "the pool's state has changed",
+        Reason::PoolHashOutdated => "the template's hash has changed",
+        Reason::ClaimHashOutdated => "its hash was made by another version of the hash function",
+        Reason::PodsPending { .. }
+        | Reason::NodeNeeded { .. }
+        | Reason::Deletion(_)
+        | Reason::Disruption(_)
+        | Reason::ClaimStatusOutdated { .. }
+        | Reason::Draining { .. }
+        | Reason::DrainDeadline { .. } => "",
+    }
+}
+
+fn status_changes(
+    f: &mut fmt::Formatter<'_>,
+    conditions: &[ConditionChange],
+    pod_event: bool,
+) -> fmt::Result {
+    if conditions.is_empty() && !pod_event {
+        return f.write_str("more is known of its instance");
+    }
+    for (place, ConditionChange { kind, status }) in conditions.iter().enumerate() {
+        let separator = if place == 0 { "" } else { ", " };
+        write!(f, "{separator}{kind} is {status}")?;
+    }
+    if pod_event {
+        let separator = if conditions.is_empty() { "" } else { ", " };
+        write!(f, "{separator}a pod came or went")?;
+    }
+    Ok(())
+}
+
+impl fmt::Display for DeletionCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            DeletionCause::Interrupted(kind) => kind.sentence(),
+            DeletionCause::InsufficientCapacity => "the cloud has no such instance now",
+            DeletionCause::NodeClassNotReady => "the node class is not ready",
+            DeletionCause::LaunchTimeout => "no instance was launched in time",
+            DeletionCause::RegistrationTimeout => "the node did not join in time",
+            DeletionCause::Expired => "the node has reached its age limit",
+            DeletionCause::GarbageCollected => "the cloud no longer has the instance",
+        })
+    }
+}
+
+impl fmt::Display for Blocked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Blocked::Deleting => f.write_str("the node is being deleted already"),
+            Blocked::Nominated => f.write_str("pods that wait are meant for this node"),
+            Blocked::NodeDoNotDisrupt => {
+                write!(f, "the node has the annotation {DO_NOT_DISRUPT}=true")
+            }
+            Blocked::ZoneShifted { zone, id } => write!(
+                f,
+                "the cluster is shifted away from zone {zone} ({id}); what stands there stays \
+                 until that is over"
+            ),
+            Blocked::PodDoNotDisrupt { pod } => {
+                write!(f, "pod {pod} has the annotation {DO_NOT_DISRUPT}")
+            }
+            Blocked::PodDisruptionBudget { namespace, name, pod } => write!(
+                f,
+                "the PodDisruptionBudget {namespace}/{name} does not let pod {pod} go now"
+            ),
+            Blocked::SeveralPodDisruptionBudgets { pod } => write!(
+                f,
+                "pod {pod} is covered by several PodDisruptionBudgets, so it cannot be evicted"
+            ),
+            Blocked::Budget { reason } => {
+                write!(f, "the disruption budgets allow no node to go for the reason {reason}")
+            }
+        }
+    }
+}
+
+impl fmt::Display for NotPlaced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotPlaced::Unusable { problem } => f.write_str(problem),
+            NotPlaced::NoPool => {
+                f.write_str("no dynamic nodepools found: none is ready, or none has instance types")
+            }
+            NotPlaced::Unschedulable { explanation } => f.write_str(explanation),
+            NotPlaced::LimitReached { pool, resource, used, limit } => write!(
+                f,
+                "the limit of nodepool {pool:?} is reached: {resource} would be {used} of {limit}"
+            ),
+            NotPlaced::ClaimRefused { message } => write!(f, "its claim was refused: {message}"),
+            NotPlaced::SolveFailed => {
+                f.write_str("the search for a place stopped with an error; the log says more")
+            }
+        }
+    }
+}
