@@ -4,7 +4,7 @@
 //!   records ─► Batch ── step ──► Ask   lookups of instances, queues, clusters ──┐
 //!                 ▲        ├───► Send  batches of at most ten, by queue ────────┤ carried out by
 //!                 │        ├───► Wait  until a moment (back-off)                │ an edge, or by a
-//!                 │        └───► Done  a verdict for every record               │ rehearsal
+//!                 │        └───► Done  a verdict for every record               │ simulation
 //!                 └──────────────────── answers, outcomes ◄─────────────────────┘
 //!   Router: what outlives a batch: owners of instances, queues of clusters, what was sent when
 //! ```
@@ -23,13 +23,13 @@ mod memory;
 mod owner;
 mod plan;
 mod queue_search;
-mod rehearsal;
 mod scope;
 mod settings;
+mod simulation;
 mod static_map;
 mod verdict;
 
-pub use backoff::Trouble;
+pub use backoff::CallFailure;
 pub use batch::{Ask, Batch, Limits, Step};
 pub use cost::{Cost, EventLoad, Micros};
 pub use delivery::{EntryId, EntryOutcome, Outgoing, SendBatch};
@@ -37,8 +37,8 @@ pub use lookup::{Lookup, TaggedInstance, Via};
 pub use memory::{MemorySize, Router};
 pub use owner::Owner;
 pub use queue_search::{Discovery, QueueQuestion};
-pub use rehearsal::{Faults, Rehearsal, RehearsalReport};
 pub use scope::{Cluster, Scope};
 pub use settings::{Forwarding, NameTemplate, Settings, SettingsError};
+pub use simulation::{Faults, RoutingSimulation, SimulationReport};
 pub use static_map::{Route, StaticMap};
 pub use verdict::{Failure, Outcome, Report, Unrouted, Verdict};

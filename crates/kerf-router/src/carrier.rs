@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use kerf_aws::{CallError, ClusterTable, Queues, Session, Tagged};
 use kerf_notices::message::InstanceId;
 use kerf_notices::routing::{
-    Batch, Discovery, EntryId, EntryOutcome, Lookup, QueueQuestion, Scope, SendBatch,
-    TaggedInstance, Trouble, Via,
+    Batch, CallFailure, Discovery, EntryId, EntryOutcome, Lookup, QueueQuestion, Scope, SendBatch,
+    TaggedInstance, Via,
 };
 
 /// The tag by which queues of clusters are found.
@@ -54,7 +54,10 @@ impl Carrier {
     }
 
     /// Looks instances up the way a lookup says.
-    pub(crate) async fn look_up(&self, lookup: &Lookup) -> Result<Vec<TaggedInstance>, Trouble> {
+    pub(crate) async fn look_up(
+        &self,
+        lookup: &Lookup,
+    ) -> Result<Vec<TaggedInstance>, CallFailure> {
         let instances = self.session(&lookup.scope).await.instances();
         let ids = lookup.ids.iter().map(InstanceId::to_string).collect();
         let answer = match lookup.via {
@@ -63,7 +66,7 @@ impl Carrier {
         };
         let tagged =
             |one: Tagged| Some(TaggedInstance { id: one.id.parse().ok()?, tags: one.tags });
-        Ok(answer.map_err(trouble)?.into_iter().filter_map(tagged).collect())
+        Ok(answer.map_err(failure)?.into_iter().filter_map(tagged).collect())
     }
 
     /// The session for an account and region.
@@ -96,21 +99,27 @@ impl Carrier {
     }
 
     /// Finds the queue of a cluster.
-    pub(crate) async fn find(&self, question: &QueueQuestion) -> Result<Option<String>, Trouble> {
+    pub(crate) async fn find(
+        &self,
+        question: &QueueQuestion,
+    ) -> Result<Option<String>, CallFailure> {
         match (question, &self.table) {
-            (QueueQuestion::Named { name, .. }, _) => self.queues.url(name).await.map_err(trouble),
+            (QueueQuestion::Named { name, .. }, _) => self.queues.url(name).await.map_err(failure),
             (QueueQuestion::Table { cluster }, Some(table)) => {
-                table.queue_url(&cluster.name).await.map_err(trouble)
+                table.queue_url(&cluster.name).await.map_err(failure)
             }
             (QueueQuestion::Table { .. }, None) => Ok(None),
         }
     }
 
     /// Finds the clusters there are.
-    pub(crate) async fn discover(&self, how: Discovery) -> Result<Vec<(String, String)>, Trouble> {
+    pub(crate) async fn discover(
+        &self,
+        how: Discovery,
+    ) -> Result<Vec<(String, String)>, CallFailure> {
         match (how, &self.table) {
-            (Discovery::Tags, _) => self.queues.tagged(CLUSTER_TAG).await.map_err(trouble),
-            (Discovery::Table, Some(table)) => table.clusters().await.map_err(trouble),
+            (Discovery::Tags, _) => self.queues.tagged(CLUSTER_TAG).await.map_err(failure),
+            (Discovery::Table, Some(table)) => table.clusters().await.map_err(failure),
             (Discovery::Table, None) => Ok(Vec::new()),
         }
     }
@@ -120,7 +129,7 @@ impl Carrier {
         &self,
         batch: &Batch,
         send: &SendBatch,
-    ) -> Result<Vec<(EntryId, EntryOutcome)>, Trouble> {
+    ) -> Result<Vec<(EntryId, EntryOutcome)>, CallFailure> {
         let message = |id: &EntryId| {
             let outgoing = batch.outgoing(*id)?;
             let mut attributes =
@@ -129,7 +138,7 @@ impl Carrier {
             Some((outgoing.body.to_owned(), attributes))
         };
         let messages = send.entries.iter().filter_map(message).collect();
-        let refusals = self.queues.send(&send.queue, messages).await.map_err(trouble)?;
+        let refusals = self.queues.send(&send.queue, messages).await.map_err(failure)?;
         let outcome = |(index, id): (usize, &EntryId)| {
             let refusal = refusals.iter().find(|refusal| refusal.index == index);
             let outcome = refusal.map_or(EntryOutcome::Accepted, |refusal| EntryOutcome::Failed {
@@ -153,12 +162,12 @@ fn partition(region: &str) -> &'static str {
     }
 }
 
-fn trouble(error: CallError) -> Trouble {
+fn failure(error: CallError) -> CallFailure {
     match error {
-        CallError::Throttled { .. } => Trouble::Throttled,
-        CallError::Denied { .. } => Trouble::Denied(error.to_string()),
-        CallError::NoSuchQueue { .. } => Trouble::NoQueue,
-        CallError::Unavailable { .. } => Trouble::Unavailable(error.to_string()),
-        CallError::Refused { .. } => Trouble::Refused(error.to_string()),
+        CallError::Throttled { .. } => CallFailure::Throttled,
+        CallError::Denied { .. } => CallFailure::Denied(error.to_string()),
+        CallError::NoSuchQueue { .. } => CallFailure::NoQueue,
+        CallError::Unavailable { .. } => CallFailure::Unavailable(error.to_string()),
+        CallError::Refused { .. } => CallFailure::Refused(error.to_string()),
     }
 }

@@ -51,7 +51,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let (lambda, zip_bytes) = packed(&lambda)?;
     let mut table = HEADER.to_owned();
     table.push_str(&core_rows(&told(&mut Command::new(&core))?)?);
-    table.push_str(&rehearsal_rows(&told(Command::new(&core).arg("rehearse"))?)?);
+    table.push_str(&simulation_rows(&told(Command::new(&core).arg("simulate"))?)?);
     table.push_str(&daemon_rows(&told(Command::new(&fronts).arg("daemon"))?)?);
     table.push_str(&lambda_rows(&told(Command::new(&fronts).arg("lambda").arg(lambda))?)?);
     table.push_str(&row(
@@ -131,7 +131,7 @@ fn core_rows(core: &Value) -> Result<String> {
     Ok(rows)
 }
 
-fn rehearsal_rows(told: &Value) -> Result<String> {
+fn simulation_rows(told: &Value) -> Result<String> {
     let mut rows = String::new();
     for calls in told["calls"].as_array().context("no calls")? {
         let (cold, warm) = (number(calls, "cold")?, number(calls, "warm")?);

@@ -3,12 +3,12 @@
 //! ```text
 //! router names             the hot paths whose instructions are recorded
 //! router once NAME         works once; what counts happens inside `counted_work`
-//! router rehearse          calls to EC2, and a day with faults, as a line of JSON
+//! router simulate          calls to EC2, and a day with faults, as a line of JSON
 //! router                   events a second of each hot path, as a line of JSON
 //! ```
 
 mod account;
-mod rehearse;
+mod simulate;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     let mut account = Account::warm();
     match args[..] {
         ["names"] => NAMES.iter().for_each(|name| println!("{name}")),
-        ["rehearse"] => println!("{}", rehearse::report()),
+        ["simulate"] => println!("{}", simulate::report()),
         ["once", "route-bodies"] => {
             let mut batches = account.batches(COUNTED);
             counted_work(&mut || _ = account.route(batches.drain(..)));

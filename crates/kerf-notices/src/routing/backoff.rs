@@ -2,7 +2,7 @@
 
 /// Why a call to AWS did not give an answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Trouble {
+pub enum CallFailure {
     /// Too many requests; the same call will work later.
     #[error("throttled")]
     Throttled,
@@ -27,18 +27,18 @@ const FIRST_WAIT_MS: u64 = 100;
 const LONGEST_WAIT_MS: u64 = 5_000;
 
 /// Exponential back-off with jitter: between half and the whole of `100 ms · 2^attempt`.
-/// `dice` is any number; it only spreads callers apart.
-pub(super) fn wait_ms(attempt: u32, dice: u64) -> u64 {
+/// `rng` is any number; it only spreads callers apart.
+pub(super) fn wait_ms(attempt: u32, rng: u64) -> u64 {
     let whole = FIRST_WAIT_MS.saturating_mul(1 << attempt.min(10)).min(LONGEST_WAIT_MS);
-    whole / 2 + dice % (whole / 2 + 1)
+    whole / 2 + rng % (whole / 2 + 1)
 }
 
 /// A stream of numbers from a seed (SplitMix64), so that waits differ and yet can be replayed.
 #[derive(Clone, Debug)]
-pub(super) struct Dice(pub(super) u64);
+pub(super) struct Rng(pub(super) u64);
 
-impl Dice {
-    pub(super) fn roll(&mut self) -> u64 {
+impl Rng {
+    pub(super) fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -48,26 +48,26 @@ impl Dice {
 
     /// True `per_mille` times out of a thousand.
     pub(super) fn chance(&mut self, per_mille: u64) -> bool {
-        self.roll() % 1_000 < per_mille
+        self.next_u64() % 1_000 < per_mille
     }
 
     /// A number below `bound`, which must not be zero.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
-        self.roll() % bound
+        self.next_u64() % bound
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Dice, wait_ms};
+    use super::{Rng, wait_ms};
 
     #[test]
     fn waits_double_up_to_a_limit_and_never_vanish() {
-        let mut dice = Dice(7);
+        let mut rng = Rng(7);
         for attempt in 0..40 {
             let whole = (100u64 << attempt.min(10)).min(5_000);
             for _ in 0..100 {
-                let wait = wait_ms(attempt, dice.roll());
+                let wait = wait_ms(attempt, rng.next_u64());
                 assert!((whole / 2..=whole).contains(&wait), "{attempt}: {wait}");
             }
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::backoff::{Dice, Trouble};
+use super::backoff::{CallFailure, Rng};
 use super::delivery::{Deliveries, EntryId, EntryOutcome, Outgoing, SendBatch};
 use super::lookup::{Lookup, Lookups, TaggedInstance};
 use super::memory::Ownership;
@@ -66,7 +66,7 @@ pub struct Batch {
     deadline_ms: u64,
     /// Waiting for throttled services ends here: at half of the time there was.
     patient_until_ms: u64,
-    dice: Dice,
+    rng: Rng,
 }
 
 /// One record on its way.
@@ -114,7 +114,7 @@ impl Batch {
             denied: BTreeSet::new(),
             deadline_ms: limits.deadline_ms,
             patient_until_ms: now_ms.saturating_add(time_ms / 2),
-            dice: Dice(limits.seed),
+            rng: Rng(limits.seed),
         }
     }
 
@@ -156,8 +156,8 @@ impl Batch {
                     self.deliveries.refreshed(id, Ok(url));
                 }
                 Some(Destination::NoQueue) => self.deliveries.refreshed(id, Ok(None)),
-                Some(Destination::Failed(trouble)) => {
-                    self.deliveries.refreshed(id, Err(&trouble));
+                Some(Destination::Failed(failure)) => {
+                    self.deliveries.refreshed(id, Err(&failure));
                 }
             }
         }
@@ -183,15 +183,15 @@ impl Batch {
         &mut self,
         router: &mut Router,
         lookup: Lookup,
-        answer: Result<Vec<TaggedInstance>, Trouble>,
+        answer: Result<Vec<TaggedInstance>, CallFailure>,
         now_ms: u64,
     ) {
         match answer {
             Ok(instances) => self.lookups.answered(router, lookup, instances, now_ms),
-            Err(trouble) => {
-                self.note(&trouble);
+            Err(failure) => {
+                self.note(&failure);
                 let times = (now_ms, self.patient_until_ms);
-                self.lookups.failed(lookup, &trouble, &mut self.dice, times);
+                self.lookups.failed(lookup, &failure, &mut self.rng, times);
             }
         }
     }
@@ -201,15 +201,15 @@ impl Batch {
         &mut self,
         router: &mut Router,
         question: QueueQuestion,
-        answer: Result<Option<String>, Trouble>,
+        answer: Result<Option<String>, CallFailure>,
         now_ms: u64,
     ) {
         match answer {
             Ok(url) => self.searches.answered(router, &question, url.as_deref(), now_ms),
-            Err(trouble) => {
-                self.note(&trouble);
+            Err(failure) => {
+                self.note(&failure);
                 let times = (now_ms, self.patient_until_ms);
-                self.searches.failed(question, &trouble, &mut self.dice, times);
+                self.searches.failed(question, &failure, &mut self.rng, times);
             }
         }
     }
@@ -219,15 +219,15 @@ impl Batch {
         &mut self,
         router: &mut Router,
         how: Discovery,
-        answer: Result<Vec<(String, String)>, Trouble>,
+        answer: Result<Vec<(String, String)>, CallFailure>,
         now_ms: u64,
     ) {
         match answer {
             Ok(clusters) => self.searches.discovered(router, how, clusters, now_ms),
-            Err(trouble) => {
-                self.note(&trouble);
+            Err(failure) => {
+                self.note(&failure);
                 let times = (now_ms, self.patient_until_ms);
-                self.searches.discovery_failed(router, how, &trouble, &mut self.dice, times);
+                self.searches.discovery_failed(router, how, &failure, &mut self.rng, times);
             }
         }
     }
@@ -238,46 +238,48 @@ impl Batch {
         &mut self,
         router: &mut Router,
         sent: &SendBatch,
-        answer: Result<Vec<(EntryId, EntryOutcome)>, Trouble>,
+        answer: Result<Vec<(EntryId, EntryOutcome)>, CallFailure>,
         now_ms: u64,
     ) {
         let outcomes = match answer {
             Ok(outcomes) => outcomes,
-            Err(trouble) => {
-                self.note(&trouble);
+            Err(failure) => {
+                self.note(&failure);
                 return sent
                     .entries
                     .iter()
-                    .for_each(|id| self.refused(router, *id, &trouble, now_ms));
+                    .for_each(|id| self.refused(router, *id, &failure, now_ms));
             }
         };
         for id in &sent.entries {
             let outcome = outcomes.iter().find(|(known, _)| known == id).map(|(_, said)| said);
-            let trouble = match outcome {
+            let failure = match outcome {
                 Some(EntryOutcome::Accepted) => {
                     self.deliveries.accepted(router, *id, now_ms);
                     continue;
                 }
                 Some(EntryOutcome::Failed { sender_fault: true, why }) => {
-                    Trouble::Refused(why.clone())
+                    CallFailure::Refused(why.clone())
                 }
-                Some(EntryOutcome::Failed { why, .. }) => Trouble::Unavailable(why.clone()),
-                None => Trouble::Unavailable("the answer does not mention the message".to_owned()),
+                Some(EntryOutcome::Failed { why, .. }) => CallFailure::Unavailable(why.clone()),
+                None => {
+                    CallFailure::Unavailable("the answer does not mention the message".to_owned())
+                }
             };
-            self.refused(router, *id, &trouble, now_ms);
+            self.refused(router, *id, &failure, now_ms);
         }
     }
 
-    fn refused(&mut self, router: &mut Router, id: EntryId, trouble: &Trouble, now_ms: u64) {
+    fn refused(&mut self, router: &mut Router, id: EntryId, failure: &CallFailure, now_ms: u64) {
         let times = (now_ms, self.patient_until_ms);
-        let ask_again = self.deliveries.refused(router, id, trouble, &mut self.dice, times);
+        let ask_again = self.deliveries.refused(router, id, failure, &mut self.rng, times);
         if let Some(cluster) = ask_again {
             self.searches.forget(&cluster);
         }
     }
 
-    fn note(&mut self, trouble: &Trouble) {
-        if let Trouble::Denied(what) = trouble {
+    fn note(&mut self, failure: &CallFailure) {
+        if let CallFailure::Denied(what) = failure {
             self.denied.insert(what.clone());
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use super::backoff::{Dice, Trouble};
+use super::backoff::{CallFailure, Rng};
 use super::delivered::DeliveryKey;
 use super::queue_search::again_at_ms;
 use super::{Cluster, Router};
@@ -201,13 +201,13 @@ impl Deliveries {
         &mut self,
         router: &mut Router,
         id: EntryId,
-        trouble: &Trouble,
-        dice: &mut Dice,
+        failure: &CallFailure,
+        rng: &mut Rng,
         times: (u64, u64),
     ) -> Option<Cluster> {
         let entry = self.entries.get_mut(id.0)?;
         self.failures += 1;
-        let again = again_at_ms(trouble, entry.attempts, dice, times);
+        let again = again_at_ms(failure, entry.attempts, rng, times);
         if entry.attempts < RETRIES_MAX
             && let Some(at_ms) = again
         {
@@ -215,7 +215,7 @@ impl Deliveries {
             entry.state = EntryState::Ready(at_ms);
             return None;
         }
-        let outdated = matches!(trouble, Trouble::NoQueue | Trouble::Refused(_));
+        let outdated = matches!(failure, CallFailure::NoQueue | CallFailure::Refused(_));
         if outdated
             && !entry.refreshed
             && let Some(cluster) = entry.cluster.clone()
@@ -225,7 +225,7 @@ impl Deliveries {
             entry.state = EntryState::Refreshing;
             return Some(cluster);
         }
-        entry.state = EntryState::Failed(trouble.to_string());
+        entry.state = EntryState::Failed(failure.to_string());
         None
     }
 
@@ -239,7 +239,7 @@ impl Deliveries {
     }
 
     /// Ends the search for an entry's queue: send there, there is none, or the search failed.
-    pub(super) fn refreshed(&mut self, id: EntryId, found: Result<Option<Arc<str>>, &Trouble>) {
+    pub(super) fn refreshed(&mut self, id: EntryId, found: Result<Option<Arc<str>>, &CallFailure>) {
         let Some(entry) = self.entries.get_mut(id.0) else { return };
         match found {
             Ok(Some(queue)) => {
@@ -249,7 +249,7 @@ impl Deliveries {
                 entry.state = EntryState::Ready(0);
             }
             Ok(None) => entry.state = EntryState::NoQueue,
-            Err(trouble) => entry.state = EntryState::Failed(trouble.to_string()),
+            Err(failure) => entry.state = EntryState::Failed(failure.to_string()),
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::backoff::{Dice, Trouble, wait_ms};
+use super::backoff::{CallFailure, Rng, wait_ms};
 use super::memory::{InstanceKey, Ownership};
 use super::{Owner, Router, Scope};
 use crate::message::InstanceId;
@@ -60,13 +60,16 @@ pub(super) struct Lookups {
     waiting: Vec<Lookup>,
     wanted: FxHashSet<InstanceKey>,
     new: BTreeMap<Arc<Scope>, Vec<InstanceId>>,
-    answers: FxHashMap<InstanceKey, Result<Ownership, Trouble>>,
+    answers: FxHashMap<InstanceKey, Result<Ownership, CallFailure>>,
     failed_singles: u32,
 }
 
 impl Lookups {
     /// What is known by now; asks if nothing is.
-    pub(super) fn ownership(&mut self, key: &InstanceKey) -> Option<Result<Ownership, Trouble>> {
+    pub(super) fn ownership(
+        &mut self,
+        key: &InstanceKey,
+    ) -> Option<Result<Ownership, CallFailure>> {
         if let Some(answer) = self.answers.get(key) {
             return Some(answer.clone());
         }
@@ -121,22 +124,22 @@ impl Lookups {
     pub(super) fn failed(
         &mut self,
         lookup: Lookup,
-        trouble: &Trouble,
-        dice: &mut Dice,
+        failure: &CallFailure,
+        rng: &mut Rng,
         (now_ms, patient_until_ms): (u64, u64),
     ) {
-        if *trouble == Trouble::Throttled {
-            let not_before_ms = now_ms.saturating_add(wait_ms(lookup.attempts, dice.roll()));
+        if *failure == CallFailure::Throttled {
+            let not_before_ms = now_ms.saturating_add(wait_ms(lookup.attempts, rng.next_u64()));
             match not_before_ms < patient_until_ms {
                 true => {
                     let attempts = lookup.attempts + 1;
                     self.waiting.push(Lookup { attempts, not_before_ms, ..lookup });
                 }
-                false => self.give_up(lookup, trouble),
+                false => self.give_up(lookup, failure),
             }
             return;
         }
-        let denied = matches!(trouble, Trouble::Denied(_));
+        let denied = matches!(failure, CallFailure::Denied(_));
         match lookup.via {
             Via::Instances => {
                 let Lookup { scope, ids, .. } = lookup;
@@ -150,10 +153,10 @@ impl Lookups {
                 let singles = singles.map(|id| Lookup::new(Arc::clone(&scope), id, Via::Single));
                 self.waiting.extend(singles);
             }
-            Via::Tags => self.give_up(lookup, trouble),
+            Via::Tags => self.give_up(lookup, failure),
             Via::Single => {
                 self.failed_singles += 1;
-                self.give_up(lookup, trouble);
+                self.give_up(lookup, failure);
                 if self.failed_singles >= FAILED_SINGLES_MAX {
                     let (singles, others) = self
                         .waiting
@@ -161,15 +164,15 @@ impl Lookups {
                         .partition(|lookup: &Lookup| lookup.via == Via::Single);
                     self.waiting = others;
                     let singles: Vec<Lookup> = singles;
-                    singles.into_iter().for_each(|single| self.give_up(single, trouble));
+                    singles.into_iter().for_each(|single| self.give_up(single, failure));
                 }
             }
         }
     }
 
-    fn give_up(&mut self, lookup: Lookup, trouble: &Trouble) {
+    fn give_up(&mut self, lookup: Lookup, failure: &CallFailure) {
         for id in lookup.ids {
-            self.answers.insert((Arc::clone(&lookup.scope), id), Err(trouble.clone()));
+            self.answers.insert((Arc::clone(&lookup.scope), id), Err(failure.clone()));
         }
     }
 }

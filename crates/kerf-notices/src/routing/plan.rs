@@ -11,7 +11,7 @@ use super::memory::Ownership;
 use super::queue_search::Destination;
 use super::static_map::Route;
 use super::verdict::{Failure, Outcome, Unrouted, Verdict};
-use super::{Cluster, Owner, Router, Trouble};
+use super::{CallFailure, Cluster, Owner, Router};
 use crate::message::{self, Instances, Kind};
 
 /// What each queue hears of an event; nearly always one part.
@@ -70,7 +70,7 @@ impl Batch {
             false => event.event.clusters.iter().map(|name| name.as_str().into()).collect(),
             true => match self.searches.every_cluster(router, now_ms) {
                 None => return Planned::NotYet,
-                Some(Err(trouble)) => return Planned::Failed(Failure::QueueLookup(trouble)),
+                Some(Err(failure)) => return Planned::Failed(Failure::QueueLookup(failure)),
                 Some(Ok(names)) => names,
             },
         };
@@ -81,8 +81,8 @@ impl Batch {
             let cluster = Cluster { name, foreign };
             match self.searches.destination(router, &cluster, now_ms) {
                 None => waiting = true,
-                Some(Destination::Failed(trouble)) => {
-                    return Planned::Failed(Failure::QueueLookup(trouble));
+                Some(Destination::Failed(failure)) => {
+                    return Planned::Failed(Failure::QueueLookup(failure));
                 }
                 Some(Destination::NoQueue) => unrouted = Some(Unrouted::NoQueue),
                 Some(Destination::Routes(routes)) => {
@@ -104,7 +104,7 @@ impl Batch {
         match self.find_owners(router, index, now_ms) {
             Ok(true) => {}
             Ok(false) => return Planned::NotYet,
-            Err(trouble) => return Planned::Failed(Failure::Lookup(trouble)),
+            Err(failure) => return Planned::Failed(Failure::Lookup(failure)),
         }
         let event = self.items[index].event.as_ref().expect("the caller looked at its kind");
         let (mut parts, mut unrouted, mut waiting) = (Parts::new(), None, false);
@@ -117,8 +117,8 @@ impl Batch {
                 let cluster = Cluster { name: Arc::clone(name), foreign: event.foreign };
                 match self.searches.destination(router, &cluster, now_ms) {
                     None => waiting = true,
-                    Some(Destination::Failed(trouble)) => {
-                        return Planned::Failed(Failure::QueueLookup(trouble));
+                    Some(Destination::Failed(failure)) => {
+                        return Planned::Failed(Failure::QueueLookup(failure));
                     }
                     Some(Destination::NoQueue) => unrouted = Some(Unrouted::NoQueue),
                     Some(Destination::Routes(routes)) => {
@@ -137,7 +137,12 @@ impl Batch {
     }
 
     /// Fills in the owners of a record's instances. True when all are known.
-    fn find_owners(&mut self, router: &Router, index: usize, now_ms: u64) -> Result<bool, Trouble> {
+    fn find_owners(
+        &mut self,
+        router: &Router,
+        index: usize,
+        now_ms: u64,
+    ) -> Result<bool, CallFailure> {
         let event = self.items[index].event.as_mut().expect("the caller looked at its kind");
         let first_time = !event.counted;
         event.counted = true;
@@ -152,7 +157,7 @@ impl Batch {
             }
             match self.lookups.ownership(&key) {
                 Some(Ok(ownership)) => owners.push(ownership),
-                Some(Err(trouble)) => failed = Some(trouble),
+                Some(Err(failure)) => failed = Some(failure),
                 None => complete = false,
             }
         }
@@ -165,7 +170,7 @@ impl Batch {
         }
         // A part of the instances must not be sent: a later delivery could not be told from it.
         match failed {
-            Some(trouble) => Err(trouble),
+            Some(failure) => Err(failure),
             None => {
                 event.owners = owners;
                 Ok(true)

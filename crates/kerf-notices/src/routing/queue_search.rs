@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::backoff::{Dice, Trouble, wait_ms};
+use super::backoff::{CallFailure, Rng, wait_ms};
 use super::static_map::Route;
 use super::{Cluster, Router};
 
@@ -51,7 +51,7 @@ pub enum Discovery {
 pub(super) enum Destination {
     Routes(Arc<[Route]>),
     NoQueue,
-    Failed(Trouble),
+    Failed(CallFailure),
 }
 
 /// The searches of one batch.
@@ -77,7 +77,7 @@ enum DiscoveryState {
     Unasked,
     Asked(u32),
     Settled,
-    Failed(Trouble),
+    Failed(CallFailure),
 }
 
 impl QueueSearches {
@@ -156,18 +156,18 @@ impl QueueSearches {
     pub(super) fn failed(
         &mut self,
         question: QueueQuestion,
-        trouble: &Trouble,
-        dice: &mut Dice,
+        failure: &CallFailure,
+        rng: &mut Rng,
         times: (u64, u64),
     ) {
         let cluster = question.cluster().clone();
         let attempts = self.attempts.entry(cluster.clone()).or_default();
-        match again_at_ms(trouble, *attempts, dice, times) {
+        match again_at_ms(failure, *attempts, rng, times) {
             Some(not_before_ms) => {
                 *attempts += 1;
                 self.waiting.push(Waiting { what: question, not_before_ms });
             }
-            None => self.settle(&cluster, Destination::Failed(trouble.clone())),
+            None => self.settle(&cluster, Destination::Failed(failure.clone())),
         }
     }
 
@@ -181,15 +181,15 @@ impl QueueSearches {
         &mut self,
         router: &Router,
         now_ms: u64,
-    ) -> Option<Result<Vec<Arc<str>>, Trouble>> {
+    ) -> Option<Result<Vec<Arc<str>>, CallFailure>> {
         let settings = &router.settings;
         let mut clusters: Vec<_> = settings.static_map.clusters.keys().cloned().collect();
         let mut complete = true;
         let ways =
             [(Discovery::Table, settings.has_table), (Discovery::Tags, settings.discover_by_tag)];
         for (how, _) in ways.into_iter().filter(|(_, allowed)| *allowed) {
-            if let DiscoveryState::Failed(trouble) = &self.discoveries[how as usize] {
-                return Some(Err(trouble.clone()));
+            if let DiscoveryState::Failed(failure) = &self.discoveries[how as usize] {
+                return Some(Err(failure.clone()));
             }
             match router.discovered(how, now_ms) {
                 Some(names) => clusters.extend(names.iter().cloned()),
@@ -230,21 +230,21 @@ impl QueueSearches {
         &mut self,
         router: &mut Router,
         how: Discovery,
-        trouble: &Trouble,
-        dice: &mut Dice,
+        failure: &CallFailure,
+        rng: &mut Rng,
         times: (u64, u64),
     ) {
-        if matches!(trouble, Trouble::Denied(_)) {
+        if matches!(failure, CallFailure::Denied(_)) {
             return self.discovered(router, how, Vec::new(), times.0);
         }
         let state = &mut self.discoveries[how as usize];
         let attempts = if let DiscoveryState::Asked(attempts) = state { *attempts } else { 0 };
-        match again_at_ms(trouble, attempts, dice, times) {
+        match again_at_ms(failure, attempts, rng, times) {
             Some(not_before_ms) => {
                 *state = DiscoveryState::Asked(attempts + 1);
                 self.waiting_discoveries.push(Waiting { what: how, not_before_ms });
             }
-            None => *state = DiscoveryState::Failed(trouble.clone()),
+            None => *state = DiscoveryState::Failed(failure.clone()),
         }
     }
 }
@@ -258,16 +258,16 @@ fn take_due<T>(waiting: &mut Vec<Waiting<T>>, now_ms: u64) -> Vec<T> {
 
 /// When to try again, if at all.
 pub(super) fn again_at_ms(
-    trouble: &Trouble,
+    failure: &CallFailure,
     attempts: u32,
-    dice: &mut Dice,
+    rng: &mut Rng,
     (now_ms, patient_until_ms): (u64, u64),
 ) -> Option<u64> {
-    let worthwhile = match trouble {
-        Trouble::Throttled => true,
-        Trouble::Unavailable(_) => attempts < RETRIES_MAX,
-        Trouble::Denied(_) | Trouble::Refused(_) | Trouble::NoQueue => false,
+    let worthwhile = match failure {
+        CallFailure::Throttled => true,
+        CallFailure::Unavailable(_) => attempts < RETRIES_MAX,
+        CallFailure::Denied(_) | CallFailure::Refused(_) | CallFailure::NoQueue => false,
     };
-    let moment = now_ms.saturating_add(wait_ms(attempts, dice.roll()));
+    let moment = now_ms.saturating_add(wait_ms(attempts, rng.next_u64()));
     (worthwhile && moment < patient_until_ms).then_some(moment)
 }

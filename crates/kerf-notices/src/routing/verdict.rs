@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::Trouble;
+use super::CallFailure;
 use crate::message::{Drop, EventId, Instances, Kind, Unreadable};
 
 /// What became of one message. Exactly one for every record.
@@ -56,10 +56,10 @@ impl Unrouted {
 pub enum Failure {
     /// The owner of an instance could not be found out.
     #[error("could not look up an instance: {0}")]
-    Lookup(Trouble),
+    Lookup(CallFailure),
     /// The queue of a cluster could not be found out.
     #[error("could not look up the queue of a cluster: {0}")]
-    QueueLookup(Trouble),
+    QueueLookup(CallFailure),
     /// A queue did not take the message.
     #[error("could not send to {queue}: {why}")]
     Send {

@@ -1,6 +1,6 @@
 //! The acceptance list of the specification, by its numbers.
 
-use kerf_notices::routing::{Discovery, Trouble, Unrouted, Verdict, Via};
+use kerf_notices::routing::{CallFailure, Discovery, Unrouted, Verdict, Via};
 
 use crate::account::{
     Account, I1, I2, I3, event, health, router, router_with, spot, state, url, verdicts, zonal,
@@ -134,7 +134,7 @@ fn check_7_a_missing_queue_is_no_failure_and_a_broken_one_fails_only_its_own() {
     account.own(I1, "a");
     account.own(I2, "b");
     account.send_fault =
-        Some(|queue, _| queue.ends_with("/b").then(|| Trouble::Unavailable("down".to_owned())));
+        Some(|queue, _| queue.ends_with("/b").then(|| CallFailure::Unavailable("down".to_owned())));
     let mut router = router();
     let report = account.route(&mut router, &bodies);
     assert_eq!(report.failures().collect::<Vec<_>>(), ["m1"]);
@@ -176,7 +176,7 @@ fn check_8_batches_are_split_by_bytes() {
 fn check_9_three_seconds_of_throttling_delay_a_batch_and_nothing_else() {
     let mut account = Account::with_clusters(&["a"]);
     account.own(I1, "a");
-    account.lookup_fault = Some(|_, now_ms| (now_ms < 3_000).then_some(Trouble::Throttled));
+    account.lookup_fault = Some(|_, now_ms| (now_ms < 3_000).then_some(CallFailure::Throttled));
     let report = account.route(&mut router(), &[spot("e1", I1)]);
     assert_eq!(verdicts(&report), ["routed"]);
     assert!((3_000..5_000).contains(&account.now_ms), "{}", account.now_ms);
@@ -189,7 +189,7 @@ fn throttling_without_end_costs_half_the_time_and_fails_only_who_needs_the_answe
     account.own(I1, "a");
     let mut router = router();
     account.route(&mut router, &[spot("e0", I1)]);
-    account.lookup_fault = Some(|_, _| Some(Trouble::Throttled));
+    account.lookup_fault = Some(|_, _| Some(CallFailure::Throttled));
     let started_ms = account.now_ms;
     let report = account.route(&mut router, &[spot("e1", I1), spot("e2", I2)]);
     assert_eq!(report.failures().collect::<Vec<_>>(), ["m1"]);
@@ -218,7 +218,7 @@ fn check_10_a_duplicate_is_delivered_once_in_one_batch_and_in_the_next() {
 fn a_duplicate_shares_the_fate_of_the_delivery_it_rides_on() {
     let mut account = Account::with_clusters(&["a"]);
     account.own(I1, "a");
-    account.send_fault = Some(|_, _| Some(Trouble::Denied("sqs:SendMessage".to_owned())));
+    account.send_fault = Some(|_, _| Some(CallFailure::Denied("sqs:SendMessage".to_owned())));
     let report = account.route(&mut router(), &[spot("e1", I1), spot("e1", I1)]);
     assert_eq!(report.failures().count(), 2);
     assert_eq!(report.denied, ["sqs:SendMessage"], "one message for one missing permission");
@@ -245,7 +245,7 @@ fn check_11_a_zonal_shift_reaches_every_known_queue_or_the_named_clusters() {
 fn without_the_right_to_search_a_zonal_shift_reaches_the_clusters_that_are_listed() {
     let mut account = Account::with_clusters(&["a", "b"]);
     let map = format!(r#"{{"a":"{}"}}"#, url("a"));
-    account.discovery_fault = Some(Trouble::Denied("sqs:ListQueues on *".to_owned()));
+    account.discovery_fault = Some(CallFailure::Denied("sqs:ListQueues on *".to_owned()));
     let report = account.route(&mut router_with(&[("CLUSTER_QUEUES", &map)]), &[zonal("e1", "")]);
     assert_eq!((account.contents("a").len(), account.contents("b").len()), (1, 0));
     assert_eq!(report.denied, ["sqs:ListQueues on *"]);

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use kerf_notices::message::{InstanceId, Record};
 use kerf_notices::routing::{
-    Batch, Discovery, EntryId, EntryOutcome, Limits, Lookup, QueueQuestion, Report, Router,
-    SendBatch, Settings, Step, TaggedInstance, Trouble,
+    Batch, CallFailure, Discovery, EntryId, EntryOutcome, Limits, Lookup, QueueQuestion, Report,
+    Router, SendBatch, Settings, Step, TaggedInstance,
 };
 
 pub(crate) const I1: &str = "i-00000000000000001";
@@ -23,11 +23,11 @@ pub(crate) struct Account {
     pub(crate) questions: Vec<QueueQuestion>,
     pub(crate) discoveries: Vec<Discovery>,
     /// Says what goes wrong with a lookup at a moment.
-    pub(crate) lookup_fault: Option<fn(&Lookup, u64) -> Option<Trouble>>,
+    pub(crate) lookup_fault: Option<fn(&Lookup, u64) -> Option<CallFailure>>,
     /// Says what goes wrong with a message to a queue.
-    pub(crate) send_fault: Option<fn(&str, usize) -> Option<Trouble>>,
+    pub(crate) send_fault: Option<fn(&str, usize) -> Option<CallFailure>>,
     pub(crate) entry_fault: Option<fn(&str) -> Option<EntryOutcome>>,
-    pub(crate) discovery_fault: Option<Trouble>,
+    pub(crate) discovery_fault: Option<CallFailure>,
     pub(crate) now_ms: u64,
 }
 
@@ -88,18 +88,18 @@ impl Account {
         }
     }
 
-    fn describe(&mut self, lookup: &Lookup) -> Result<Vec<TaggedInstance>, Trouble> {
+    fn describe(&mut self, lookup: &Lookup) -> Result<Vec<TaggedInstance>, CallFailure> {
         assert!(lookup.ids.len() <= 200);
         self.lookups.push(lookup.clone());
-        if let Some(trouble) = self.lookup_fault.and_then(|fault| fault(lookup, self.now_ms)) {
-            return Err(trouble);
+        if let Some(failure) = self.lookup_fault.and_then(|fault| fault(lookup, self.now_ms)) {
+            return Err(failure);
         }
         let known =
             |id: &InstanceId| Some(TaggedInstance { id: *id, tags: self.tags.get(id)?.clone() });
         Ok(lookup.ids.iter().filter_map(known).collect())
     }
 
-    fn queue(&mut self, question: &QueueQuestion) -> Result<Option<String>, Trouble> {
+    fn queue(&mut self, question: &QueueQuestion) -> Result<Option<String>, CallFailure> {
         self.questions.push(question.clone());
         Ok(match question {
             QueueQuestion::Table { cluster } => self.table.get(cluster.name.as_ref()).cloned(),
@@ -107,10 +107,10 @@ impl Account {
         })
     }
 
-    fn discover(&mut self, how: Discovery) -> Result<Vec<(String, String)>, Trouble> {
+    fn discover(&mut self, how: Discovery) -> Result<Vec<(String, String)>, CallFailure> {
         self.discoveries.push(how);
         match (&self.discovery_fault, how) {
-            (Some(trouble), _) => Err(trouble.clone()),
+            (Some(failure), _) => Err(failure.clone()),
             (None, Discovery::Table) => Ok(self.table.clone().into_iter().collect()),
             (None, Discovery::Tags) => {
                 Ok(self.queues.keys().map(|name| (name.clone(), url(name))).collect())
@@ -122,14 +122,14 @@ impl Account {
         &mut self,
         batch: &Batch,
         send: &SendBatch,
-    ) -> Result<Vec<(EntryId, EntryOutcome)>, Trouble> {
+    ) -> Result<Vec<(EntryId, EntryOutcome)>, CallFailure> {
         assert!(send.entries.len() <= 10);
         let fault = self.send_fault.and_then(|fault| fault(&send.queue, self.sends.len()));
-        if let Some(trouble) = fault {
-            return Err(trouble);
+        if let Some(failure) = fault {
+            return Err(failure);
         }
         let name = send.queue.rsplit('/').next().unwrap();
-        let Some(queue) = self.queues.get_mut(name) else { return Err(Trouble::NoQueue) };
+        let Some(queue) = self.queues.get_mut(name) else { return Err(CallFailure::NoQueue) };
         let mut outcomes = Vec::new();
         for id in &send.entries {
             let outgoing = batch.outgoing(*id).unwrap();

@@ -1,6 +1,6 @@
 //! Whose an instance is: lookups, their cost, and what happens when they fail.
 
-use kerf_notices::routing::{Router, Settings, Trouble, Via};
+use kerf_notices::routing::{CallFailure, Router, Settings, Via};
 
 use crate::account::{Account, I1, I2, health, router, router_with, spot, verdicts};
 
@@ -10,7 +10,7 @@ fn a_failed_lookup_is_tried_by_tags_and_then_one_by_one() {
     account.own(I1, "a");
     account.own(I2, "a");
     account.lookup_fault = Some(|lookup, _| {
-        (lookup.via != Via::Tags).then(|| Trouble::Unavailable("zone impaired".to_owned()))
+        (lookup.via != Via::Tags).then(|| CallFailure::Unavailable("zone impaired".to_owned()))
     });
     let report = account.route(&mut router(), &[spot("e1", I1), spot("e2", I2)]);
     assert_eq!(verdicts(&report), ["routed", "routed"]);
@@ -20,7 +20,7 @@ fn a_failed_lookup_is_tried_by_tags_and_then_one_by_one() {
     account.own(I2, "a");
     account.lookup_fault = Some(|lookup, _| {
         let hopeless = lookup.ids.contains(&I2.parse().unwrap());
-        (lookup.via != Via::Single || hopeless).then(|| Trouble::Unavailable("503".to_owned()))
+        (lookup.via != Via::Single || hopeless).then(|| CallFailure::Unavailable("503".to_owned()))
     });
     let report = account.route(&mut router(), &[spot("e1", I1), spot("e2", I2)]);
     assert_eq!(report.failures().collect::<Vec<_>>(), ["m1"]);
@@ -31,7 +31,7 @@ fn a_failed_lookup_is_tried_by_tags_and_then_one_by_one() {
 #[test]
 fn a_service_that_is_down_is_not_asked_for_each_of_two_hundred() {
     let mut account = Account::with_clusters(&["a"]);
-    account.lookup_fault = Some(|_, _| Some(Trouble::Unavailable("503".to_owned())));
+    account.lookup_fault = Some(|_, _| Some(CallFailure::Unavailable("503".to_owned())));
     let bodies: Vec<_> =
         (0..200).map(|n| spot(&format!("e{n}"), &format!("i-00000000000000{n:03}"))).collect();
     let report = account.route(&mut router(), &bodies);
@@ -87,7 +87,7 @@ fn a_health_event_with_a_failed_lookup_is_not_sent_in_part() {
     account.own(I2, "b");
     let mut router = router();
     account.route(&mut router, &[spot("e0", I1)]);
-    account.lookup_fault = Some(|_, _| Some(Trouble::Unavailable("503".to_owned())));
+    account.lookup_fault = Some(|_, _| Some(CallFailure::Unavailable("503".to_owned())));
     let body = health("e1", &[I1, I2]);
     let report = account.route(&mut router, std::slice::from_ref(&body));
     assert_eq!((report.failures().count(), account.contents("a").len()), (1, 1));

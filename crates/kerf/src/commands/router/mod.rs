@@ -17,7 +17,7 @@ pub(crate) struct Router {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Rehearse many clusters, events and faults in memory, beside a set of rules per cluster
+    /// Simulate many clusters, events and faults in memory, beside a set of rules per cluster
     Simulate(simulate::Simulate),
     /// Print what a month costs with rules for each cluster and with the router
     Cost(simulate::CostOf),

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use kerf_notices::routing::{Cost, EventLoad, Faults, Rehearsal, RehearsalReport};
+use kerf_notices::routing::{Cost, EventLoad, Faults, RoutingSimulation, SimulationReport};
 
 /// Arguments of `kerf router simulate`.
 #[derive(Args)]
@@ -49,7 +49,8 @@ impl Simulate {
             garbage_per_mille: per_mille / 5,
         };
         let (clusters, events) = (clusters as usize, events as usize);
-        let report = Rehearsal { clusters, events, batch: batch as usize, faults, seed }.run();
+        let report =
+            RoutingSimulation { clusters, events, batch: batch as usize, faults, seed }.run();
         print(&told(&report, clusters, events))?;
         let sound = report.lost == 0 && report.misdelivered == 0 && report.repeated == 0;
         Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -68,7 +69,7 @@ impl CostOf {
     }
 }
 
-fn told(report: &RehearsalReport, clusters: usize, events: usize) -> String {
+fn told(report: &SimulationReport, clusters: usize, events: usize) -> String {
     let mut text =
         format!("{events} events for {clusters} clusters, {} faults injected\n\n", report.faults);
     let mut row = |what: &str, number: u64| text.push_str(&format!("  {what:<44}{number:>12}\n"));

@@ -1,6 +1,6 @@
 //! What a day costs in calls, and whether anything is lost in it.
 
-use kerf_notices::routing::{Faults, Rehearsal};
+use kerf_notices::routing::{Faults, RoutingSimulation};
 
 use crate::account::Account;
 
@@ -13,16 +13,16 @@ const FIVE_PERCENT: Faults = Faults {
     garbage_per_mille: 10,
 };
 
-/// The rehearsal with faults, and the calls to EC2 of a thousand events about a thousand instances.
+/// The simulation with faults, and the calls to EC2 of a thousand events about a thousand instances.
 pub(crate) fn report() -> serde_json::Value {
-    let rehearsal = Rehearsal {
+    let simulation = RoutingSimulation {
         clusters: CLUSTERS,
         events: EVENTS,
         batch: crate::account::BATCH,
         faults: FIVE_PERCENT,
         seed: 1,
     };
-    let done = rehearsal.run();
+    let done = simulation.run();
     let calls = |batch: usize| {
         let mut account = Account::cold();
         let cold = account.lookups_for(1_000, batch);

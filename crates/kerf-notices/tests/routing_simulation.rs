@@ -1,6 +1,6 @@
 //! The whole router over many events, with faults, under virtual time.
 
-use kerf_notices::routing::{Faults, Rehearsal, RehearsalReport};
+use kerf_notices::routing::{Faults, RoutingSimulation, SimulationReport};
 use proptest::prelude::*;
 
 const FIVE_PERCENT: Faults = Faults {
@@ -10,15 +10,20 @@ const FIVE_PERCENT: Faults = Faults {
     garbage_per_mille: 10,
 };
 
-fn nothing_is_wrong(report: &RehearsalReport) {
+fn nothing_is_wrong(report: &SimulationReport) {
     assert_eq!((report.lost, report.misdelivered, report.repeated), (0, 0, 0), "{report:#?}");
 }
 
 #[test]
 fn a_hundred_thousand_events_with_five_percent_faults_arrive_once_each() {
-    let rehearsal =
-        Rehearsal { clusters: 20, events: 100_000, batch: 100, faults: FIVE_PERCENT, seed: 1 };
-    let report = rehearsal.run();
+    let simulation = RoutingSimulation {
+        clusters: 20,
+        events: 100_000,
+        batch: 100,
+        faults: FIVE_PERCENT,
+        seed: 1,
+    };
+    let report = simulation.run();
     nothing_is_wrong(&report);
     assert!(report.faults > 1_000, "faults were injected: {}", report.faults);
     assert!(report.redelivered > 0, "some batches needed a second delivery");
@@ -27,16 +32,21 @@ fn a_hundred_thousand_events_with_five_percent_faults_arrive_once_each() {
 
 #[test]
 fn the_same_seed_gives_the_same_report() {
-    let rehearsal =
-        Rehearsal { clusters: 7, events: 3_000, batch: 50, faults: FIVE_PERCENT, seed: 9 };
-    assert_eq!(rehearsal.run(), rehearsal.run());
+    let simulation =
+        RoutingSimulation { clusters: 7, events: 3_000, batch: 50, faults: FIVE_PERCENT, seed: 9 };
+    assert_eq!(simulation.run(), simulation.run());
 }
 
 #[test]
 fn each_event_goes_to_its_cluster_and_not_to_all() {
-    let report =
-        Rehearsal { clusters: 50, events: 20_000, batch: 100, faults: Faults::default(), seed: 4 }
-            .run();
+    let report = RoutingSimulation {
+        clusters: 50,
+        events: 20_000,
+        batch: 100,
+        faults: Faults::default(),
+        seed: 4,
+    }
+    .run();
     nothing_is_wrong(&report);
     assert_eq!(report.fan_out_deliveries, 1_000_000);
     assert!(report.deliveries < 22_000, "{}", report.deliveries);
@@ -58,7 +68,7 @@ proptest! {
     ) {
         let faults =
             Faults { calls_per_mille, entries_per_mille, duplicates_per_mille, garbage_per_mille };
-        let report = Rehearsal { clusters, events, batch, faults, seed }.run();
+        let report = RoutingSimulation { clusters, events, batch, faults, seed }.run();
         prop_assert_eq!((report.lost, report.misdelivered, report.repeated), (0, 0, 0));
     }
 }

@@ -2,11 +2,11 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::backoff::Dice;
+use super::super::backoff::Rng;
 use super::super::{
-    Batch, EntryId, EntryOutcome, Lookup, QueueQuestion, SendBatch, TaggedInstance, Trouble,
+    Batch, CallFailure, EntryId, EntryOutcome, Lookup, QueueQuestion, SendBatch, TaggedInstance,
 };
-use super::{Faults, RehearsalReport};
+use super::{Faults, SimulationReport};
 use crate::message::InstanceId;
 
 /// What AWS would know.
@@ -16,7 +16,7 @@ pub(super) struct World {
     /// For each event and cluster: whether it should have it, and when it got it.
     deliveries: FxHashMap<(String, usize), Delivery>,
     faults: Faults,
-    dice: Dice,
+    rng: Rng,
     injected: u64,
 }
 
@@ -32,9 +32,9 @@ const NOT_REPEATED_MS: u64 = 600_000;
 const URL_PREFIX: &str = "https://sqs.invalid/111122223333/";
 
 impl World {
-    pub(super) fn new(clusters: usize, faults: Faults, dice: Dice) -> Self {
+    pub(super) fn new(clusters: usize, faults: Faults, rng: Rng) -> Self {
         let (owners, deliveries) = (FxHashMap::default(), FxHashMap::default());
-        Self { clusters, owners, deliveries, faults, dice, injected: 0 }
+        Self { clusters, owners, deliveries, faults, rng, injected: 0 }
     }
 
     pub(super) fn cluster_name(index: usize) -> String {
@@ -51,7 +51,7 @@ impl World {
         self.deliveries.entry((event_id.to_owned(), cluster)).or_default().expected = true;
     }
 
-    pub(super) fn describe(&mut self, lookup: &Lookup) -> Result<Vec<TaggedInstance>, Trouble> {
+    pub(super) fn describe(&mut self, lookup: &Lookup) -> Result<Vec<TaggedInstance>, CallFailure> {
         self.maybe_fail()?;
         let tagged = lookup.ids.iter().filter_map(|id| {
             let name = Self::cluster_name(*self.owners.get(id)?);
@@ -61,13 +61,16 @@ impl World {
         Ok(tagged.collect())
     }
 
-    pub(super) fn queue(&mut self, question: &QueueQuestion) -> Result<Option<String>, Trouble> {
+    pub(super) fn queue(
+        &mut self,
+        question: &QueueQuestion,
+    ) -> Result<Option<String>, CallFailure> {
         self.maybe_fail()?;
         let QueueQuestion::Named { name, .. } = question else { return Ok(None) };
         Ok(self.index_of(name).map(|_| format!("{URL_PREFIX}{name}")))
     }
 
-    pub(super) fn discover(&mut self) -> Result<Vec<(String, String)>, Trouble> {
+    pub(super) fn discover(&mut self) -> Result<Vec<(String, String)>, CallFailure> {
         self.maybe_fail()?;
         let names = (0..self.clusters).map(Self::cluster_name);
         Ok(names.map(|name| (name.clone(), format!("{URL_PREFIX}{name}"))).collect())
@@ -78,13 +81,13 @@ impl World {
         batch: &Batch,
         send: &SendBatch,
         now_ms: u64,
-    ) -> Result<Vec<(EntryId, EntryOutcome)>, Trouble> {
+    ) -> Result<Vec<(EntryId, EntryOutcome)>, CallFailure> {
         self.maybe_fail()?;
         let cluster = send.queue.strip_prefix(URL_PREFIX).and_then(|name| self.index_of(name));
-        let cluster = cluster.ok_or(Trouble::NoQueue)?;
+        let cluster = cluster.ok_or(CallFailure::NoQueue)?;
         let mut outcomes = Vec::new();
         for id in &send.entries {
-            if self.dice.chance(self.faults.entries_per_mille) {
+            if self.rng.chance(self.faults.entries_per_mille) {
                 self.injected += 1;
                 let why = "InternalError".to_owned();
                 outcomes.push((*id, EntryOutcome::Failed { sender_fault: false, why }));
@@ -103,20 +106,20 @@ impl World {
         (index < self.clusters).then_some(index)
     }
 
-    fn maybe_fail(&mut self) -> Result<(), Trouble> {
-        if !self.dice.chance(self.faults.calls_per_mille) {
+    fn maybe_fail(&mut self) -> Result<(), CallFailure> {
+        if !self.rng.chance(self.faults.calls_per_mille) {
             return Ok(());
         }
         self.injected += 1;
-        match self.dice.below(3) {
-            0 => Err(Trouble::Throttled),
-            1 => Err(Trouble::Unavailable("503 Service Unavailable".to_owned())),
-            _ => Err(Trouble::Unavailable("the call took too long".to_owned())),
+        match self.rng.below(3) {
+            0 => Err(CallFailure::Throttled),
+            1 => Err(CallFailure::Unavailable("503 Service Unavailable".to_owned())),
+            _ => Err(CallFailure::Unavailable("the call took too long".to_owned())),
         }
     }
 
     /// Compares what arrived with what should have.
-    pub(super) fn judge(&self, report: &mut RehearsalReport) {
+    pub(super) fn judge(&self, report: &mut SimulationReport) {
         report.faults = self.injected;
         let mut deliveries: Vec<_> = self.deliveries.values().collect();
         deliveries.sort_by_key(|delivery| delivery.arrived_ms.first().copied());

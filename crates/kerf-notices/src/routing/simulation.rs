@@ -1,7 +1,7 @@
 //! The router in a pretend account: many clusters, many events, faults, and no waiting.
 //!
 //! The real core runs against a world in memory under virtual time, from a seed, so the same
-//! rehearsal gives the same report. Nothing here knows more than an edge would.
+//! simulation gives the same report. Nothing here knows more than an edge would.
 
 mod events;
 mod world;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use self::events::Generator;
 use self::world::World;
-use super::backoff::Dice;
+use super::backoff::Rng;
 use super::{Batch, Cost, EventLoad, Limits, Report, Router, Settings, Step};
 use crate::message::Record;
 
@@ -27,9 +27,9 @@ pub struct Faults {
     pub garbage_per_mille: u64,
 }
 
-/// What to rehearse.
+/// How large it is, and what goes wrong in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rehearsal {
+pub struct RoutingSimulation {
     /// Clusters, each with a queue.
     pub clusters: usize,
     /// Events on the central queue.
@@ -42,9 +42,9 @@ pub struct Rehearsal {
     pub seed: u64,
 }
 
-/// What the rehearsal gave.
+/// What came of it, counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RehearsalReport {
+pub struct SimulationReport {
     /// Records handed to the router, redeliveries and duplicates included.
     pub records: u64,
     /// How often each outcome and reason was given.
@@ -122,21 +122,21 @@ impl CentralQueue {
     }
 }
 
-impl Rehearsal {
-    /// Runs the rehearsal to its end.
-    pub fn run(&self) -> RehearsalReport {
-        let mut dice = Dice(self.seed);
-        let mut world = World::new(self.clusters.max(1), self.faults, Dice(dice.roll()));
+impl RoutingSimulation {
+    /// Runs it to its end.
+    pub fn run(&self) -> SimulationReport {
+        let mut rng = Rng(self.seed);
+        let mut world = World::new(self.clusters.max(1), self.faults, Rng(rng.next_u64()));
         let mut router = Router::new(Settings::default());
-        let mut report = RehearsalReport::default();
-        let mut queue = self.fill(&mut world, &mut dice);
+        let mut report = SimulationReport::default();
+        let mut queue = self.fill(&mut world, &mut rng);
         let mut now_ms = 0;
         while let Some(next_ms) = queue.next_ms() {
             now_ms = next_ms.max(now_ms);
             let taken = queue.take(self.batch.max(1), now_ms);
             let records: Vec<_> = taken.iter().map(|waiting| waiting.record.clone()).collect();
             report.records += records.len() as u64;
-            let limits = Limits { deadline_ms: now_ms + BATCH_TIME_MS, seed: dice.roll() };
+            let limits = Limits { deadline_ms: now_ms + BATCH_TIME_MS, seed: rng.next_u64() };
             let batch = Batch::open(&mut router, records, limits, now_ms);
             let done = carry_out(batch, &mut router, &mut world, &mut now_ms);
             report.add(&done);
@@ -154,15 +154,15 @@ impl Rehearsal {
         report
     }
 
-    fn fill(&self, world: &mut World, dice: &mut Dice) -> CentralQueue {
+    fn fill(&self, world: &mut World, rng: &mut Rng) -> CentralQueue {
         let mut generator = Generator::new(self.clusters.max(1), self.events);
         let mut queue = CentralQueue::default();
         for index in 0..self.events {
-            let body = match dice.chance(self.faults.garbage_per_mille) {
+            let body = match rng.chance(self.faults.garbage_per_mille) {
                 true => "{\"source\":".to_owned(),
-                false => generator.event(index, world, dice),
+                false => generator.event(index, world, rng),
             };
-            let copies = if dice.chance(self.faults.duplicates_per_mille) { 2 } else { 1 };
+            let copies = if rng.chance(self.faults.duplicates_per_mille) { 2 } else { 1 };
             for copy in 0..copies {
                 let record = Record { id: format!("m{index}-{copy}"), body: body.clone() };
                 // A duplicate follows some seconds after its original.
@@ -205,7 +205,7 @@ fn carry_out(mut batch: Batch, router: &mut Router, world: &mut World, now_ms: &
     }
 }
 
-impl RehearsalReport {
+impl SimulationReport {
     fn add(&mut self, done: &Report) {
         self.lookup_calls += done.lookup_calls;
         self.queue_calls += done.queue_calls;

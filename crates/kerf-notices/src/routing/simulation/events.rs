@@ -1,6 +1,6 @@
 //! Events such as an account sees in a day.
 
-use super::super::backoff::Dice;
+use super::super::backoff::Rng;
 use super::world::World;
 use crate::message::InstanceId;
 
@@ -36,17 +36,17 @@ impl Generator {
     }
 
     /// One event; the world learns of its instances and of who should hear of it.
-    pub(super) fn event(&mut self, index: usize, world: &mut World, dice: &mut Dice) -> String {
+    pub(super) fn event(&mut self, index: usize, world: &mut World, rng: &mut Rng) -> String {
         let event_id = format!("00000000-0000-4000-8000-{index:012x}");
-        if dice.chance(ZONAL_PER_MILLE) {
+        if rng.chance(ZONAL_PER_MILLE) {
             (0..self.clusters as usize).for_each(|cluster| world.expect(&event_id, cluster));
             let detail = "{\"version\":\"0.0.1\"}";
             return body(&event_id, "aws.arc-zonal-shift", "Autoshift In Progress", detail);
         }
-        if dice.chance(HEALTH_PER_MILLE) {
+        if rng.chance(HEALTH_PER_MILLE) {
             let mut entities = Vec::new();
-            for _ in 0..1 + dice.below(8) {
-                let (id, cluster) = self.instance(world, dice);
+            for _ in 0..1 + rng.below(8) {
+                let (id, cluster) = self.instance(world, rng);
                 cluster.into_iter().for_each(|cluster| world.expect(&event_id, cluster));
                 entities.push(format!("{{\"entityValue\":\"{id}\"}}"));
             }
@@ -57,8 +57,8 @@ impl Generator {
             );
             return body(&event_id, "aws.health", "AWS Health Event", &detail);
         }
-        let (detail_type, more) = KINDS[dice.below(KINDS.len() as u64) as usize];
-        let (id, cluster) = self.instance(world, dice);
+        let (detail_type, more) = KINDS[rng.below(KINDS.len() as u64) as usize];
+        let (id, cluster) = self.instance(world, rng);
         if !more.contains("running") {
             cluster.into_iter().for_each(|cluster| world.expect(&event_id, cluster));
         }
@@ -66,11 +66,11 @@ impl Generator {
         body(&event_id, "aws.ec2", detail_type, &detail)
     }
 
-    fn instance(&self, world: &mut World, dice: &mut Dice) -> (InstanceId, Option<usize>) {
-        let number = dice.below(self.instances);
+    fn instance(&self, world: &mut World, rng: &mut Rng) -> (InstanceId, Option<usize>) {
+        let number = rng.below(self.instances);
         let id = format!("i-0{number:016x}").parse().expect("one and sixteen digits are an id");
         // Whose it is follows from its number, so that it is the same every time.
-        let mut fate = Dice(number);
+        let mut fate = Rng(number);
         if fate.chance(STRANGERS_PER_MILLE) {
             return (id, None);
         }
