@@ -1,6 +1,6 @@
 //! Zones being avoided, and what that changes in pools.
 //!
-//! When AWS, a rehearsal, an experiment or a person shifts traffic away from a zone, nodes are kept
+//! When AWS, a practice run, an experiment or a person shifts traffic away from a zone, nodes are kept
 //! out of it, and everything is put back afterwards.
 //!
 //! ```text
@@ -26,11 +26,9 @@ mod by_hand;
 mod discovery;
 mod edit_memory;
 mod event;
-mod event_parse;
 mod instant;
 mod keep_out;
 mod listing;
-mod machine;
 mod merge;
 mod node;
 mod note;
@@ -41,6 +39,7 @@ mod pool;
 mod pool_edit;
 mod pool_plan;
 mod pool_record;
+mod receive;
 mod scope;
 mod state;
 mod status;
@@ -53,10 +52,8 @@ pub use by_hand::{ByHand, Told, UnknownZone};
 pub use discovery::{Subnet, node_class_zones, subnet_zones};
 pub use edit_memory::EditMemory;
 pub use event::{EventKind, Origin, SOURCE, ShiftEvent, Transition};
-pub use event_parse::{BODY_BYTES_MAX, Unusable};
 pub use instant::UnixSeconds;
 pub use listing::{ArcReplies, ListedShift, Listing, TOMBSTONE_SECONDS};
-pub use machine::{Disposal, Received, Verdict};
 pub use node::{
     AWAY_ZONE_TAINT, NODE_BATCH, NODE_BATCHES_IN_PARALLEL, NodeAction, NodeEdit, NodeView,
     PROTECTED,
@@ -70,6 +67,7 @@ pub use plan::{Cluster, Options, Plan, Step};
 pub use pool::{APPLIED_ZONES, AWAY_ZONES, COPY_OF, IGNORE, NodeClassKey, ORIGINAL_ZONES, PoolKey};
 pub use pool_edit::{CopyEdit, PoolAction, PoolEdit};
 pub use pool_plan::SkipReason;
+pub use receive::{Disposal, Received, Verdict};
 pub use scope::{Admission, Matching, Scope};
 pub use state::{CONFIG_MAP, CONFIG_MAP_KEY, Ended, EndedBy, Shift, ShiftState, StateUnreadable};
 pub use status::{PoolStatus, ShiftStatus, Status};

@@ -11,6 +11,7 @@ use super::raw_list::RawList;
 use super::reading::{Stop, parse};
 use super::wire::{Bridged, Detail, Entity, Health, HealthDetail};
 use super::{Drop, Event, InstanceId, Kind, State, Unreadable};
+use crate::zonal_shift::SOURCE;
 
 /// What depends on the kind.
 #[derive(Default)]
@@ -38,7 +39,7 @@ pub(super) fn read_bridged<'a>(text: &'a str, body: Bridged<'a>) -> Result<Event
         ("aws.autoscaling", "EC2 Instance-launch Lifecycle Action") => {
             (Kind::AsgLaunch, of_group(&body)?)
         }
-        ("aws.arc-zonal-shift", _) => (Kind::ZonalShift, of_zonal_shift(&body)?),
+        (SOURCE, _) => (Kind::ZonalShift, of_zonal_shift(&body)?),
         _ => return Err(Drop::OtherKind.into()),
     };
     let region = match subject.region {

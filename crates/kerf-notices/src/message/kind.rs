@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::zonal_shift::SOURCE;
+
 /// What an event announces, among the kinds that a cluster may want.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
@@ -80,7 +82,7 @@ impl Kind {
         match self {
             Self::Health => "aws.health",
             Self::AsgTerminate | Self::AsgLaunch => "aws.autoscaling",
-            Self::ZonalShift => "aws.arc-zonal-shift",
+            Self::ZonalShift => SOURCE,
             Self::SpotInterruption
             | Self::Rebalance
             | Self::StateChange(_)

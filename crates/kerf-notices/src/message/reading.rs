@@ -7,13 +7,13 @@ use super::bridged::read_bridged;
 use super::direct::read_direct;
 use super::field::Field;
 use super::quick;
-use super::wire::Bridged;
+use super::wire::{Bridged, Direct};
 
 /// SQS allows no larger message (1 MiB, where a queue's limit was raised).
 pub const BODY_BYTES_MAX: usize = 1 << 20;
 
 /// An event in SNS is one wrapping; nothing real has more than two.
-const WRAPPINGS_MAX: usize = 3;
+pub(super) const WRAPPINGS_MAX: usize = 3;
 
 /// What a body turned out to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,14 +140,30 @@ pub fn read(body: &str) -> Reading<'_> {
 }
 
 pub(super) fn read_event(text: &str, wrappings_left: usize) -> Result<Event<'_>, Stop> {
+    match open(text)? {
+        Opened::Bridged(event) => read_bridged(text, event),
+        Opened::Direct(message) => read_direct(message, wrappings_left),
+    }
+}
+
+/// The outermost layer of a body.
+pub(super) enum Opened<'a> {
+    /// An event of EventBridge.
+    Bridged(Bridged<'a>),
+    /// A message without a source: a notification, or a wrapping around another body.
+    Direct(Direct<'a>),
+}
+
+/// Reads the outermost layer of a body; every reader of events starts here.
+pub(super) fn open(text: &str) -> Result<Opened<'_>, Unreadable> {
     if text.len() > BODY_BYTES_MAX {
-        return Err(Unreadable::TooLarge.into());
+        return Err(Unreadable::TooLarge);
     }
     let bridged: Bridged<'_> = quick::bridged(text).map_or_else(|| parse(text), Ok)?;
     match bridged.source {
-        Field::Is(_) => read_bridged(text, bridged),
-        Field::Other => Err(Unreadable::Wrong("source").into()),
-        Field::Absent => read_direct(parse(text)?, wrappings_left),
+        Field::Is(_) => Ok(Opened::Bridged(bridged)),
+        Field::Other => Err(Unreadable::Wrong("source")),
+        Field::Absent => parse(text).map(Opened::Direct),
     }
 }
 

@@ -69,6 +69,39 @@ pub(super) struct Entity<'a> {
     pub(super) value: TextField<'a>,
 }
 
+/// What else an announcement of a zonal shift says.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Shift<'a> {
+    #[serde(borrow, default)]
+    pub(super) time: TextField<'a>,
+    #[serde(borrow, default)]
+    pub(super) detail: Field<Object<ShiftDetail<'a>>>,
+}
+
+/// The `detail` of such an announcement: AWS documents the zone in `metadata`, and has put it
+/// elsewhere as well.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct ShiftDetail<'a> {
+    #[serde(borrow, default)]
+    pub(super) metadata: Field<Object<AwayFrom<'a>>>,
+    #[serde(borrow, default, rename = "awayFrom")]
+    pub(super) away_from: TextField<'a>,
+    #[serde(borrow, default, rename = "serviceEventDetails")]
+    pub(super) service: Field<Object<ServiceDetail<'a>>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct ServiceDetail<'a> {
+    #[serde(borrow, default)]
+    pub(super) autoshift: Field<Object<AwayFrom<'a>>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct AwayFrom<'a> {
+    #[serde(borrow, default, rename = "awayFrom")]
+    pub(super) zone: TextField<'a>,
+}
+
 /// A direct notification of Auto Scaling, or an SNS wrapping.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Direct<'a> {

@@ -1,31 +1,23 @@
-//! Reading a queue message as an announcement. Whatever arrives, the answer is an event or a
+//! An announcement of a zonal shift, read in full. Whatever arrives, the answer is an event or a
 //! reason why there is none; the queue never sticks on a message.
 
-use serde_json::{Map, Value};
 use thiserror::Error;
 
-use super::event::{EventKind, SOURCE, ShiftEvent};
-use super::instant::UnixSeconds;
-use super::zone::ZoneRef;
-
-/// SQS lets through no larger body.
-pub const BODY_BYTES_MAX: usize = 1024 * 1024;
+use super::Unreadable;
+use super::field::{Field, Text};
+use super::reading::{Opened, WRAPPINGS_MAX, open, parse};
+use super::wire::{Bridged, Shift, ShiftDetail};
+use crate::zonal_shift::{EventKind, SOURCE, ShiftEvent, UnixSeconds, ZoneRef};
 
 /// Why a message holds no announcement of a zonal shift. It can be deleted: reading it again
 /// would give the same answer.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Unusable {
-    /// Larger than any message the queue can carry.
-    #[error("the body has {bytes} bytes, more than the {BODY_BYTES_MAX} a queue message can have")]
-    TooLarge {
-        /// The body's size.
-        bytes: usize,
-    },
-    /// Not JSON, or nested beyond reading.
-    #[error("the body is not JSON: {0}")]
-    NotJson(String),
+    /// No event at all.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
     /// JSON, but not an event.
-    #[error("the body is JSON but not an event: {0}")]
+    #[error("the message is JSON but not an event: {0}")]
     NotAnEvent(&'static str),
     /// An event of another service.
     #[error("the event comes from {0:?}, not from {SOURCE}")]
@@ -42,12 +34,12 @@ pub enum Unusable {
 }
 
 impl Unusable {
-    /// The word for it in `kerf_zonal_shift_events_total{result}`.
+    /// Its label in `kerf_zonal_shift_events_total{result}`.
     pub fn label(&self) -> &'static str {
         match self {
-            Unusable::TooLarge { .. } => "too-large",
-            Unusable::NotJson(_) => "not-json",
-            Unusable::NotAnEvent(_) => "not-an-event",
+            Unusable::Unreadable(Unreadable::TooLarge) => "too-large",
+            Unusable::Unreadable(Unreadable::NotText | Unreadable::NotJson) => "not-json",
+            Unusable::Unreadable(_) | Unusable::NotAnEvent(_) => "not-an-event",
             Unusable::OtherSource(_) => "other-source",
             Unusable::OtherDetailType(_) => "other-detail-type",
             Unusable::BadTime(_) => "bad-time",
@@ -56,66 +48,55 @@ impl Unusable {
     }
 }
 
-impl ShiftEvent {
-    /// Reads the body of a message: an EventBridge event, bare or wrapped by SNS.
-    pub fn parse(body: &[u8]) -> Result<ShiftEvent, Unusable> {
-        if body.len() > BODY_BYTES_MAX {
-            return Err(Unusable::TooLarge { bytes: body.len() });
-        }
-        let outer = object(body)?;
-        match outer.get("Message") {
-            Some(Value::String(message)) if text(&outer, "Type") == Some("Notification") => {
-                read_event(&object(message.as_bytes())?)
-            }
-            _ => read_event(&outer),
-        }
+/// Reads the body of a message: an EventBridge event, bare or wrapped by SNS.
+pub fn read_zonal_shift(body: &[u8]) -> Result<ShiftEvent, Unusable> {
+    let text = std::str::from_utf8(body).map_err(|_| Unreadable::NotText)?;
+    unwrap(text, WRAPPINGS_MAX)
+}
+
+fn unwrap(text: &str, wrappings_left: usize) -> Result<ShiftEvent, Unusable> {
+    match open(text)? {
+        Opened::Bridged(event) => read_event(text, &event),
+        Opened::Direct(outer) => match outer.message.text() {
+            None => Err(Unusable::NotAnEvent("it has no source")),
+            Some(_) if wrappings_left == 0 => Err(Unreadable::TooManyWrappings.into()),
+            Some(message) => unwrap(message, wrappings_left - 1),
+        },
     }
 }
 
-fn object(json: &[u8]) -> Result<Map<String, Value>, Unusable> {
-    match serde_json::from_slice(json) {
-        Ok(Value::Object(fields)) => Ok(fields),
-        Ok(_) => Err(Unusable::NotAnEvent("it is not an object")),
-        Err(error) => Err(Unusable::NotJson(error.to_string())),
-    }
-}
-
-fn read_event(event: &Map<String, Value>) -> Result<ShiftEvent, Unusable> {
-    let source = text(event, "source").ok_or(Unusable::NotAnEvent("it has no source"))?;
+fn read_event(text: &str, event: &Bridged<'_>) -> Result<ShiftEvent, Unusable> {
+    let source = event.source.text().unwrap_or_default();
     if source != SOURCE {
         return Err(Unusable::OtherSource(excerpt(source)));
     }
-    let detail_type = text(event, "detail-type");
+    let detail_type = event.detail_type.text();
     let detail_type = detail_type.ok_or(Unusable::NotAnEvent("it has no detail-type"))?;
     let kind = EventKind::of_detail_type(detail_type);
     let kind = kind.ok_or_else(|| Unusable::OtherDetailType(excerpt(detail_type)))?;
-    let time = text(event, "time").unwrap_or_default();
+    let shift: Shift<'_> = parse(text)?;
+    let time = shift.time.text().unwrap_or_default();
     let time = UnixSeconds::parse(time).ok_or_else(|| Unusable::BadTime(excerpt(time)))?;
-    let zone = event.get("detail").and_then(away_from).unwrap_or_default();
+    let zone = shift.detail.value().and_then(|detail| away_from(&detail.0)).unwrap_or_default();
+    let resources: Vec<Text<'_>> = event.resources.elements()?;
     Ok(ShiftEvent {
-        id: text(event, "id").unwrap_or_default().to_owned(),
+        id: event.id.text().unwrap_or_default().to_owned(),
         kind,
         time,
-        region: text(event, "region").unwrap_or_default().to_owned(),
-        resources: resources(event),
+        region: event.region.text().unwrap_or_default().to_owned(),
+        resources: resources.into_iter().map(|resource| resource.0.into_owned()).collect(),
         away_from: ZoneRef::parse(zone).ok_or_else(|| Unusable::BadZone(excerpt(zone)))?,
     })
 }
 
 /// The zone, from the place AWS documents or from those it has used besides.
-fn away_from(detail: &Value) -> Option<&str> {
-    const PLACES: [&str; 3] =
-        ["/metadata/awayFrom", "/awayFrom", "/serviceEventDetails/autoshift/awayFrom"];
-    PLACES.iter().find_map(|place| detail.pointer(place)?.as_str())
-}
-
-fn resources(event: &Map<String, Value>) -> Vec<String> {
-    let listed = event.get("resources").and_then(Value::as_array).into_iter().flatten();
-    listed.filter_map(|resource| Some(resource.as_str()?.to_owned())).collect()
-}
-
-fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
-    fields.get(name)?.as_str()
+fn away_from<'b>(detail: &'b ShiftDetail<'_>) -> Option<&'b str> {
+    let documented = || detail.metadata.value()?.0.zone.text();
+    let of_service = || match &detail.service.value()?.0.autoshift {
+        Field::Is(autoshift) => autoshift.0.zone.text(),
+        Field::Absent | Field::Other => None,
+    };
+    documented().or_else(|| detail.away_from.text()).or_else(of_service)
 }
 
 /// The start of a foreign text: enough to recognise it, little enough for a log line.

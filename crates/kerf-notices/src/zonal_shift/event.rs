@@ -39,7 +39,7 @@ pub enum Origin {
     Fis,
     /// Somebody, through ARC.
     Manual,
-    /// AWS's weekly rehearsal.
+    /// AWS's weekly practice run.
     Practice,
 }
 
@@ -61,13 +61,13 @@ pub enum EventKind {
     AutoshiftInProgress,
     /// AWS lets traffic back.
     AutoshiftCompleted,
-    /// A rehearsal began.
+    /// A practice run began.
     PracticeRunStarted,
-    /// A rehearsal ended well.
+    /// A practice run ended well.
     PracticeRunSucceeded,
-    /// A rehearsal ended with an alarm.
+    /// A practice run ended with an alarm.
     PracticeRunFailed,
-    /// A rehearsal was cut short.
+    /// A practice run was cut short.
     PracticeRunInterrupted,
     /// An experiment moves traffic away.
     FisExperimentAutoshiftInProgress,

@@ -4,11 +4,11 @@
 //! of two at the same second the end; so every order of delivery leads to the same zones avoided.
 
 use super::event::{EventKind, ShiftEvent, Transition};
-use super::event_parse::Unusable;
 use super::instant::UnixSeconds;
 use super::scope::{Admission, Scope};
 use super::state::{EndedBy, Shift, ShiftState};
 use super::zone::{ZoneId, ZoneRef, ZoneTable};
+use crate::message::{Unusable, read_zonal_shift};
 
 /// How far AWS's clock may be ahead of ours. A time further ahead would shadow all later events.
 const CLOCK_SKEW_SECONDS_MAX: i64 = 15 * 60;
@@ -78,7 +78,7 @@ impl ShiftState {
             event,
             foreign_resources: Vec::new(),
         };
-        let event = match ShiftEvent::parse(body) {
+        let event = match read_zonal_shift(body) {
             Ok(event) => event,
             Err(why) => return unchanged(Verdict::Unusable(why), Disposal::Delete, None),
         };

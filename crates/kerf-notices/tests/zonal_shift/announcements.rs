@@ -1,5 +1,6 @@
 //! Messages as they come from the queue.
 
+use kerf_notices::message::{BODY_BYTES_MAX, Kind, Reading, Unusable, read, read_zonal_shift};
 use kerf_notices::zonal_shift::*;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 use crate::world::*;
 
 fn parse(body: &Value) -> Result<ShiftEvent, Unusable> {
-    ShiftEvent::parse(&serde_json::to_vec(body).unwrap())
+    read_zonal_shift(&serde_json::to_vec(body).unwrap())
 }
 
 /// AWS's own sample.
@@ -103,6 +104,10 @@ fn data_may_be_text_or_object_and_notes_may_be_missing() {
 fn an_envelope_by_sns_is_opened() {
     let wrapped = json!({"Type": "Notification", "Message": sample().to_string()});
     assert_eq!(parse(&wrapped), parse(&sample()));
+    // The router and the interruption queue see the same event in the same wrapping.
+    let wrapped = wrapped.to_string();
+    let Reading::Event(routed) = read(&wrapped) else { panic!("{wrapped} is not routed") };
+    assert_eq!((routed.kind, &routed.clusters[..]), (Kind::ZonalShift, &["prod".to_owned()][..]));
     let nonsense = json!({"Type": "Notification", "Message": "hello"});
     assert_eq!(parse(&nonsense).unwrap_err().label(), "not-json");
 }
@@ -120,13 +125,13 @@ fn what_is_no_announcement_says_why() {
     assert_eq!(with("detail-type", json!([])), "not-an-event");
     assert_eq!(with("time", json!("yesterday")), "bad-time");
     assert_eq!(with("time", json!(1_700_000_000)), "bad-time");
-    assert_eq!(ShiftEvent::parse(b"").unwrap_err().label(), "not-json");
-    assert_eq!(ShiftEvent::parse(b"[1]").unwrap_err().label(), "not-an-event");
-    assert_eq!(ShiftEvent::parse(b"\xff\xfe").unwrap_err().label(), "not-json");
+    assert_eq!(read_zonal_shift(b"").unwrap_err().label(), "not-json");
+    assert_eq!(read_zonal_shift(b"[1]").unwrap_err().label(), "not-an-event");
+    assert_eq!(read_zonal_shift(b"\xff\xfe").unwrap_err().label(), "not-json");
     let deep = "[".repeat(256 * 1024);
-    assert_eq!(ShiftEvent::parse(deep.as_bytes()).unwrap_err().label(), "not-json");
+    assert_eq!(read_zonal_shift(deep.as_bytes()).unwrap_err().label(), "not-json");
     let large = vec![b' '; BODY_BYTES_MAX + 1];
-    assert_eq!(ShiftEvent::parse(&large).unwrap_err().label(), "too-large");
+    assert_eq!(read_zonal_shift(&large).unwrap_err().label(), "too-large");
 }
 
 #[test]
@@ -266,7 +271,7 @@ proptest! {
     fn a_message_cut_off_anywhere_is_refused(end in 0usize..300) {
         let body = sample().to_string();
         let cut = &body.as_bytes()[..end.min(body.len() - 1)];
-        prop_assert!(ShiftEvent::parse(cut).is_err());
+        prop_assert!(read_zonal_shift(cut).is_err());
     }
 
     #[test]

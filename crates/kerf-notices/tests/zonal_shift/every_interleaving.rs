@@ -11,7 +11,7 @@ const EVENTS_MAX: usize = 6;
 
 fn event(kind: EventKind, letter: &str, seconds: i64) -> (ShiftEvent, ZoneId) {
     let body = message(kind.detail_type(), letter, seconds);
-    (ShiftEvent::parse(body.to_string().as_bytes()).unwrap(), zone_id(letter))
+    (kerf_notices::message::read_zonal_shift(body.to_string().as_bytes()).unwrap(), zone_id(letter))
 }
 
 /// What the state must say: of each zone and origin the newest event, of two at once the end.
