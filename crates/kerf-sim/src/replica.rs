@@ -5,6 +5,7 @@ use std::sync::Arc;
 use kerf_engine::event::{Event, Kind};
 use kerf_engine::time::Time;
 use kerf_engine::{Engine, Settings};
+use kerf_journal::{Header, JournaledEngine, MemoryJournal};
 
 use crate::store::{KINDS, Store, kind_index};
 
@@ -16,7 +17,7 @@ pub(crate) struct ReplicaId(pub(crate) u32);
 #[derive(Clone, Debug)]
 pub(crate) struct Replica {
     pub(crate) id: ReplicaId,
-    pub(crate) engine: Engine,
+    pub(crate) engine: JournaledEngine<MemoryJournal>,
     /// When it is woken next.
     pub(crate) wake_at: Option<Time>,
     /// Whether it has heard something it was not asked about yet.
@@ -34,10 +35,13 @@ struct Watch {
 }
 
 impl Replica {
-    pub(crate) fn new(id: ReplicaId, settings: Settings) -> Self {
+    pub(crate) fn new(id: ReplicaId, settings: Settings, is_journaled: bool) -> Self {
+        let version = env!("CARGO_PKG_VERSION");
+        let journal =
+            is_journaled.then(|| MemoryJournal::new(&Header::new(version, settings.clone())));
         Self {
             id,
-            engine: Engine::new(settings),
+            engine: JournaledEngine::new(Engine::new(settings), journal),
             wake_at: None,
             has_update: false,
             deaf_until: Time::default(),

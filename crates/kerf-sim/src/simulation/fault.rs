@@ -86,8 +86,10 @@ impl Simulation {
             // It is down already, and its next start is arranged.
             return;
         }
-        for replica in std::mem::take(&mut self.replicas) {
-            for action in self.queue.take_sent(replica.id) {
+        let ids: Vec<_> = self.replicas.iter().map(|replica| replica.id).collect();
+        for id in ids {
+            self.stop_replica(id);
+            for action in self.queue.take_sent(id) {
                 if self.dice.faults.chance(50) {
                     self.carry_out(action);
                 }

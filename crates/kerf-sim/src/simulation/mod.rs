@@ -53,6 +53,8 @@ pub struct Simulation {
     queue: Queue,
     replicas: Vec<Replica>,
     replicas_started: u32,
+    is_journaled: bool,
+    journals: Vec<String>,
     checker: Checker,
     notices: Notices,
     dice: SimulationDice,
@@ -103,6 +105,25 @@ impl Simulation {
         seed: u64,
         length: Span,
     ) -> Result<Self, ScenarioError> {
+        Self::start(scenario, seed, length, false)
+    }
+
+    /// The same as [`Simulation::new`], with a journal of each engine, see
+    /// [`Simulation::journals`]. It takes more memory the longer it runs.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    pub fn journaled(scenario: Arc<Scenario>, seed: u64) -> Result<Self, ScenarioError> {
+        let length = scenario.length;
+        Self::start(scenario, seed, length, true)
+    }
+
+    fn start(
+        scenario: Arc<Scenario>,
+        seed: u64,
+        length: Span,
+        is_journaled: bool,
+    ) -> Result<Self, ScenarioError> {
         let dice = |purpose| Dice::new(seed, purpose);
         let mut simulation = Self {
             store: Store::default(),
@@ -114,6 +135,8 @@ impl Simulation {
             queue: Queue::default(),
             replicas: Vec::new(),
             replicas_started: 0,
+            is_journaled,
+            journals: Vec::new(),
             checker: Checker::default(),
             notices: Notices::default(),
             dice: SimulationDice {
@@ -235,7 +258,7 @@ impl Simulation {
             Happening::Arrive(replica, action) => self.arrive(replica, *action),
             Happening::Answer(replica, action, outcome) => self.answer(replica, action, *outcome),
             Happening::Start => self.start_replica(),
-            Happening::Stop(id) => self.replicas.retain(|replica| replica.id != id),
+            Happening::Stop(id) => self.stop_replica(id),
             Happening::Fault(fault) => self.go_wrong(fault),
             Happening::Judge => {
                 self.judge_notices();

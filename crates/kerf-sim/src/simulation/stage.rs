@@ -6,6 +6,7 @@ use std::sync::Arc;
 use kerf_engine::Settings;
 use kerf_engine::event::Object;
 use kerf_engine::observed::{Namespace, NodeClass, Pool, PoolStatus, Readiness};
+use kerf_journal::MemoryJournal;
 use kerf_model::labels::{LabelRules, aws, kwok};
 
 use super::{JUDGE_EVERY, Simulation};
@@ -46,9 +47,24 @@ impl Simulation {
     pub(super) fn start_replica(&mut self) {
         self.replicas_started += 1;
         let id = ReplicaId(self.replicas_started);
-        let mut replica = Replica::new(id, self.settings());
+        let mut replica = Replica::new(id, self.settings(), self.is_journaled);
         replica.offer(&self.store, &self.cloud.instance_types, self.store.now);
         self.replicas.push(replica);
+    }
+
+    /// Ends an engine, if it still runs; its journal is kept.
+    pub(super) fn stop_replica(&mut self, id: ReplicaId) {
+        let Some(index) = self.replicas.iter().position(|replica| replica.id == id) else { return };
+        let replica = self.replicas.remove(index);
+        self.journals.extend(replica.engine.sink().map(|journal| journal.text().to_owned()));
+    }
+
+    /// The journals of all engines there were, if they were asked for.
+    #[must_use]
+    pub fn journals(&self) -> Vec<&str> {
+        let ended = self.journals.iter().map(String::as_str);
+        let running = self.replicas.iter().filter_map(|replica| replica.engine.sink());
+        ended.chain(running.map(MemoryJournal::text)).collect()
     }
 
     fn settings(&self) -> Settings {

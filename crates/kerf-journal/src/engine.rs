@@ -1,0 +1,57 @@
+//! An engine whose calls are recorded.
+
+use std::ops::Deref;
+
+use kerf_engine::event::Event;
+use kerf_engine::time::Time;
+use kerf_engine::{Engine, Orders};
+
+use crate::record::{Record, Sink};
+
+/// An engine with, perhaps, a journal. It takes and gives what [`Engine`] does.
+#[derive(Clone, Debug)]
+pub struct JournaledEngine<S> {
+    engine: Engine,
+    sink: Option<S>,
+}
+
+impl<S: Sink> JournaledEngine<S> {
+    /// An engine that has not been told anything yet; without a sink nothing is recorded, and
+    /// nothing copied.
+    #[must_use]
+    pub fn new(engine: Engine, sink: Option<S>) -> Self {
+        Self { engine, sink }
+    }
+
+    /// See [`Engine::handle`].
+    pub fn handle(&mut self, event: Event, now: Time) {
+        if let Some(sink) = &mut self.sink {
+            sink.take(Record::Event { at: now, event: event.clone() });
+        }
+        self.engine.handle(event, now);
+    }
+
+    /// See [`Engine::decide`].
+    pub fn decide(&mut self, now: Time) -> Orders {
+        let orders = self.engine.decide(now);
+        if let Some(sink) = &mut self.sink {
+            let (actions, settled) = (orders.actions.clone(), orders.settled.clone());
+            sink.take(Record::Decision { at: now, actions, settled });
+        }
+        orders
+    }
+
+    /// What was recorded.
+    #[must_use]
+    pub fn sink(&self) -> Option<&S> {
+        self.sink.as_ref()
+    }
+}
+
+impl<S> Deref for JournaledEngine<S> {
+    type Target = Engine;
+
+    fn deref(&self) -> &Engine {
+        &self.engine
+    }
+}
