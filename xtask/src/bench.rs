@@ -1,4 +1,4 @@
-//! Benchmarks: instructions against those on record, figures at scale, and the peer beside Kerf.
+//! Benchmarks: instructions against those on record, figures at scale, and Karpenter beside Kerf.
 
 mod callgrind;
 mod e2e;
@@ -13,7 +13,7 @@ mod watch;
 
 use anyhow::Result;
 
-/// `peer [ARGS]` compares with the peer, `scale` measures large problems, `e2e [WORKLOAD]` pods on a
+/// `peer [ARGS]` compares with Karpenter, `scale` measures large problems, `e2e [WORKLOAD]` pods on a
 /// real control plane, `router` the event router; anything else is for the instruction counts.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     match args.split_first() {

@@ -8,7 +8,7 @@ use crate::bench::executable;
 use crate::command::{require, root, run as run_command};
 use crate::test::GO_ADVICE;
 
-/// The suite, in the module of the peer.
+/// The suite, in Karpenter's module.
 const SUITE: &str = "sigs.k8s.io/karpenter/test/suites/regression";
 
 /// What exists so far: the rest is about drift, repair, static capacity and capacity buffers.

@@ -15,15 +15,15 @@ const LIST: &str = "deny.toml";
 pub(crate) fn check(metadata: &Metadata) -> Result<()> {
     let text = fs::read_to_string(root()?.join(LIST)).with_context(|| format!("no {LIST}"))?;
     let allowed = allowed_licences(&text);
-    let mut complaints = Vec::new();
+    let mut errors = Vec::new();
     for package in &metadata.packages {
         let licence = package.licence.as_deref().unwrap_or("none stated");
         if !permits(licence, &allowed) {
-            complaints.push(format!("{} {}: {licence}", package.name, package.version));
+            errors.push(format!("{} {}: {licence}", package.name, package.version));
         }
     }
-    if !complaints.is_empty() {
-        bail!("licences that {LIST} does not allow:\n{}", complaints.join("\n"));
+    if !errors.is_empty() {
+        bail!("licences that {LIST} does not allow:\n{}", errors.join("\n"));
     }
     Ok(())
 }

@@ -35,24 +35,24 @@ struct Row {
 /// Checks every crate of the workspace against its row.
 pub(crate) fn check(metadata: &Metadata) -> Result<()> {
     let rows = read_table()?;
-    let mut complaints = Vec::new();
+    let mut errors = Vec::new();
     for package in metadata.ours() {
         match rows.get(&package.name) {
-            None => complaints.push(format!("{} has no row in {TABLE}", package.name)),
+            None => errors.push(format!("{} has no row in {TABLE}", package.name)),
             Some(row) => {
-                complaints.extend(dependency_complaints(package, row));
-                complaints.extend(ring_complaints(package, row, &rows));
+                errors.extend(dependency_errors(package, row));
+                errors.extend(ring_errors(package, row, &rows));
                 if row.ring == "core" {
-                    complaints.extend(source_complaints(package)?);
+                    errors.extend(source_errors(package)?);
                 }
             }
         }
     }
     for name in rows.keys().filter(|name| !metadata.ours().any(|package| package.name == **name)) {
-        complaints.push(format!("{TABLE} has a row for {name}, which is not in the workspace"));
+        errors.push(format!("{TABLE} has a row for {name}, which is not in the workspace"));
     }
-    if !complaints.is_empty() {
-        bail!("{}\nA new edge is a decision: change {TABLE} on purpose.", complaints.join("\n"));
+    if !errors.is_empty() {
+        bail!("{}\nA new edge is a decision: change {TABLE} on purpose.", errors.join("\n"));
     }
     Ok(())
 }
@@ -71,21 +71,21 @@ fn read_table() -> Result<BTreeMap<String, Row>> {
     Ok(rows)
 }
 
-fn dependency_complaints(package: &Package, row: &Row) -> Vec<String> {
-    let mut complaints = Vec::new();
+fn dependency_errors(package: &Package, row: &Row) -> Vec<String> {
+    let mut errors = Vec::new();
     for dependency in &package.dependencies {
         if !row.allowed.contains(dependency) {
-            complaints.push(format!("{} may not depend on {dependency}", package.name));
+            errors.push(format!("{} may not depend on {dependency}", package.name));
         }
     }
     for allowed in row.allowed.iter().filter(|allowed| !package.dependencies.contains(allowed)) {
-        complaints.push(format!("{} no longer depends on {allowed}: drop it", package.name));
+        errors.push(format!("{} no longer depends on {allowed}: drop it", package.name));
     }
-    complaints
+    errors
 }
 
 /// The arrow points inwards: core knows core, edges know core and edges, outer knows all.
-fn ring_complaints(package: &Package, row: &Row, rows: &BTreeMap<String, Row>) -> Vec<String> {
+fn ring_errors(package: &Package, row: &Row, rows: &BTreeMap<String, Row>) -> Vec<String> {
     let depth = |ring: &str| ["core", "edge", "outer"].iter().position(|name| *name == ring);
     let Some(own) = depth(&row.ring) else {
         return vec![format!("{TABLE}: {} has the unknown ring {}", package.name, row.ring)];
@@ -97,20 +97,20 @@ fn ring_complaints(package: &Package, row: &Row, rows: &BTreeMap<String, Row>) -
     wrong.map(|name| format!("{} points outwards, to {name}", package.name)).collect()
 }
 
-fn source_complaints(package: &Package) -> Result<Vec<String>> {
+fn source_errors(package: &Package) -> Result<Vec<String>> {
     let manifest = Path::new(&package.manifest_path);
     let folder = manifest.parent().context("a manifest lies in a folder")?.join("src");
-    let mut complaints = Vec::new();
+    let mut errors = Vec::new();
     visit(&folder, &mut |path, text| {
         for (number, line) in text.lines().enumerate() {
             let code = line.split("//").next().unwrap_or_default();
             for (ban, why) in CORE_BANS.iter().filter(|(ban, _)| code.contains(ban)) {
                 let place = format!("{}:{}", path.display(), number + 1);
-                complaints.push(format!("{place}: {ban} in a core crate: {why}"));
+                errors.push(format!("{place}: {ban} in a core crate: {why}"));
             }
         }
     })?;
-    Ok(complaints)
+    Ok(errors)
 }
 
 fn visit(folder: &Path, found: &mut impl FnMut(&Path, &str)) -> Result<()> {

@@ -134,7 +134,7 @@ pub struct NodeClaimStatus {
     /// The Node object of this claim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_name: Option<String>,
-    /// The provider's name for the machine.
+    /// The provider's name for the instance.
     #[serde(default, rename = "providerID", skip_serializing_if = "Option::is_none")]
     pub provider_id: Option<String>,
 }

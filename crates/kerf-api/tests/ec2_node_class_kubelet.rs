@@ -1,10 +1,10 @@
 //! The kubelet settings the controller refuses, and why.
 
-use kerf_api::ec2_node_class::{EC2NodeClassSpec, ProblemReason, validate_kubelet};
+use kerf_api::ec2_node_class::{EC2NodeClassSpec, KubeletErrorReason, validate_kubelet};
 use serde_json::{Value, json};
 
 /// The fields found wrong in a class of the family, with their reasons, in the order reported.
-fn problems(family: &str, kubelet: Value) -> Vec<(String, ProblemReason)> {
+fn problems(family: &str, kubelet: Value) -> Vec<(String, KubeletErrorReason)> {
     let spec: EC2NodeClassSpec = serde_json::from_value(json!({
         "amiFamily": family,
         "amiSelectorTerms": [{ "id": "ami-1" }],
@@ -22,7 +22,9 @@ fn problems(family: &str, kubelet: Value) -> Vec<(String, ProblemReason)> {
 fn assert_invalid(kubelet: Value, fields: &[&str]) {
     let expected: Vec<_> = fields
         .iter()
-        .map(|field| (format!("spec.kubelet.{field}"), ProblemReason::InvalidKubeletConfiguration))
+        .map(|field| {
+            (format!("spec.kubelet.{field}"), KubeletErrorReason::InvalidKubeletConfiguration)
+        })
         .collect();
     assert_eq!(problems("AL2023", kubelet.clone()), expected, "{kubelet}");
 }
@@ -31,7 +33,7 @@ fn assert_unsupported(family: &str, kubelet: Value, fields: &[&str]) {
     let expected: Vec<_> = fields
         .iter()
         .map(|field| {
-            (format!("spec.kubelet.{field}"), ProblemReason::UnsupportedKubeletConfiguration)
+            (format!("spec.kubelet.{field}"), KubeletErrorReason::UnsupportedKubeletConfiguration)
         })
         .collect();
     assert_eq!(problems(family, kubelet.clone()), expected, "{family} {kubelet}");
@@ -45,8 +47,8 @@ fn a_class_without_kubelet_settings_has_no_problem() {
 
 #[test]
 fn reasons_are_spelled_as_conditions_carry_them() {
-    let invalid = ProblemReason::InvalidKubeletConfiguration;
-    let unsupported = ProblemReason::UnsupportedKubeletConfiguration;
+    let invalid = KubeletErrorReason::InvalidKubeletConfiguration;
+    let unsupported = KubeletErrorReason::UnsupportedKubeletConfiguration;
     assert_eq!(invalid.as_str(), "InvalidKubeletConfiguration");
     assert_eq!(unsupported.as_str(), "UnsupportedKubeletConfiguration");
 }
@@ -248,7 +250,7 @@ fn what_is_invalid_is_reported_before_what_is_unsupported() {
         "evictionHard": { "memory.available": "x" },
     });
     let found = problems("Bottlerocket", kubelet);
-    let reasons: Vec<ProblemReason> = found.iter().map(|(_, reason)| *reason).collect();
+    let reasons: Vec<KubeletErrorReason> = found.iter().map(|(_, reason)| *reason).collect();
     let mut sorted = reasons.clone();
     sorted.sort();
     assert_eq!(reasons, sorted);

@@ -50,7 +50,7 @@ pub enum OwnLabels<'a> {
 const OWN_PREFIX: &str = "karpenter.k8s.aws/";
 
 impl OwnLabels<'_> {
-    /// Whether a label is told.
+    /// Whether a label is wanted.
     #[must_use]
     pub fn include(self, key: &str) -> bool {
         match self {
@@ -76,7 +76,7 @@ impl Wanted<'_> {
 
     fn is_for(self, type_labels: &[RequirementEntry]) -> bool {
         let suits = |pool: &Vec<RequirementEntry>| {
-            !pool.iter().any(|asked| type_labels.iter().any(|told| asked.rules_out(told)))
+            !pool.iter().any(|asked| type_labels.iter().any(|label| asked.rules_out(label)))
         };
         self.pools.is_none_or(|pools| pools.iter().any(suits))
     }

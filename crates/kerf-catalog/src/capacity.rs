@@ -1,4 +1,4 @@
-//! What a machine has once it is a node.
+//! What an instance has once it is a node.
 
 use kerf_model::quantity::{Format, Quantity};
 use kerf_model::resources::{CPU, EPHEMERAL_STORAGE, MEMORY, PODS, ResourceList};
@@ -11,7 +11,7 @@ use crate::share::Share;
 
 const MIB: u64 = 1 << 20;
 const GIB: i64 = 1 << 30;
-/// Memory that Arm machines keep for contiguous allocations, out of everyone's reach.
+/// Memory that Arm instances keep for contiguous allocations, out of everyone's reach.
 const ARM_CONTIGUOUS_MIB: u64 = 64;
 /// The kubelet's own default for the pods of a node.
 const PODS_DEFAULT: u32 = 110;
@@ -21,7 +21,7 @@ const HOST_NETWORK_PODS: u32 = 2;
 const VOLUME_DEFAULT: Quantity = Quantity::from_bytes(20 * GIB);
 
 /// Everything a node of this shape has. Resources beyond the four of every node are there only
-/// where there is some of them; huge pages never are, because a machine has none until its user
+/// where there is some of them; huge pages never are, because an instance has none until its user
 /// data sets them aside.
 #[must_use]
 pub fn capacity(shape: &Shape, settings: &NodeClassSettings) -> ResourceList {
@@ -38,7 +38,7 @@ pub fn capacity(shape: &Shape, settings: &NodeClassSettings) -> ResourceList {
     capacity
 }
 
-/// Memory as the operating system sees it: what the shape says, less what Arm machines keep, less
+/// Memory as the operating system sees it: what the shape says, less what Arm instances keep, less
 /// the hypervisor's share, rounded up to a mebibyte.
 #[must_use]
 pub fn memory(shape: &Shape, vm_overhead: Share) -> Quantity {
@@ -51,7 +51,7 @@ pub fn memory(shape: &Shape, vm_overhead: Share) -> Quantity {
     Quantity::from_bytes(i64::try_from(bytes).unwrap_or(i64::MAX))
 }
 
-/// Scratch storage for pods: the disks inside the machine if they are striped together, else the
+/// Scratch storage for pods: the disks inside the instance if they are striped together, else the
 /// volume it lives on.
 #[must_use]
 pub fn ephemeral_storage(shape: &Shape, settings: &NodeClassSettings) -> Quantity {
@@ -131,7 +131,7 @@ fn gpus_of(shape: &Shape, maker: &str) -> u32 {
     sum(shape.gpus.iter().filter(|gpu| gpu.maker == maker).map(|gpu| gpu.count))
 }
 
-/// What the node class asks for, else all the machine can have.
+/// What the node class asks for, else all the instance can have.
 fn efa_interfaces(shape: &Shape, settings: &NodeClassSettings) -> u32 {
     if settings.network_interfaces.is_empty() {
         shape.network.efa_interfaces.unwrap_or(0)

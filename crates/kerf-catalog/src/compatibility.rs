@@ -1,4 +1,4 @@
-//! Whether machines of a type can be what a node class asks for.
+//! Whether instances of a type can be what a node class asks for.
 
 use thiserror::Error;
 
@@ -7,7 +7,7 @@ use crate::name::name_parts;
 use crate::settings::NodeClassSettings;
 use crate::shape::{Hypervisor, Shape};
 
-/// Why no machine of a type can serve a node class. Its offerings are then unavailable.
+/// Why no instance of a type can serve a node class. Its offerings are then unavailable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
 pub enum Incompatibility {
     /// Configured network interfaces need enhanced networking.
@@ -42,14 +42,14 @@ pub enum Incompatibility {
     /// The image does not run on the processor.
     #[error("AL2023 does not run on the a1 family")]
     A1OnAl2023,
-    /// Virtual machines inside the machine are asked for.
+    /// Virtual machines inside the instance are asked for.
     #[error("the type has no nested virtualization")]
     NoNestedVirtualization,
     /// The kind of placement group does not take the type.
     #[error("the type cannot be in a placement group of that strategy")]
     PlacementStrategy,
     /// Connection tracking can be set on Nitro alone.
-    #[error("connection tracking can be set on Nitro machines only")]
+    #[error("connection tracking can be set on Nitro instances only")]
     ConnectionTrackingNeedsNitro,
 }
 

@@ -7,7 +7,7 @@ use kerf_model::quantity::Quantity;
 use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_model::resources::{CPU, EPHEMERAL_STORAGE, MEMORY, PODS, ResourceList};
 
-use crate::kwok_file::{MachineFacts, kwok_instance_type};
+use crate::kwok_file::{InstanceTypeFacts, kwok_instance_type};
 
 const GIB: i64 = 1 << 30;
 /// The sizes, in processors.
@@ -58,7 +58,7 @@ fn generic(
     resources.insert(PODS, Quantity::from_int((cpu * PODS_PER_CPU).min(PODS_MAX)));
     resources.insert(EPHEMERAL_STORAGE, Quantity::from_bytes(20 * GIB));
     let price_pico_dollars = PICO_DOLLARS_PER_CPU * cpu + memory_bytes;
-    kwok_instance_type(MachineFacts {
+    kwok_instance_type(InstanceTypeFacts {
         name: format!("{family}-{cpu}x-{architecture}-{os}"),
         architecture: architecture.to_owned(),
         operating_systems: vec![os.to_owned()],

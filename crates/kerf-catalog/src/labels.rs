@@ -1,4 +1,4 @@
-//! The labels an AWS machine of a type may carry, one entry for each.
+//! The labels an AWS instance of a type may carry, one entry for each.
 
 use kerf_model::labels::{aws, well_known};
 use kerf_model::requirement::{Operator, RequirementEntry};
@@ -10,14 +10,14 @@ use crate::offerings::ZoneWays;
 use crate::settings::{NodeClassSettings, PlacementGroup};
 use crate::shape::{Architecture, Hypervisor, Shape};
 
-/// Labels that are told whatever the cloud: type, architecture, system, zone, capacity type.
+/// Labels that every cloud has: type, architecture, system, zone, capacity type.
 const COMMON_LABELS: usize = 5;
 /// How many labels a type has at most. AWS lists the region and the build of Windows as its own.
 const LABELS_MAX: usize = aws::WELL_KNOWN.len() + COMMON_LABELS;
 
 /// Entries in the making.
 struct Labels<'a> {
-    told: OwnLabels<'a>,
+    wanted: OwnLabels<'a>,
     entries: Vec<RequirementEntry>,
 }
 
@@ -27,10 +27,10 @@ pub(crate) fn requirements(
     settings: &NodeClassSettings,
     region: &str,
     ways: &[&ZoneWays],
-    told: OwnLabels<'_>,
+    wanted: OwnLabels<'_>,
 ) -> Vec<RequirementEntry> {
     let zones = ways.iter().map(|ways| &ways.zone);
-    let mut labels = Labels { told, entries: Vec::with_capacity(LABELS_MAX) };
+    let mut labels = Labels { wanted, entries: Vec::with_capacity(LABELS_MAX) };
     labels.one(well_known::INSTANCE_TYPE, &shape.name);
     labels.one(well_known::ARCH, shape.architecture.label());
     labels.maybe(well_known::OS, operating_system(shape, settings.ami_family));
@@ -54,7 +54,7 @@ pub(crate) fn requirements(
     labels.entries
 }
 
-/// Labels that only reserved machines carry.
+/// Labels that only reserved instances carry.
 const RESERVATION_LABELS: [&str; 3] = [
     aws::CAPACITY_RESERVATION_ID,
     aws::CAPACITY_RESERVATION_TYPE,
@@ -163,9 +163,9 @@ impl Labels<'_> {
         self.any_of(key, [""; 0]);
     }
 
-    /// Takes no value and makes no text where the label is not told.
+    /// Takes no value and makes no text where the label is not wanted.
     fn any_of(&mut self, key: &str, values: impl IntoIterator<Item = impl Into<String>>) {
-        if !self.told.include(key) {
+        if !self.wanted.include(key) {
             return;
         }
         let values: Vec<String> = values.into_iter().map(Into::into).collect();

@@ -1,7 +1,7 @@
-//! The machines a cloud sells.
+//! The instances a cloud sells.
 //!
 //! **Knows**: what AWS's instance types have, where they are sold and for how much; how much of a
-//! machine pods can use once kubelet, operating system and eviction thresholds have had their
+//! instance pods can use once kubelet, operating system and eviction thresholds have had their
 //! share; the types of the kwok provider and its file format.
 //!
 //! **Must never know**: Kubernetes or AWS client types, async, the time of day, files, the

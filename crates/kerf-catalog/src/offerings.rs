@@ -1,4 +1,4 @@
-//! The ways to buy a machine of a type: zone by zone, on demand and as spot.
+//! The ways to buy an instance of a type: zone by zone, on demand and as spot.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::shape::Shape;
 /// it has any. Without a known price an offering cannot be compared and so is not available.
 ///
 /// That none of these is a reservation is said once, by the labels of the type: there are no
-/// reserved offerings beside these that they would have to be told from.
+/// reserved offerings beside these to tell these from.
 pub(crate) fn offerings(
     shape: &Shape,
     zones: &[&ZoneWays],
@@ -40,7 +40,7 @@ pub(crate) fn offerings(
     offerings
 }
 
-/// The ways to buy a machine of any type in a zone: several where there are partitions.
+/// The ways to buy an instance of any type in a zone: several where there are partitions.
 pub(crate) struct ZoneWays {
     pub(crate) zone: Zone,
     on_demand: Vec<Way>,

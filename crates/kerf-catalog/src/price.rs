@@ -1,8 +1,8 @@
-//! What machines cost.
+//! What instances cost.
 //!
 //! On-demand prices are those of us-east-1, compiled in; every other region starts from them and
 //! says so ([`price_source`]). Spot prices are an estimate until a live price is known: 50 % of
-//! the on-demand price for machines with accelerators, whose spare capacity is scarce, and 40 %
+//! the on-demand price for instances with accelerators, whose spare capacity is scarce, and 40 %
 //! for all others, the same in every zone, rounded to the nearest micro-dollar. The estimate
 //! orders spot below on-demand and keeps the order of types; it is no forecast.
 
@@ -14,17 +14,17 @@ use crate::table::built_in;
 
 /// The region whose on-demand prices are compiled in.
 pub const PRICED_REGION: &str = "us-east-1";
-/// What a spot machine costs by estimate, in hundredths of its on-demand price.
+/// What a spot instance costs by estimate, in hundredths of its on-demand price.
 const SPOT_PERCENT: u64 = 40;
-/// The same for machines with accelerators.
+/// The same for instances with accelerators.
 const SPOT_PERCENT_ACCELERATED: u64 = 50;
 
 /// Prices by type, and by zone for spot.
 pub trait PriceBook {
-    /// What a machine costs by the second, where that is known.
+    /// What an instance costs by the second, where that is known.
     fn on_demand(&self, shape: &Shape) -> Option<Price>;
 
-    /// What an interruptible machine costs in a zone, where that is known.
+    /// What an interruptible instance costs in a zone, where that is known.
     fn spot(&self, shape: &Shape, zone: &str) -> Option<Price>;
 }
 
@@ -81,7 +81,7 @@ pub fn price_source(region: &str) -> Option<PriceSource> {
     }
 }
 
-/// What a spot machine costs while no live price is known.
+/// What a spot instance costs while no live price is known.
 #[must_use]
 pub fn spot_estimate(shape: &Shape, on_demand: Price) -> Price {
     let percent = if shape.is_accelerated() { SPOT_PERCENT_ACCELERATED } else { SPOT_PERCENT };

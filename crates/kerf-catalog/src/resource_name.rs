@@ -1,4 +1,4 @@
-//! Names of the resources AWS machines have beyond those of every node.
+//! Names of the resources AWS instances have beyond those of every node.
 
 /// NVIDIA's GPUs.
 pub const NVIDIA_GPU: &str = "nvidia.com/gpu";

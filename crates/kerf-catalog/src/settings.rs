@@ -1,4 +1,4 @@
-//! What a node class says that changes what its machines can hold.
+//! What a node class says that changes what its instances can hold.
 
 use kerf_model::quantity::Quantity;
 use kerf_model::resources::ResourceList;
@@ -8,7 +8,7 @@ use crate::shape::PlacementStrategy;
 use crate::share::Share;
 use crate::threshold::Threshold;
 
-/// The share of a machine's memory that never reaches the operating system unless measured
+/// The share of an instance's memory that never reaches the operating system unless measured
 /// otherwise: the reference's default of `--vm-memory-overhead-percent`, 0.075.
 pub const VM_MEMORY_OVERHEAD_DEFAULT: Share = Share::from_ppm(75_000);
 
@@ -21,13 +21,13 @@ pub struct NodeClassSettings {
     pub kubelet: KubeletSettings,
     /// The volumes, in the order of the node class.
     pub block_devices: Vec<BlockDevice>,
-    /// What becomes of the disks inside the machine.
+    /// What becomes of the disks inside the instance.
     pub instance_store: InstanceStore,
     /// The network interfaces; none means the usual one.
     pub network_interfaces: Vec<NetworkInterface>,
-    /// The group the machines are placed in.
+    /// The group the instances are placed in.
     pub placement_group: Option<PlacementGroup>,
-    /// Whether machines must be able to run virtual machines themselves.
+    /// Whether instances must be able to run virtual machines themselves.
     pub nested_virtualization: bool,
     /// Whether timeouts of connection tracking are set.
     pub connection_tracking: bool,
@@ -66,7 +66,7 @@ pub struct BlockDevice {
     pub size: Option<Quantity>,
 }
 
-/// What becomes of the disks inside a machine.
+/// What becomes of the disks inside an instance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InstanceStore {
     /// Nothing: whoever wants them mounts them.
@@ -87,12 +87,12 @@ pub struct NetworkInterface {
     pub is_efa_only: bool,
 }
 
-/// The group machines are placed in.
+/// The group instances are placed in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlacementGroup {
     /// EC2's name for it.
     pub id: String,
-    /// How it places machines.
+    /// How it places instances.
     pub strategy: PlacementStrategy,
     /// How many partitions it has; zero unless the strategy is partition.
     pub partitions: u32,

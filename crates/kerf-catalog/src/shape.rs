@@ -1,4 +1,4 @@
-//! What a machine has, whatever it is used for.
+//! What an instance has, whatever it is used for.
 
 use kerf_model::labels::well_known;
 
@@ -17,19 +17,19 @@ pub struct Shape {
     pub cpu_maker: String,
     /// The clock speed it sustains; zero where EC2 does not say.
     pub clock_mhz: u32,
-    /// What runs the machine; `None` on bare metal.
+    /// What runs the instance; `None` on bare metal.
     pub hypervisor: Option<Hypervisor>,
     /// How it can be bought.
     pub usage: Usage,
-    /// Whether machines can seal off a part of themselves.
+    /// Whether instances can seal off a part of themselves.
     pub has_enclaves: bool,
-    /// Whether machines can run virtual machines themselves.
+    /// Whether instances can run virtual machines themselves.
     pub has_nested_virtualization: bool,
     /// The kinds of placement groups it can be in.
     pub placement: Vec<PlacementStrategy>,
     /// Bandwidth to volumes, where it is there without being asked for.
     pub ebs_mbps: Option<u32>,
-    /// The disks inside the machine.
+    /// The disks inside the instance.
     pub instance_storage: Option<InstanceStorage>,
     /// The network side.
     pub network: Network,
@@ -70,7 +70,7 @@ pub struct Usage {
     pub capacity_block: bool,
 }
 
-/// How a placement group places machines.
+/// How a placement group places instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PlacementStrategy {
     /// Close together.
@@ -81,7 +81,7 @@ pub enum PlacementStrategy {
     Spread,
 }
 
-/// The disks inside a machine.
+/// The disks inside an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InstanceStorage {
     /// All of them together, in decimal gigabytes.
@@ -90,7 +90,7 @@ pub struct InstanceStorage {
     pub is_nvme: bool,
 }
 
-/// The network side of a machine.
+/// The network side of an instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Network {
     /// Addresses an interface can carry, its own included.
@@ -103,7 +103,7 @@ pub struct Network {
     pub efa_interfaces: Option<u32>,
     /// Whether enhanced networking is there.
     pub has_ena: bool,
-    /// Whether traffic between machines is encrypted.
+    /// Whether traffic between instances is encrypted.
     pub encrypts_in_transit: bool,
     /// What EC2 does not say and the built-in tables do.
     pub facts: NetworkFacts,

@@ -23,9 +23,9 @@ fn list_of(value: &Value) -> ResourceList {
     list
 }
 
-fn labels_of(machine: &InstanceType) -> BTreeMap<&str, Vec<&str>> {
+fn labels_of(instance_type: &InstanceType) -> BTreeMap<&str, Vec<&str>> {
     let mut labels = BTreeMap::new();
-    for entry in &machine.requirements {
+    for entry in &instance_type.requirements {
         let mut values: Vec<&str> = entry.values.iter().map(String::as_str).collect();
         values.sort_unstable();
         labels.insert(entry.key.as_str(), values);
@@ -54,17 +54,27 @@ fn the_144_types_are_those_of_the_reference_in_every_field() {
     let rows = recording::rows("kwok_instance_types", "rows");
     let types = kwok();
     assert_eq!((types.len(), rows.len()), (144, 144));
-    for (machine, row) in types.iter().zip(&rows) {
-        assert_eq!(machine.name, row["name"]);
-        assert_eq!(labels_of(machine), recorded_labels(row), "{}", machine.name);
-        assert_eq!(machine.capacity, list_of(&row["capacity"]), "{}", machine.name);
-        assert_eq!(machine.overhead.total(), list_of(&row["overhead"]), "{}", machine.name);
-        assert_eq!(machine.allocatable(), list_of(&row["allocatable"]), "{}", machine.name);
+    for (instance_type, row) in types.iter().zip(&rows) {
+        assert_eq!(instance_type.name, row["name"]);
+        assert_eq!(labels_of(instance_type), recorded_labels(row), "{}", instance_type.name);
+        assert_eq!(instance_type.capacity, list_of(&row["capacity"]), "{}", instance_type.name);
+        assert_eq!(
+            instance_type.overhead.total(),
+            list_of(&row["overhead"]),
+            "{}",
+            instance_type.name
+        );
+        assert_eq!(
+            instance_type.allocatable(),
+            list_of(&row["allocatable"]),
+            "{}",
+            instance_type.name
+        );
         let recorded: Vec<&str> =
             row["offerings"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
-        assert_eq!(machine.offerings.len(), recorded.len(), "{}", machine.name);
-        for (offering, recorded) in machine.offerings.iter().zip(recorded) {
-            check_offering(&machine.name, offering, recorded);
+        assert_eq!(instance_type.offerings.len(), recorded.len(), "{}", instance_type.name);
+        for (offering, recorded) in instance_type.offerings.iter().zip(recorded) {
+            check_offering(&instance_type.name, offering, recorded);
         }
     }
 }
@@ -92,8 +102,9 @@ fn prices_are_rounded_to_the_nearest_micro_dollar() {
         ("m-256x-amd64-linux", 8_599_023, 6_019_316),
     ] {
         let types = kwok();
-        let machine = types.iter().find(|machine| machine.name == name).expect(name);
-        for offering in &machine.offerings {
+        let instance_type =
+            types.iter().find(|instance_type| instance_type.name == name).expect(name);
+        for offering in &instance_type.offerings {
             let is_spot = value(offering, well_known::CAPACITY_TYPE) == well_known::SPOT;
             let expected = if is_spot { spot } else { on_demand };
             assert_eq!(offering.price.micros_per_hour(), expected, "{name}");
@@ -113,17 +124,22 @@ fn the_types_of_the_reference_s_benchmark_can_be_read_as_a_file() {
     let rows = recording::rows("fake_instance_types", "types");
     let types = from_json(&Value::Array(rows.clone()).to_string()).expect("the file format");
     assert_eq!(types.len(), 400);
-    for (machine, row) in types.iter().zip(&rows) {
-        assert_eq!(machine.name, row["name"]);
-        assert_eq!(machine.allocatable(), list_of(&row["allocatable"]), "{}", machine.name);
-        let labels = labels_of(machine);
+    for (instance_type, row) in types.iter().zip(&rows) {
+        assert_eq!(instance_type.name, row["name"]);
+        assert_eq!(
+            instance_type.allocatable(),
+            list_of(&row["allocatable"]),
+            "{}",
+            instance_type.name
+        );
+        let labels = labels_of(instance_type);
         for (key, values) in recorded_labels(row) {
             // Three labels of these types have no place in the format.
             if !["integer", "size", "special"].contains(&key) {
-                assert_eq!(labels[key], values, "{} {key}", machine.name);
+                assert_eq!(labels[key], values, "{} {key}", instance_type.name);
             }
         }
-        assert_eq!(machine.offerings.len(), 5, "{}", machine.name);
+        assert_eq!(instance_type.offerings.len(), 5, "{}", instance_type.name);
     }
     let keys: Vec<&str> = offering_keys(&types).into_iter().collect();
     assert_eq!(keys, [well_known::CAPACITY_TYPE, well_known::ZONE]);
@@ -144,13 +160,13 @@ fn changed(from: &str, to: &str) -> Result<Vec<InstanceType>, FileError> {
 #[test]
 fn a_file_gives_defaults_labels_and_overhead() {
     let types = from_json(FILE).expect("a good file");
-    let [machine] = &types[..] else { panic!("{types:?}") };
-    assert_eq!(machine.capacity.quantity("pods"), Quantity::from_int(110));
-    assert_eq!(machine.capacity.quantity("nvidia.com/gpu"), Quantity::from_int(1));
-    assert_eq!(machine.allocatable().quantity("cpu"), Quantity::from_milli(15_900));
-    assert_eq!(machine.offerings[0].price.micros_per_hour(), 1_624_000);
-    assert!(machine.offerings[0].available);
-    let labels = labels_of(machine);
+    let [instance_type] = &types[..] else { panic!("{types:?}") };
+    assert_eq!(instance_type.capacity.quantity("pods"), Quantity::from_int(110));
+    assert_eq!(instance_type.capacity.quantity("nvidia.com/gpu"), Quantity::from_int(1));
+    assert_eq!(instance_type.allocatable().quantity("cpu"), Quantity::from_milli(15_900));
+    assert_eq!(instance_type.offerings[0].price.micros_per_hour(), 1_624_000);
+    assert!(instance_type.offerings[0].available);
+    let labels = labels_of(instance_type);
     assert_eq!(labels[label::INSTANCE_SIZE], ["4xlarge"]);
     assert_eq!(labels[label::INSTANCE_FAMILY], ["g5"]);
     assert_eq!(labels[label::INSTANCE_CPU], ["16"]);

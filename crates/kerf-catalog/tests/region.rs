@@ -68,30 +68,30 @@ fn every_type_of_every_region_is_sound() {
         let zones = zones(name).expect("known");
         let types = region(name, &NodeClassSettings::default());
         assert!(types.is_sorted_by(|a, b| a.name < b.name), "{name}: order of names");
-        for machine in &types {
-            check_allocatable(machine);
-            for offering in &machine.offerings {
+        for instance_type in &types {
+            check_allocatable(instance_type);
+            for offering in &instance_type.offerings {
                 let zone = value(offering, well_known::ZONE).expect("a zone");
-                assert!(zones.iter().any(|known| known == zone), "{}: {zone}", machine.name);
+                assert!(zones.iter().any(|known| known == zone), "{}: {zone}", instance_type.name);
                 // AL2023 does not run on a1; everything else with a price can be had.
                 let is_priced = offering.price > Price::ZERO;
-                let expected = is_priced && !machine.name.starts_with("a1.");
-                assert_eq!(offering.available, expected, "{name} {}", machine.name);
+                let expected = is_priced && !instance_type.name.starts_with("a1.");
+                assert_eq!(offering.available, expected, "{name} {}", instance_type.name);
             }
-            for entry in &machine.requirements {
+            for entry in &instance_type.requirements {
                 entry.intern(&normalization, &mut vocabulary).expect("an entry has a meaning");
             }
         }
     }
 }
 
-fn check_allocatable(machine: &InstanceType) {
-    let allocatable = machine.allocatable();
-    for (resource, capacity) in machine.capacity.iter() {
+fn check_allocatable(instance_type: &InstanceType) {
+    let allocatable = instance_type.allocatable();
+    for (resource, capacity) in instance_type.capacity.iter() {
         let left = allocatable.quantity(resource);
-        assert!(left <= capacity, "{} {resource}: {left} of {capacity}", machine.name);
+        assert!(left <= capacity, "{} {resource}: {left} of {capacity}", instance_type.name);
     }
-    assert_eq!(allocatable.len(), machine.capacity.len(), "{}", machine.name);
+    assert_eq!(allocatable.len(), instance_type.capacity.len(), "{}", instance_type.name);
 }
 
 #[test]
@@ -102,9 +102,9 @@ fn only_the_zones_of_the_node_class_are_offered() {
     ];
     let types = aws("us-east-1", &NodeClassSettings::default(), Zones::Only(&only)).expect("known");
     assert!(!types.is_empty());
-    for machine in &types {
-        assert!(!machine.offerings.is_empty(), "{}", machine.name);
-        for offering in &machine.offerings {
+    for instance_type in &types {
+        assert!(!instance_type.offerings.is_empty(), "{}", instance_type.name);
+        for offering in &instance_type.offerings {
             assert_eq!(value(offering, well_known::ZONE), Some("us-east-1a"));
             assert_eq!(value(offering, label::ZONE_ID), Some("use1-az4"));
         }
@@ -116,13 +116,14 @@ fn only_the_zones_of_the_node_class_are_offered() {
 #[test]
 fn an_incompatible_type_is_there_but_not_available() {
     let types = region("us-east-1", &NodeClassSettings::default());
-    let a1: Vec<_> = types.iter().filter(|machine| machine.name.starts_with("a1.")).collect();
+    let a1: Vec<_> =
+        types.iter().filter(|instance_type| instance_type.name.starts_with("a1.")).collect();
     assert!(!a1.is_empty());
-    assert!(a1.iter().all(|machine| machine.offerings.iter().all(|o| !o.available)));
+    assert!(a1.iter().all(|instance_type| instance_type.offerings.iter().all(|o| !o.available)));
     let bottlerocket =
         NodeClassSettings { ami_family: AmiFamily::Bottlerocket, ..NodeClassSettings::default() };
     let types = region("us-east-1", &bottlerocket);
-    let a1 = types.iter().find(|machine| machine.name == "a1.large").expect("sold");
+    let a1 = types.iter().find(|instance_type| instance_type.name == "a1.large").expect("sold");
     assert!(a1.offerings.iter().all(|o| o.available));
 }
 
@@ -136,15 +137,17 @@ fn each_partition_of_a_placement_group_is_an_offering() {
     let settings =
         NodeClassSettings { placement_group: Some(group), ..NodeClassSettings::default() };
     let types = region("us-west-1", &settings);
-    let machine = types.iter().find(|machine| machine.name == "m5.large").expect("sold");
+    let instance_type =
+        types.iter().find(|instance_type| instance_type.name == "m5.large").expect("sold");
     // Two zones, two capacity types, three partitions.
-    assert_eq!(machine.offerings.len(), 12);
-    let partitions: Vec<_> = machine.offerings[..3]
+    assert_eq!(instance_type.offerings.len(), 12);
+    let partitions: Vec<_> = instance_type.offerings[..3]
         .iter()
         .map(|offering| value(offering, label::PLACEMENT_GROUP_PARTITION))
         .collect();
     assert_eq!(partitions, [Some("1"), Some("2"), Some("3")]);
-    let entry = machine.requirements.iter().find(|e| e.key == label::PLACEMENT_GROUP_PARTITION);
+    let entry =
+        instance_type.requirements.iter().find(|e| e.key == label::PLACEMENT_GROUP_PARTITION);
     assert_eq!(entry.expect("told").values, ["1", "2", "3"]);
 }
 
@@ -173,9 +176,9 @@ proptest! {
             reserved_interfaces,
             ..NodeClassSettings::default()
         };
-        for machine in region("me-south-1", &settings) {
-            check_allocatable(&machine);
-            let pods = machine.capacity.quantity("pods").value();
+        for instance_type in region("me-south-1", &settings) {
+            check_allocatable(&instance_type);
+            let pods = instance_type.capacity.quantity("pods").value();
             prop_assert!(max_pods.is_none_or(|most| pods <= i128::from(most)));
         }
     }

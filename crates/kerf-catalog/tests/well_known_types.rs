@@ -70,11 +70,11 @@ const MACHINES: &[(&str, &str, &str, &str, &str, &str)] = &[
 ];
 
 #[test]
-fn capacity_and_allocatable_of_well_known_machines_are_as_worked_out_by_hand() {
+fn capacity_and_allocatable_of_well_known_instances_are_as_worked_out_by_hand() {
     for &(name, cpu, memory, pods, allocatable_cpu, allocatable_memory) in MACHINES {
-        let machine = with_defaults(name);
-        let allocatable = machine.allocatable();
-        let got = ["cpu", "memory", "pods"].map(|r| machine.capacity.quantity(r));
+        let instance_type = with_defaults(name);
+        let allocatable = instance_type.allocatable();
+        let got = ["cpu", "memory", "pods"].map(|r| instance_type.capacity.quantity(r));
         assert_eq!(got, [cpu, memory, pods].map(quantity), "{name} capacity");
         let got = ["cpu", "memory", "pods"].map(|r| allocatable.quantity(r));
         assert_eq!(
@@ -82,7 +82,11 @@ fn capacity_and_allocatable_of_well_known_machines_are_as_worked_out_by_hand() {
             [allocatable_cpu, allocatable_memory, pods].map(quantity),
             "{name} allocatable"
         );
-        assert_eq!(machine.capacity.quantity("ephemeral-storage"), quantity("20Gi"), "{name}");
+        assert_eq!(
+            instance_type.capacity.quantity("ephemeral-storage"),
+            quantity("20Gi"),
+            "{name}"
+        );
         assert_eq!(allocatable.quantity("ephemeral-storage"), quantity("17Gi"), "{name}");
     }
 }
@@ -103,7 +107,7 @@ const DEVICES: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn machines_with_devices_have_so_many_of_them() {
+fn instances_with_devices_have_so_many_of_them() {
     for &(name, resource, amount) in DEVICES {
         assert_eq!(
             with_defaults(name).capacity.get(resource),
@@ -114,7 +118,7 @@ fn machines_with_devices_have_so_many_of_them() {
 }
 
 #[test]
-fn machines_without_a_device_do_not_name_it() {
+fn instances_without_a_device_do_not_name_it() {
     let names: Vec<String> =
         with_defaults("t3.micro").capacity.iter().map(|(name, _)| name.to_owned()).collect();
     assert_eq!(names, ["cpu", "ephemeral-storage", "memory", "pods"]);
@@ -180,7 +184,7 @@ const LABELS: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn labels_of_well_known_machines_are_complete_and_right() {
+fn labels_of_well_known_instances_are_complete_and_right() {
     for &(name, key, values) in LABELS {
         assert_eq!(label_of(with_defaults(name), key), values, "{name} {key}");
     }
@@ -190,12 +194,12 @@ fn labels_of_well_known_machines_are_complete_and_right() {
 fn every_type_speaks_once_of_every_well_known_label() {
     let zone = Zone { name: "us-east-1a".to_owned(), id: Some("use1-az4".to_owned()) };
     let types = aws("us-east-1", &NodeClassSettings::default(), Zones::Only(&[zone]));
-    for machine in types.expect("known") {
+    for instance_type in types.expect("known") {
         let common = well_known::WELL_KNOWN.iter().filter(|key| **key != well_known::NODE_POOL);
         for key in common.chain(&WELL_KNOWN) {
-            label_of(&machine, key);
+            label_of(&instance_type, key);
         }
-        assert_eq!(label_of(&machine, label::ZONE_ID), "use1-az4");
+        assert_eq!(label_of(&instance_type, label::ZONE_ID), "use1-az4");
     }
 }
 
@@ -203,27 +207,30 @@ fn every_type_speaks_once_of_every_well_known_label() {
 fn the_disks_inside_hold_scratch_storage_when_striped() {
     let settings =
         NodeClassSettings { instance_store: InstanceStore::Raid0, ..NodeClassSettings::default() };
-    let machine = us_east_1("g4dn.xlarge", &settings);
-    assert_eq!(machine.capacity.quantity("ephemeral-storage"), quantity("125G"));
+    let instance_type = us_east_1("g4dn.xlarge", &settings);
+    assert_eq!(instance_type.capacity.quantity("ephemeral-storage"), quantity("125G"));
     // 125 GB less a gibibyte less a tenth.
     let left = quantity("125G").value() - (1 << 30) - 12_500_000_000;
-    assert_eq!(machine.allocatable().quantity("ephemeral-storage").value(), left);
+    assert_eq!(instance_type.allocatable().quantity("ephemeral-storage").value(), left);
     let without_disks = us_east_1("m5.large", &settings);
     assert_eq!(without_disks.capacity.quantity("ephemeral-storage"), quantity("20Gi"));
 }
 
 #[test]
-fn windows_runs_on_x86_machines_and_counts_addresses() {
+fn windows_runs_on_x86_instances_and_counts_addresses() {
     let settings =
         NodeClassSettings { ami_family: AmiFamily::Windows2022, ..NodeClassSettings::default() };
-    let machine = us_east_1("m5.large", &settings);
-    assert_eq!(label_of(&machine, well_known::OS), "windows");
-    assert_eq!(label_of(&machine, well_known::WINDOWS_BUILD), "10.0.20348");
-    assert_eq!(machine.capacity.quantity("pods"), quantity("110"));
-    assert_eq!(machine.capacity.quantity("ephemeral-storage"), quantity("50Gi"));
-    assert_eq!(machine.capacity.quantity("vpc.amazonaws.com/PrivateIPv4Address"), quantity("9"));
+    let instance_type = us_east_1("m5.large", &settings);
+    assert_eq!(label_of(&instance_type, well_known::OS), "windows");
+    assert_eq!(label_of(&instance_type, well_known::WINDOWS_BUILD), "10.0.20348");
+    assert_eq!(instance_type.capacity.quantity("pods"), quantity("110"));
+    assert_eq!(instance_type.capacity.quantity("ephemeral-storage"), quantity("50Gi"));
+    assert_eq!(
+        instance_type.capacity.quantity("vpc.amazonaws.com/PrivateIPv4Address"),
+        quantity("9")
+    );
     // 11 × 110 + 255.
-    assert_eq!(machine.overhead.kube_reserved.quantity("memory"), quantity("1465Mi"));
+    assert_eq!(instance_type.overhead.kube_reserved.quantity("memory"), quantity("1465Mi"));
     let arm = us_east_1("m6g.medium", &settings);
     assert_eq!(label_of(&arm, well_known::OS), "-");
     assert_eq!(arm.capacity.get("vpc.amazonaws.com/PrivateIPv4Address"), None);
@@ -238,8 +245,8 @@ fn prices_are_those_of_us_east_1_and_spot_an_estimate_below_them() {
         ("g4dn.xlarge", 526_000, 263_000),
         ("p4d.24xlarge", 21_957_642, 10_978_821),
     ] {
-        let machine = with_defaults(name);
-        for offering in &machine.offerings {
+        let instance_type = with_defaults(name);
+        for offering in &instance_type.offerings {
             let kind = &offering.requirements[0].values[0];
             let expected = if kind == "spot" { spot } else { on_demand };
             assert_eq!(offering.price.micros_per_hour(), expected, "{name} {kind}");

@@ -4,14 +4,14 @@
 use serde_json::Value;
 
 use crate::field_path::FieldPath;
-use crate::problem::{Problem, Rule};
+use crate::violation::{Rule, RuleViolation};
 
 /// Reports blanks around strings in `requirements`, where nothing else is said of them.
-pub(crate) fn check(object: &Value, problems: &mut Vec<Problem>) {
+pub(crate) fn check(object: &Value, problems: &mut Vec<RuleViolation>) {
     walk(object, &FieldPath::root(), false, problems);
 }
 
-fn walk(value: &Value, path: &FieldPath, in_requirements: bool, problems: &mut Vec<Problem>) {
+fn walk(value: &Value, path: &FieldPath, in_requirements: bool, problems: &mut Vec<RuleViolation>) {
     match value {
         Value::Object(fields) => {
             for (name, value) in fields {
@@ -27,7 +27,7 @@ fn walk(value: &Value, path: &FieldPath, in_requirements: bool, problems: &mut V
         Value::String(text) if in_requirements && text.trim() != text => {
             let known = problems.iter().any(|problem| problem.path == *path);
             let message = format!("there are blanks around {text:?}; nothing will match it");
-            let problem = Problem::new(path, Rule::named("blanks"), message);
+            let problem = RuleViolation::new(path, Rule::named("blanks"), message);
             problems.extend((!known).then(|| problem.instead(text.trim().to_owned())));
         }
         _ => {}

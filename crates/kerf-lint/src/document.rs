@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::catalogue::Catalogue;
 use crate::field_path::FieldPath;
 use crate::identity::{Identity, identify};
-use crate::problem::{Problem, Rule, Spot};
 use crate::report::{FINDINGS_PER_DOCUMENT_MAX, Finding, Report};
+use crate::violation::{Rule, RuleViolation, Spot};
 use crate::yaml::split::Chunk;
 use crate::yaml::tree::Node;
 use crate::yaml::{Position, cause, read};
@@ -102,7 +102,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    fn add(&mut self, node: &Node, object: &Value, prefix: &FieldPath, mut problem: Problem) {
+    fn add(&mut self, node: &Node, object: &Value, prefix: &FieldPath, mut problem: RuleViolation) {
         let path = prefix.join(&problem.path);
         let position = node.place_of(&path, problem.spot);
         if let Some(written) = node.written_at(&path, problem.spot) {
@@ -174,7 +174,7 @@ impl<'a> Document<'a> {
         for (path, second, first) in node.repeated_keys() {
             let rule = Rule::named("duplicate key");
             let message = format!("the key is already given on line {}", first.line);
-            let problem = Problem::new(&path, rule, message);
+            let problem = RuleViolation::new(&path, rule, message);
             let finding = Finding {
                 position: Some(second),
                 field: problem.path.to_string(),
@@ -202,7 +202,7 @@ impl<'a> Document<'a> {
 const UNCHECKED: &str = "CEL rules are only checked once the other findings of an object are gone";
 
 /// An author who wrote `no` does not know of a boolean; the finding says how YAML reads it.
-fn name_yaml_word(problem: &mut Problem, written: &str) {
+fn name_yaml_word(problem: &mut RuleViolation, written: &str) {
     let read = problem.path.last_name().unwrap_or_default();
     if problem.spot == Spot::Key && written != read {
         problem.message = format!("{written} unquoted is read as {read}; {}", problem.message);

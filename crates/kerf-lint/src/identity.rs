@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::advice;
 use crate::catalogue::{Catalogue, Kind, Version};
 use crate::field_path::FieldPath;
-use crate::problem::{Problem, Rule};
+use crate::violation::{Rule, RuleViolation};
 
 /// Kinds of earlier releases and what took their place.
 const RENAMED: [(&str, &str); 3] =
@@ -19,14 +19,14 @@ pub(crate) enum Identity<'a> {
     /// Not a kind of the catalogue; the kind to count it under.
     Foreign(String),
     /// Meant to be one of ours, but an API server would not find the kind.
-    Mistaken(Problem),
+    Mistaken(RuleViolation),
 }
 
 /// Looks an object up by its `apiVersion` and `kind`.
 pub(crate) fn identify<'a>(object: &Value, catalogue: &'a Catalogue) -> Identity<'a> {
     let Some(fields) = object.as_object() else {
         let message = "a manifest must be a mapping with apiVersion, kind and metadata";
-        let problem = Problem::new(&FieldPath::root(), Rule::new("type", "object"), message);
+        let problem = RuleViolation::new(&FieldPath::root(), Rule::new("type", "object"), message);
         return Identity::Mistaken(problem.blocking());
     };
     let api_version = match text_field(object, "apiVersion") {
@@ -53,7 +53,7 @@ pub(crate) fn identify<'a>(object: &Value, catalogue: &'a Catalogue) -> Identity
     }
 }
 
-fn text_field<'a>(object: &'a Value, name: &str) -> Result<Option<&'a str>, Problem> {
+fn text_field<'a>(object: &'a Value, name: &str) -> Result<Option<&'a str>, RuleViolation> {
     match object.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) if text.is_empty() => Ok(None),
@@ -62,16 +62,16 @@ fn text_field<'a>(object: &'a Value, name: &str) -> Result<Option<&'a str>, Prob
             let message = format!("{other} is no string; {name} must be one");
             let path = FieldPath::root().field(name);
             let instead = advice::retyped(other, &["string"]);
-            Err(Problem::new(&path, Rule::new("type", "string"), message).instead(instead))
+            Err(RuleViolation::new(&path, Rule::new("type", "string"), message).instead(instead))
         }
     }
 }
 
-fn missing(name: &str, instead: Option<String>) -> Problem {
+fn missing(name: &str, instead: Option<String>) -> RuleViolation {
     let message = format!("a manifest needs {name:?}");
     let path = FieldPath::root().field(name);
     let instead = instead.map(|value| format!("{name}: {value}"));
-    Problem::new(&path, Rule::named("required"), message).instead(instead).blocking()
+    RuleViolation::new(&path, Rule::named("required"), message).instead(instead).blocking()
 }
 
 fn group_of(api_version: &str) -> &str {
@@ -106,17 +106,17 @@ fn by_name<'a>(api_version: &str, kind: &str, catalogue: &'a Catalogue) -> Ident
 }
 
 /// A kind of ours under a group spelt nearly right, or without a version.
-fn meant_group(api_version: &str, kind: &str, catalogue: &Catalogue) -> Option<Problem> {
+fn meant_group(api_version: &str, kind: &str, catalogue: &Catalogue) -> Option<RuleViolation> {
     let known = catalogue.kinds.iter().find(|known| known.name == kind)?;
     let written = api_version.split('/').next().unwrap_or(api_version);
     advice::nearest(written, std::iter::once(known.group.as_str()))?;
     let message = format!("there is no {kind} in {api_version:?}");
     let path = FieldPath::root().field("apiVersion");
-    let problem = Problem::new(&path, Rule::named("apiVersion"), message).blocking();
+    let problem = RuleViolation::new(&path, Rule::named("apiVersion"), message).blocking();
     Some(problem.instead(api_version_of(known)))
 }
 
-fn unknown_kind(api_version: &str, kind: &str, catalogue: &Catalogue) -> Problem {
+fn unknown_kind(api_version: &str, kind: &str, catalogue: &Catalogue) -> RuleViolation {
     let group = group_of(api_version);
     let names = || catalogue.kinds.iter().map(|known| known.name.as_str());
     let replacement = RENAMED
@@ -129,20 +129,20 @@ fn unknown_kind(api_version: &str, kind: &str, catalogue: &Catalogue) -> Problem
     if let Some(elsewhere) = elsewhere {
         let message = format!("there is no kind {kind:?} in the group {group}");
         let path = path.field("apiVersion");
-        let problem = Problem::new(&path, Rule::named("apiVersion"), message).blocking();
+        let problem = RuleViolation::new(&path, Rule::named("apiVersion"), message).blocking();
         return problem.instead(api_version_of(elsewhere));
     }
     let near = advice::nearest(kind, names()).map(str::to_owned);
     let message = format!("there is no kind {kind:?} in the group {group}");
-    let problem = Problem::new(&path.field("kind"), Rule::named("kind"), message).blocking();
+    let problem = RuleViolation::new(&path.field("kind"), Rule::named("kind"), message).blocking();
     problem.instead(replacement.or(near))
 }
 
-fn unserved(api_version: &str, known: &Kind) -> Problem {
+fn unserved(api_version: &str, known: &Kind) -> RuleViolation {
     let served: Vec<&str> = known.served().map(|version| version.name.as_str()).collect();
     let message =
         format!("{} is not served in {api_version}; only in {}", known.name, served.join(", "));
     let path = FieldPath::root().field("apiVersion");
-    let problem = Problem::new(&path, Rule::named("apiVersion"), message).blocking();
+    let problem = RuleViolation::new(&path, Rule::named("apiVersion"), message).blocking();
     problem.instead(api_version_of(known))
 }

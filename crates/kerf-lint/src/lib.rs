@@ -29,21 +29,21 @@ mod input;
 mod metadata;
 mod names;
 mod objects;
-mod problem;
 mod render;
 mod report;
 mod schema;
 mod verdict;
+mod violation;
 mod yaml;
 
 pub use catalogue::{Catalogue, CatalogueError, SemanticCheck, SemanticFinding};
 pub use field_path::{FieldPath, Step};
 pub use input::{FILE_BYTES_MAX, Input, gather};
 pub use objects::{Object, Objects, objects};
-pub use problem::{Problem, Rule, Spot};
 pub use render::{Colour, printable, to_json, to_text};
 pub use report::{FINDINGS_PER_DOCUMENT_MAX, Finding, Outcome, Report, Unreadable};
 pub use verdict::{Verdict, verdict};
+pub use violation::{Rule, RuleViolation, Spot};
 pub use yaml::Position;
 
 /// Lints every document of every input against the catalogue.

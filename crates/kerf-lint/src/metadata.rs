@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use crate::advice;
 use crate::field_path::FieldPath;
 use crate::names;
-use crate::problem::{Problem, Rule};
 use crate::schema::check::{type_of, with_article};
+use crate::violation::{Rule, RuleViolation};
 
 /// Most bytes that keys and values of annotations may have together: 256 KiB.
 const ANNOTATIONS_BYTES_MAX: usize = 256 * 1024;
@@ -52,7 +52,7 @@ const OWNER_FIELDS: [(&str, Form); 6] = [
 ];
 
 /// Everything an API server has against the metadata of a new object.
-pub(crate) fn check(object: &Value, namespaced: bool) -> Vec<Problem> {
+pub(crate) fn check(object: &Value, namespaced: bool) -> Vec<RuleViolation> {
     let path = FieldPath::root().field("metadata");
     let empty = Map::new();
     let fields = match object.get("metadata") {
@@ -76,7 +76,7 @@ fn check_forms(
     fields: &Map<String, Value>,
     known: &[(&str, Form)],
     path: &FieldPath,
-    out: &mut Vec<Problem>,
+    out: &mut Vec<RuleViolation>,
 ) {
     for (name, value) in fields {
         let here = path.field(name);
@@ -85,7 +85,8 @@ fn check_forms(
             None => {
                 let near = advice::nearest(name, known.iter().map(|(name, _)| *name));
                 let message = format!("unknown field \"{here}\"");
-                let problem = Problem::new(&here, Rule::named("unknown field"), message).at_key();
+                let problem =
+                    RuleViolation::new(&here, Rule::named("unknown field"), message).at_key();
                 out.push(problem.instead(near.map(str::to_owned)));
             }
         }
@@ -93,7 +94,7 @@ fn check_forms(
 }
 
 /// A null reads as not set, whatever the form.
-fn check_form(form: Form, value: &Value, path: &FieldPath, out: &mut Vec<Problem>) {
+fn check_form(form: Form, value: &Value, path: &FieldPath, out: &mut Vec<RuleViolation>) {
     match (form, value) {
         (_, Value::Null) | (Form::Any, _) => {}
         (Form::Text, Value::String(_)) | (Form::Flag, Value::Bool(_)) => {}
@@ -136,7 +137,7 @@ fn wanted(form: Form) -> &'static str {
     }
 }
 
-fn wrong_form(path: &FieldPath, value: &Value, wanted: &str) -> Problem {
+fn wrong_form(path: &FieldPath, value: &Value, wanted: &str) -> RuleViolation {
     let found = with_article(type_of(value));
     let message = match value {
         Value::Array(_) | Value::Object(_) => format!("this must be {wanted}, not {found}"),
@@ -148,7 +149,7 @@ fn wrong_form(path: &FieldPath, value: &Value, wanted: &str) -> Problem {
         _ => None,
     };
     let rule = Rule::new("type", wanted.trim_start_matches("a "));
-    Problem::new(path, rule, message).instead(instead).blocking()
+    RuleViolation::new(path, rule, message).instead(instead).blocking()
 }
 
 fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
@@ -159,7 +160,7 @@ fn check_name(
     object: &Value,
     fields: &Map<String, Value>,
     path: &FieldPath,
-    out: &mut Vec<Problem>,
+    out: &mut Vec<RuleViolation>,
 ) {
     let (name, prefix) = (text(fields, "name"), text(fields, "generateName"));
     let wrongly_typed = fields.get("name").is_some_and(|name| !name.is_string() && !name.is_null());
@@ -172,7 +173,7 @@ fn check_name(
         let misplaced = [object.get("name"), object.pointer("/spec/name")];
         let instead = misplaced.into_iter().flatten().find_map(Value::as_str);
         let message = "an object needs metadata.name (or metadata.generateName)";
-        let problem = Problem::new(&path.field("name"), Rule::named("required"), message);
+        let problem = RuleViolation::new(&path.field("name"), Rule::named("required"), message);
         out.push(problem.instead(instead.map(|name| format!("metadata.name: {name}"))).blocking());
     } else if !name.is_empty()
         && let Err(reason) = names::subdomain(name)
@@ -181,10 +182,10 @@ fn check_name(
     }
 }
 
-fn bad_name(path: &FieldPath, name: &str, reason: String) -> Problem {
+fn bad_name(path: &FieldPath, name: &str, reason: String) -> RuleViolation {
     let instead = advice::respelled(name, |candidate| names::subdomain(candidate).is_ok());
     let message = format!("{name:?} is not a valid name: {reason}");
-    Problem::new(path, Rule::named("DNS-1123 subdomain"), message).instead(instead)
+    RuleViolation::new(path, Rule::named("DNS-1123 subdomain"), message).instead(instead)
 }
 
 /// A namespace on a cluster-scoped object is dropped by the server, not refused.
@@ -192,7 +193,7 @@ fn check_namespace(
     fields: &Map<String, Value>,
     namespaced: bool,
     path: &FieldPath,
-    out: &mut Vec<Problem>,
+    out: &mut Vec<RuleViolation>,
 ) {
     let namespace = text(fields, "namespace");
     if namespaced
@@ -202,26 +203,27 @@ fn check_namespace(
         let message = format!("{namespace:?} is not a valid namespace: {reason}");
         let instead = advice::respelled(namespace, |candidate| names::label(candidate).is_ok());
         let rule = Rule::named("DNS-1123 label");
-        out.push(Problem::new(&path.field("namespace"), rule, message).instead(instead));
+        out.push(RuleViolation::new(&path.field("namespace"), rule, message).instead(instead));
     }
 }
 
 /// A stored version on a new object is refused by the store.
-fn check_version(fields: &Map<String, Value>, path: &FieldPath, out: &mut Vec<Problem>) {
+fn check_version(fields: &Map<String, Value>, path: &FieldPath, out: &mut Vec<RuleViolation>) {
     let version = text(fields, "resourceVersion");
     if version.parse::<u64>().is_ok_and(|version| version != 0) {
         let message = "a new object must not carry a resourceVersion (this looks exported)";
-        let problem = Problem::new(&path.field("resourceVersion"), Rule::named("create"), message);
+        let problem =
+            RuleViolation::new(&path.field("resourceVersion"), Rule::named("create"), message);
         out.push(problem.at_key().instead("remove the line".to_owned()));
     }
     let negative = fields.get("generation").and_then(Value::as_i64).is_some_and(|g| g < 0);
     if negative {
         let message = "the generation must not be negative";
-        out.push(Problem::new(&path.field("generation"), Rule::new("minimum", 0), message));
+        out.push(RuleViolation::new(&path.field("generation"), Rule::new("minimum", 0), message));
     }
 }
 
-fn check_labels(fields: &Map<String, Value>, path: &FieldPath, out: &mut Vec<Problem>) {
+fn check_labels(fields: &Map<String, Value>, path: &FieldPath, out: &mut Vec<RuleViolation>) {
     let path = path.field("labels");
     for (key, value) in fields.get("labels").and_then(Value::as_object).into_iter().flatten() {
         if let Err(reason) = names::qualified(key) {
@@ -233,18 +235,18 @@ fn check_labels(fields: &Map<String, Value>, path: &FieldPath, out: &mut Vec<Pro
             let accepts = |candidate: &str| names::label_value(candidate).is_ok();
             let instead = advice::respelled(text, accepts);
             let rule = Rule::named("label value");
-            out.push(Problem::new(&path.key(key), rule, message).instead(instead));
+            out.push(RuleViolation::new(&path.key(key), rule, message).instead(instead));
         }
     }
 }
 
-fn bad_key(path: &FieldPath, noun: &str, key: &str, reason: String) -> Problem {
+fn bad_key(path: &FieldPath, noun: &str, key: &str, reason: String) -> RuleViolation {
     let message = format!("{key:?} is not a valid {noun} key: {reason}");
     let instead = advice::respelled(key, |candidate| names::qualified(candidate).is_ok());
-    Problem::new(path, Rule::named("qualified name"), message).at_key().instead(instead)
+    RuleViolation::new(path, Rule::named("qualified name"), message).at_key().instead(instead)
 }
 
-fn check_annotations(fields: &Map<String, Value>, path: &FieldPath, out: &mut Vec<Problem>) {
+fn check_annotations(fields: &Map<String, Value>, path: &FieldPath, out: &mut Vec<RuleViolation>) {
     let path = path.field("annotations");
     let Some(entries) = fields.get("annotations").and_then(Value::as_object) else { return };
     for key in entries.keys() {
@@ -257,23 +259,27 @@ fn check_annotations(fields: &Map<String, Value>, path: &FieldPath, out: &mut Ve
     if bytes > ANNOTATIONS_BYTES_MAX {
         let message = format!("the annotations take {bytes} bytes together");
         let rule = Rule::new("maxLength", ANNOTATIONS_BYTES_MAX);
-        out.push(Problem::new(&path, rule, message).blocking());
+        out.push(RuleViolation::new(&path, rule, message).blocking());
     }
 }
 
-fn check_finalizers(fields: &Map<String, Value>, path: &FieldPath, out: &mut Vec<Problem>) {
+fn check_finalizers(fields: &Map<String, Value>, path: &FieldPath, out: &mut Vec<RuleViolation>) {
     let path = path.field("finalizers");
     let finalizers = fields.get("finalizers").and_then(Value::as_array);
     for (place, finalizer) in finalizers.into_iter().flatten().enumerate() {
         let Some(finalizer) = finalizer.as_str() else { continue };
         if let Err(reason) = names::qualified(finalizer) {
             let message = format!("{finalizer:?} is not a valid finalizer: {reason}");
-            out.push(Problem::new(&path.index(place), Rule::named("qualified name"), message));
+            out.push(RuleViolation::new(
+                &path.index(place),
+                Rule::named("qualified name"),
+                message,
+            ));
         }
     }
 }
 
-fn check_owners(fields: &Map<String, Value>, path: &FieldPath, out: &mut Vec<Problem>) {
+fn check_owners(fields: &Map<String, Value>, path: &FieldPath, out: &mut Vec<RuleViolation>) {
     let path = path.field("ownerReferences");
     let owners = fields.get("ownerReferences").and_then(Value::as_array);
     for (place, owner) in owners.into_iter().flatten().enumerate() {
@@ -281,7 +287,7 @@ fn check_owners(fields: &Map<String, Value>, path: &FieldPath, out: &mut Vec<Pro
             if owner.get(name).and_then(Value::as_str).unwrap_or_default().is_empty() {
                 let message = format!("an owner reference needs {name:?}");
                 let path = path.index(place).field(name);
-                out.push(Problem::new(&path, Rule::named("required"), message));
+                out.push(RuleViolation::new(&path, Rule::named("required"), message));
             }
         }
     }

@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::document::{Document, unpacked};
 use crate::field_path::FieldPath;
 use crate::input::Input;
-use crate::problem::Spot;
 use crate::report::{Finding, Unreadable};
+use crate::violation::Spot;
 use crate::yaml::tree::Node;
 use crate::yaml::{Position, split};
 

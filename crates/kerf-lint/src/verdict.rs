@@ -8,14 +8,14 @@ use crate::catalogue::{Catalogue, CatalogueError, Kind, Version};
 use crate::field_path::FieldPath;
 use crate::identity::{Identity, identify};
 use crate::metadata;
-use crate::problem::{Problem, Rule};
 use crate::schema::{check, fill, list_type, unknown};
+use crate::violation::{Rule, RuleViolation};
 
 /// What an API server would say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// Why it would refuse the object; empty when it would store it.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<RuleViolation>,
     /// Whether it would leave CEL rules unevaluated until the problems are gone.
     pub rules_unchecked: bool,
     /// Rules that use a part of CEL that cannot be evaluated here.
@@ -29,7 +29,7 @@ pub fn verdict(object: &Value, crd: &CustomResourceDefinition) -> Result<Verdict
     let catalogue = Catalogue::new(std::slice::from_ref(crd))?;
     let foreign = || {
         let message = "the object is not of the kind the CRD defines";
-        Problem::new(&FieldPath::root().field("kind"), Rule::named("kind"), message)
+        RuleViolation::new(&FieldPath::root().field("kind"), Rule::named("kind"), message)
     };
     Ok(catalogue
         .verdict(object)
@@ -84,12 +84,12 @@ impl Catalogue {
     }
 
     /// What a controller would add, where nothing is said of the field yet.
-    fn semantic_problems(&self, stored: &Value, known: &[Problem]) -> Vec<Problem> {
+    fn semantic_problems(&self, stored: &Value, known: &[RuleViolation]) -> Vec<RuleViolation> {
         let findings = self.checks.iter().flat_map(|check| check(stored));
         let problems = findings.map(|finding| {
             let path = FieldPath::parse(&finding.field);
             let rule = Rule::new("controller", finding.rule);
-            Problem::new(&path, rule, finding.message).instead(finding.instead)
+            RuleViolation::new(&path, rule, finding.message).instead(finding.instead)
         });
         let known: Vec<String> = known.iter().map(|problem| problem.path.to_string()).collect();
         problems.filter(|problem| !known.contains(&problem.path.to_string())).collect()
@@ -97,7 +97,7 @@ impl Catalogue {
 }
 
 /// A value of the wrong type breaks other rules by that alone; one finding says it all.
-fn tidy(problems: &mut Vec<Problem>) {
+fn tidy(problems: &mut Vec<RuleViolation>) {
     let mut mistyped: Vec<FieldPath> = Vec::new();
     problems.retain(|problem| {
         let echo = mistyped.contains(&problem.path)
@@ -110,11 +110,11 @@ fn tidy(problems: &mut Vec<Problem>) {
 }
 
 /// The scale subresource reads replicas as a whole number from zero to the largest of 32 bits.
-fn replicas_problem(version: &Version, object: &Value) -> Option<Problem> {
+fn replicas_problem(version: &Version, object: &Value) -> Option<RuleViolation> {
     let path = FieldPath::parse(version.replicas_path.as_deref()?);
     let pointer = format!("/{}", version.replicas_path.as_deref()?.replace('.', "/"));
     let replicas = object.pointer(&pointer)?;
     let fits = replicas.as_i64().is_some_and(|count| (0..=i64::from(i32::MAX)).contains(&count));
     let message = format!("{replicas} is not a number of replicas from 0 to {}", i32::MAX);
-    (!fits).then(|| Problem::new(&path, Rule::named("scale"), message))
+    (!fits).then(|| RuleViolation::new(&path, Rule::named("scale"), message))
 }

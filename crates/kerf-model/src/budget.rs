@@ -57,7 +57,7 @@ pub struct BudgetList {
 }
 
 impl BudgetList {
-    /// Reads the budgets of a pool. Those that make no sense are kept as complaints.
+    /// Reads the budgets of a pool. Those that make no sense are kept as errors.
     pub fn parse<'a>(texts: impl IntoIterator<Item = BudgetText<'a>>) -> BudgetList {
         let mut list = BudgetList::default();
         for text in texts {

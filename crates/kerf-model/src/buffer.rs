@@ -2,7 +2,7 @@
 
 use crate::resources::ResourceList;
 
-/// A wish for spare room.
+/// Spare capacity that is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapacityBuffer {
     /// The namespace of the buffer and of what it refers to.

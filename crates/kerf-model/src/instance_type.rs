@@ -1,4 +1,4 @@
-//! Instance types: the machines a cloud offers, where, and for how much.
+//! What a cloud sells: instance types, and the offerings that say where and for how much.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use crate::price::Price;
 use crate::requirement::RequirementEntry;
 use crate::resources::ResourceList;
 
-/// A kind of machine, in words.
+/// What a cloud sells under one name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstanceType {
     /// The cloud's name for it.
     pub name: String,
     /// One entry for each well-known label: the values a node of this type may carry.
     pub requirements: Vec<RequirementEntry>,
-    /// What the machine has.
+    /// What the instance has.
     pub capacity: ResourceList,
     /// What of it the pods cannot use.
     pub overhead: Overhead,
@@ -23,7 +23,7 @@ pub struct InstanceType {
     pub offerings: Vec<Offering>,
 }
 
-/// What of a machine is kept from pods.
+/// What of an instance is kept from pods.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overhead {
     /// For the kubelet and the container runtime.
@@ -34,7 +34,7 @@ pub struct Overhead {
     pub eviction_threshold: ResourceList,
 }
 
-/// One way to buy a machine.
+/// One way to buy an instance.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Offering {
     /// Zone and capacity type, and what else tells this offering from the others. Shared, because
@@ -46,9 +46,9 @@ pub struct Offering {
     pub available: bool,
     /// Set where the capacity was reserved beforehand.
     pub reservation: Option<Reservation>,
-    /// Where machines of this offering differ from the type: capacity merged over the type's.
+    /// Where instances of this offering differ from the type: capacity merged over the type's.
     pub capacity_override: ResourceList,
-    /// Where machines of this offering differ from the type: overhead in place of the type's.
+    /// Where instances of this offering differ from the type: overhead in place of the type's.
     pub overhead_override: Option<Overhead>,
 }
 
@@ -57,7 +57,7 @@ pub struct Offering {
 pub struct Reservation {
     /// The cloud's name for the reservation.
     pub id: String,
-    /// How many more machines fit into it.
+    /// How many more instances fit into it.
     pub remaining: u32,
 }
 
@@ -76,7 +76,7 @@ impl Overhead {
 }
 
 impl Offering {
-    /// Whether its machines are just as the type says.
+    /// Whether its instances are just as the type says.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         self.capacity_override.is_empty() && self.overhead_override.is_none()

@@ -6,7 +6,7 @@ use crate::duration::{GoDuration, NillableDuration};
 use crate::requirement::RequirementEntry;
 use crate::taint::Taint;
 
-/// The wish for a node, in words.
+/// What a node shall be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeSpec {
     /// Constraints on the labels of the node.

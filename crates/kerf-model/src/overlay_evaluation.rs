@@ -24,9 +24,9 @@ use crate::requirements::Requirements;
 use crate::resources::ResourceList;
 use crate::vocabulary::{KeySet, Vocabulary};
 
-/// A pool and the machines its cloud offers it.
+/// A pool and the instances its cloud offers it.
 #[derive(Clone, Copy, Debug)]
-pub struct PoolMachines<'a> {
+pub struct PoolInstanceTypes<'a> {
     /// The pool.
     pub pool: &'a NodePool,
     /// Its instance types, as the provider tells them.
@@ -95,7 +95,7 @@ pub enum SkipReason {
 #[must_use]
 pub fn evaluate_overlays(
     overlays: &[NodeOverlay],
-    pools: &[PoolMachines<'_>],
+    pools: &[PoolInstanceTypes<'_>],
     normalization: &Normalization,
 ) -> OverlayEvaluation {
     let mut vocabulary = Vocabulary::default();
@@ -153,9 +153,9 @@ fn in_order(overlays: &[NodeOverlay]) -> Vec<usize> {
     order
 }
 
-/// A pool with its machines as requirements.
+/// A pool with its instances as requirements.
 struct ReadPool<'a> {
-    machines: PoolMachines<'a>,
+    offered: PoolInstanceTypes<'a>,
     /// What nodes of each type carry, the pool's own labels included, and what each offering adds.
     /// A type that cannot be read is matched by nothing.
     types: Vec<Option<(Requirements, Vec<Requirements>)>>,
@@ -163,11 +163,11 @@ struct ReadPool<'a> {
 
 impl<'a> ReadPool<'a> {
     fn read(
-        machines: PoolMachines<'a>,
+        offered: PoolInstanceTypes<'a>,
         normalization: &Normalization,
         vocabulary: &mut Vocabulary,
     ) -> Self {
-        let PoolMachines { pool, instance_types } = machines;
+        let PoolInstanceTypes { pool, instance_types } = offered;
         let labels = pool.template.labels.iter().map(|(key, value)| (&**key, &**value));
         let labels = labels.chain([(well_known::NODE_POOL, &*pool.name)]);
         let labels = Requirements::from_labels(labels, normalization, vocabulary);
@@ -180,7 +180,7 @@ impl<'a> ReadPool<'a> {
             requirements.narrow(&labels, vocabulary);
             Some((requirements, offerings))
         };
-        Self { machines, types: instance_types.iter().map(&mut read).collect() }
+        Self { offered, types: instance_types.iter().map(&mut read).collect() }
     }
 }
 
@@ -193,12 +193,12 @@ struct Match {
 }
 
 fn matches(wanted: &Requirements, pools: &[ReadPool<'_>], vocabulary: &Vocabulary) -> Vec<Match> {
-    // A type tells every well-known label there is, so one that is not told is not there.
+    // A type tells every well-known label there is, so one that is not labels is not there.
     let none_undefined = KeySet::new();
     let mut matches = Vec::new();
     for (pool, read) in pools.iter().enumerate() {
-        for (instance_type, told) in read.types.iter().enumerate() {
-            let Some((requirements, offerings)) = told else { continue };
+        for (instance_type, labels) in read.types.iter().enumerate() {
+            let Some((requirements, offerings)) = labels else { continue };
             if !requirements.compatible(wanted, &none_undefined, vocabulary) {
                 continue;
             }
@@ -242,12 +242,12 @@ fn conflict(
         });
         let mut both = prices.chain(capacity);
         let (what, with) = both.find_map(|(what, other)| Some((what, equal(other)?)))?;
-        let machines = &pools[*pool].machines;
+        let offered = &pools[*pool].offered;
         Some(SkipReason::Conflict {
             with: with.name.clone(),
             what,
-            instance_type: machines.instance_types[*instance_type].name.clone(),
-            pool: machines.pool.name.clone(),
+            instance_type: offered.instance_types[*instance_type].name.clone(),
+            pool: offered.pool.name.clone(),
         })
     })
 }

@@ -59,7 +59,7 @@ pub struct SpreadConstraint {
     pub topology_key: String,
     /// How many more pods a domain may have than the emptiest.
     pub max_skew: u32,
-    /// Whether it must hold, or is only wished for.
+    /// Whether it must hold, or is a preference.
     pub required: bool,
     /// How many domains there must be before the emptiest counts; fewer count as empty.
     pub min_domains: Option<u32>,
@@ -78,7 +78,7 @@ pub struct SpreadConstraint {
 pub struct PodAffinity {
     /// Terms that must hold.
     pub required: Vec<PodAffinityTerm>,
-    /// Terms that are wished for, with their weights.
+    /// Preferred terms, with their weights.
     pub preferred: Vec<(i32, PodAffinityTerm)>,
 }
 

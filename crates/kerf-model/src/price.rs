@@ -18,7 +18,7 @@ const MICRO_PLACES: u32 = 6;
 /// Decimal places that are printed even when they are zero.
 const PLACES_MIN: usize = 4;
 
-/// What a machine costs, in micro-dollars per hour.
+/// What an instance costs, in micro-dollars per hour.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]

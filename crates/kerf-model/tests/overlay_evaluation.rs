@@ -1,4 +1,4 @@
-//! Overlays and machines in; prices, capacities and what was skipped, out.
+//! Overlays and offered in; prices, capacities and what was skipped, out.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use kerf_model::instance_type::{InstanceType, Offering, Overhead};
 use kerf_model::labels::Normalization;
 use kerf_model::node_spec::{NodeClassRef, NodeSpec};
 use kerf_model::overlay::NodeOverlay;
-use kerf_model::overlay_evaluation::{OverlayEvaluation, PoolMachines, evaluate_overlays};
+use kerf_model::overlay_evaluation::{OverlayEvaluation, PoolInstanceTypes, evaluate_overlays};
 use kerf_model::pool::{ConsolidationPolicy, Disruption, NodePool, NodeTemplate, Sizing};
 use kerf_model::price::{Price, PriceAdjustment};
 use kerf_model::quantity::Quantity;
@@ -98,9 +98,9 @@ fn with(mut overlay: NodeOverlay, resource: &str, amount: i64) -> NodeOverlay {
 fn evaluated(overlays: &[NodeOverlay]) -> (OverlayEvaluation, Vec<String>) {
     let types = [machine("m"), machine("n")];
     let pools = [pool("one", &[("team", "x")]), pool("two", &[])];
-    let machines: Vec<_> =
-        pools.iter().map(|pool| PoolMachines { pool, instance_types: &types }).collect();
-    let evaluation = evaluate_overlays(overlays, &machines, &Normalization::core());
+    let offered: Vec<_> =
+        pools.iter().map(|pool| PoolInstanceTypes { pool, instance_types: &types }).collect();
+    let evaluation = evaluate_overlays(overlays, &offered, &Normalization::core());
     let mut lines = Vec::new();
     for (pool, overlay) in pools.iter().zip(&evaluation.pools) {
         for (before, after) in types.iter().zip(overlay.apply(&types)) {

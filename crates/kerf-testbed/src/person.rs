@@ -35,7 +35,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const EXIT_USAGE: u8 = 2;
 
 /// What the person asked for.
-enum Wish {
+enum Task {
     Help,
     Build,
     Stay { aws: bool, crds: bool },
@@ -47,13 +47,13 @@ enum Wish {
 /// and the keepers end the rest.
 pub fn run_for_a_person(arguments: impl IntoIterator<Item = String>) -> ExitCode {
     let arguments: Vec<String> = arguments.into_iter().collect();
-    let outcome = match wish(&arguments) {
-        Ok(Wish::Help) => {
+    let outcome = match task(&arguments) {
+        Ok(Task::Help) => {
             print!("{USAGE}");
             Ok(())
         }
-        Ok(Wish::Build) => build(),
-        Ok(Wish::Stay { aws, crds }) => stay(aws, crds).map(|never| match never {}),
+        Ok(Task::Build) => build(),
+        Ok(Task::Stay { aws, crds }) => stay(aws, crds).map(|never| match never {}),
         Err(unknown) => {
             eprint!("unknown argument {unknown:?}\n\n{USAGE}");
             return ExitCode::from(EXIT_USAGE);
@@ -69,18 +69,18 @@ pub fn run_for_a_person(arguments: impl IntoIterator<Item = String>) -> ExitCode
 }
 
 /// Reads the arguments; fails with the first one that makes no sense.
-fn wish(arguments: &[String]) -> std::result::Result<Wish, &str> {
+fn task(arguments: &[String]) -> std::result::Result<Task, &str> {
     let (mut aws, mut crds) = (false, false);
     for argument in arguments {
         match argument.as_str() {
-            "--help" | "-h" => return Ok(Wish::Help),
-            "build" if arguments.len() == 1 => return Ok(Wish::Build),
+            "--help" | "-h" => return Ok(Task::Help),
+            "build" if arguments.len() == 1 => return Ok(Task::Build),
             "--aws" => aws = true,
             "--crds" => crds = true,
             other => return Err(other),
         }
     }
-    Ok(Wish::Stay { aws, crds })
+    Ok(Task::Stay { aws, crds })
 }
 
 fn build() -> Result<()> {

@@ -24,7 +24,7 @@ const WORKLOADS: [Workload; 2] = [
     Workload { name: "mixed", part: "e2e mixed", has_aims: true },
     Workload { name: "spread", part: "e2e spread", has_aims: false },
 ];
-/// The package of the original's controller with its kwok provider, in the peer's module.
+/// The package of Karpenter's controller with its kwok provider.
 const ORIGINAL: &str = "sigs.k8s.io/karpenter/kwok";
 /// How often each is measured. The one in the middle stands on the page: the machine has other
 /// work now and then.
@@ -126,7 +126,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 }
 
 fn build_original() -> Result<PathBuf> {
-    eprintln!("bench e2e: building the original (a minute the first time)");
+    eprintln!("bench e2e: building Karpenter (a minute the first time)");
     let program = std::env::temp_dir().join("kerf-bench-karpenter-kwok");
     let mut build = Command::new("go");
     build.arg("build").arg("-o").arg(&program).arg(ORIGINAL);
@@ -164,7 +164,7 @@ fn tables(ours: &Reports, theirs: &Reports, workload: &Workload) -> Result<Strin
         let (own, other) = (ours.middle(&pointer)?, theirs.middle(&pointer)?);
         let _ = writeln!(text, "| {about} | {own:.2} | {other:.2} |");
     }
-    let thought = ours.middle("/solve_seconds")?;
+    let solved = ours.middle("/solve_seconds")?;
     let all = ours.every("/seconds/all pods running")?;
     let others = theirs.every("/seconds/all pods running")?;
     let in_words = |all: &[f64]| {
@@ -172,7 +172,7 @@ fn tables(ours: &Reports, theirs: &Reports, workload: &Workload) -> Result<Strin
     };
     let _ = writeln!(
         text,
-        "\nOf this, Kerf thought for {thought:.2} s. Until all ran, each round in turn: Kerf {} s; \
+        "\nOf this, Kerf solved for {solved:.2} s. Until all ran, each round in turn: Kerf {} s; \
          Karpenter {} s.",
         in_words(&all),
         in_words(&others)

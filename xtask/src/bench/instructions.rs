@@ -103,12 +103,12 @@ pub(super) fn judge(
     if there != here {
         println!("\nThe record was made with {} and this is {}.", there.tools, here.tools);
     }
-    let mut complaints = Vec::new();
+    let mut errors = Vec::new();
     for row in rows {
         let Row { name, .. } = row;
         match row.is_too_many() {
-            None => complaints.push(format!("{name} has no count in {FILE}")),
-            Some(true) => complaints.push(format!(
+            None => errors.push(format!("{name} has no count in {FILE}")),
+            Some(true) => errors.push(format!(
                 "{name} takes more than {TOLERANCE_PERCENT} % more instructions than on record; \
                  `callgrind_annotate --inclusive=yes {}` shows where",
                 profile(name).display()
@@ -116,9 +116,9 @@ pub(super) fn judge(
             Some(false) => {}
         }
     }
-    if !complaints.is_empty() {
+    if !errors.is_empty() {
         let way_out = format!("If that is on purpose: `cargo xtask bench {RECORD}`.");
-        bail!("{}\n{way_out}", complaints.join("\n"));
+        bail!("{}\n{way_out}", errors.join("\n"));
     }
     Ok(())
 }

@@ -30,9 +30,9 @@ pub(crate) fn run_peer(args: &[String]) -> Result<()> {
     let folder = std::env::temp_dir().join("kerf-bench-peer");
     let root = root()?;
     if args.iter().any(|arg| arg == REUSE) {
-        eprintln!("bench peer: the peer's answers of the last run stand");
+        eprintln!("bench peer: Karpenter's answers of the last run stand");
     } else {
-        eprintln!("bench peer: the peer solves every workload (8 minutes; --quick for a look)");
+        eprintln!("bench peer: Karpenter solves every workload (8 minutes; --quick for a look)");
         let mut peer = Command::new("go");
         peer.args(["run", ".", "all", "--out"]).arg(&folder).args(args);
         run(peer.current_dir(root.join("bench/peer")))?;

@@ -50,10 +50,10 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     )?;
     let (lambda, zip_bytes) = packed(&lambda)?;
     let mut table = HEADER.to_owned();
-    table.push_str(&core_rows(&told(&mut Command::new(&core))?)?);
-    table.push_str(&simulation_rows(&told(Command::new(&core).arg("simulate"))?)?);
-    table.push_str(&daemon_rows(&told(Command::new(&fronts).arg("daemon"))?)?);
-    table.push_str(&lambda_rows(&told(Command::new(&fronts).arg("lambda").arg(lambda))?)?);
+    table.push_str(&core_rows(&report_of(&mut Command::new(&core))?)?);
+    table.push_str(&simulation_rows(&report_of(Command::new(&core).arg("simulate"))?)?);
+    table.push_str(&daemon_rows(&report_of(Command::new(&fronts).arg("daemon"))?)?);
+    table.push_str(&lambda_rows(&report_of(Command::new(&fronts).arg("lambda").arg(lambda))?)?);
     table.push_str(&row(
         "zip of the function's program, stripped",
         &format!("{:.1} MB", zip_bytes as f64 / 1e6),
@@ -101,7 +101,7 @@ fn packed(program: &Path) -> Result<(std::path::PathBuf, u64)> {
 }
 
 /// The last line that a program printed, which is JSON.
-fn told(command: &mut Command) -> Result<Value> {
+fn report_of(command: &mut Command) -> Result<Value> {
     let printed = output(command)?;
     let line = printed.lines().rfind(|line| line.starts_with('{')).context("no figures came")?;
     serde_json::from_str(line).context("the figures are not JSON")
@@ -131,9 +131,9 @@ fn core_rows(core: &Value) -> Result<String> {
     Ok(rows)
 }
 
-fn simulation_rows(told: &Value) -> Result<String> {
+fn simulation_rows(report: &Value) -> Result<String> {
     let mut rows = String::new();
-    for calls in told["calls"].as_array().context("no calls")? {
+    for calls in report["calls"].as_array().context("no calls")? {
         let (cold, warm) = (number(calls, "cold")?, number(calls, "warm")?);
         let about = format!(
             "calls to EC2 for 1,000 events about 1,000 instances, {} together",
@@ -146,21 +146,21 @@ fn simulation_rows(told: &Value) -> Result<String> {
             Some(("≤ 6 cold, ≤ 1 warm", met)),
         ));
     }
-    let wrong = ["lost", "misdelivered", "repeated"].map(|key| number(told, key));
+    let wrong = ["lost", "misdelivered", "repeated"].map(|key| number(report, key));
     let [lost, misdelivered, repeated] = wrong;
     let (lost, misdelivered, repeated) = (lost?, misdelivered?, repeated?);
     let about = format!(
         "{} events for {} clusters, 5 % faults ({} injected)",
-        thousands(number(told, "events")?),
-        number(told, "clusters")?,
-        thousands(number(told, "faults")?)
+        thousands(number(report, "events")?),
+        number(report, "clusters")?,
+        thousands(number(report, "faults")?)
     );
     let figure = format!(
         "{lost} lost, {repeated} twice, {misdelivered} astray; {} deliveries instead of {}; \
          {} calls to EC2",
-        thousands(number(told, "deliveries")?),
-        thousands(number(told, "fan_out")?),
-        thousands(number(told, "lookup_calls")?),
+        thousands(number(report, "deliveries")?),
+        thousands(number(report, "fan_out")?),
+        thousands(number(report, "lookup_calls")?),
     );
     let sound = lost + misdelivered + repeated == 0;
     rows.push_str(&row(&about, &figure, Some(("0 lost, 0 twice", sound))));

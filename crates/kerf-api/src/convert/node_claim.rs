@@ -1,4 +1,4 @@
-//! NodeClaims: their wish. What was observed of them is for those who follow them.
+//! The spec of NodeClaims. Their status is read by those who follow them.
 
 use kerf_model::claim as model;
 

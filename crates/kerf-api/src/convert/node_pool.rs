@@ -80,7 +80,7 @@ fn read_disruption(
     })
 }
 
-/// The budgets of a pool, with those that cannot be read as complaints.
+/// The budgets of a pool, with those that cannot be read as errors.
 pub(crate) fn read_budgets(budgets: &[api::Budget]) -> BudgetList {
     let reasons: Vec<Option<Vec<&str>>> = budgets
         .iter()

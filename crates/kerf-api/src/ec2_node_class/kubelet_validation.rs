@@ -15,25 +15,25 @@ use super::{AmiFamily, EC2NodeClassSpec, Kubelet, MaxPods};
 
 /// A setting the class cannot keep, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct KubeletError {
     /// The path of the field, from `spec.kubelet` on.
     pub field: String,
     /// What is wrong with it and what would be right.
     pub message: String,
     /// The reason the class's condition carries.
-    pub reason: ProblemReason,
+    pub reason: KubeletErrorReason,
 }
 
 /// Why a class is refused, as its condition `ValidationSucceeded` says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ProblemReason {
+pub enum KubeletErrorReason {
     /// No kubelet would accept the setting.
     InvalidKubeletConfiguration,
     /// The image family has no way to pass the setting on.
     UnsupportedKubeletConfiguration,
 }
 
-impl ProblemReason {
+impl KubeletErrorReason {
     /// The reason as the condition spells it.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -48,7 +48,7 @@ impl ProblemReason {
 ///
 /// Expressions are not evaluated: that needs the instance types.
 #[must_use]
-pub fn validate_kubelet(spec: &EC2NodeClassSpec) -> Vec<Problem> {
+pub fn validate_kubelet(spec: &EC2NodeClassSpec) -> Vec<KubeletError> {
     let Some(kubelet) = &spec.kubelet else { return Vec::new() };
     let mut found = Problems::default();
     found.other_fields(kubelet);
@@ -64,17 +64,17 @@ pub fn validate_kubelet(spec: &EC2NodeClassSpec) -> Vec<Problem> {
 
 #[derive(Default)]
 struct Problems {
-    list: Vec<Problem>,
+    list: Vec<KubeletError>,
 }
 
 impl Problems {
     fn invalid(&mut self, field: &str, message: impl Into<String>) {
-        self.add(ProblemReason::InvalidKubeletConfiguration, field, message.into());
+        self.add(KubeletErrorReason::InvalidKubeletConfiguration, field, message.into());
     }
 
-    fn add(&mut self, reason: ProblemReason, field: &str, message: String) {
+    fn add(&mut self, reason: KubeletErrorReason, field: &str, message: String) {
         let field = format!("spec.kubelet.{field}");
-        self.list.push(Problem { field, message, reason });
+        self.list.push(KubeletError { field, message, reason });
     }
 
     fn other_fields(&mut self, kubelet: &Kubelet) {
@@ -196,7 +196,7 @@ impl Problems {
         if matches!(family, AmiFamily::AL2023 | AmiFamily::Custom) {
             return;
         }
-        let reason = ProblemReason::UnsupportedKubeletConfiguration;
+        let reason = KubeletErrorReason::UnsupportedKubeletConfiguration;
         let family_name = family.name();
         for name in kubelet.other.iter().filter(|(_, value)| !value.is_null()).map(|(name, _)| name)
         {

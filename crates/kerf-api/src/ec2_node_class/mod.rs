@@ -32,7 +32,7 @@ use crate::schema::rules::rule;
 pub use ami::{AmiFamily, AmiSelectorTerm};
 pub use block_device::{BlockDevice, BlockDeviceMapping, InstanceStorePolicy, VolumeType};
 pub use kubelet::{Kubelet, MaxPods};
-pub use kubelet_validation::{Problem, ProblemReason, validate_kubelet};
+pub use kubelet_validation::{KubeletError, KubeletErrorReason, validate_kubelet};
 pub use metadata_options::{CpuOptions, HttpTokens, MetadataOptions, Toggle};
 pub use network::{ConnectionTracking, InterfaceType, NetworkInterface};
 pub use selectors::{

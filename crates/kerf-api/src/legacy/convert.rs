@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use kube::ResourceExt;
 
 use super::aws_node_template::AWSNodeTemplate;
-use super::problem::Problem;
+use super::finding::LegacyFinding;
 use super::provisioner::Provisioner;
 use crate::ec2_node_class::EC2NodeClass;
 use crate::node_pool::NodePool;
@@ -57,14 +57,14 @@ pub struct Converted {
     /// Provisioners differ in their kubelet settings; then those of inline providers.
     pub node_classes: Vec<EC2NodeClass>,
     /// Errors and warnings: first of Provisioners, then of templates.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<LegacyFinding>,
 }
 
 impl Converted {
     /// Whether everything that was given was converted.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        !self.problems.iter().any(Problem::is_error)
+        !self.problems.iter().any(LegacyFinding::is_error)
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::aws_node_template::AWSNodeTemplateSpec;
-use super::problem::Findings;
+use super::finding::Findings;
 use super::validation::check_template;
 
 const PATH: &str = "spec.provider";

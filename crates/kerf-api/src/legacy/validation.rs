@@ -10,12 +10,12 @@ mod taints;
 use kube::ResourceExt;
 
 use super::aws_node_template::{AWSNodeTemplate, AWSNodeTemplateSpec};
-use super::problem::{Findings, Kind, Problem};
+use super::finding::{Findings, Kind, LegacyFinding};
 use super::provisioner::{Provisioner, ProvisionerSpec};
 
 /// Everything wrong with a Provisioner, its inline provider included.
 #[must_use]
-pub fn validate_provisioner(provisioner: &Provisioner) -> Vec<Problem> {
+pub fn validate_provisioner(provisioner: &Provisioner) -> Vec<LegacyFinding> {
     let mut findings = Findings::about(Kind::Provisioner, &provisioner.name_any());
     check_provisioner(&provisioner.spec, &mut findings);
     if let Some(provider) = &provisioner.spec.provider {
@@ -26,7 +26,7 @@ pub fn validate_provisioner(provisioner: &Provisioner) -> Vec<Problem> {
 
 /// Everything wrong with an AWSNodeTemplate.
 #[must_use]
-pub fn validate_aws_node_template(template: &AWSNodeTemplate) -> Vec<Problem> {
+pub fn validate_aws_node_template(template: &AWSNodeTemplate) -> Vec<LegacyFinding> {
     let mut findings = Findings::about(Kind::AWSNodeTemplate, &template.name_any());
     check_template(&template.spec, "spec", &mut findings);
     findings.into_problems()

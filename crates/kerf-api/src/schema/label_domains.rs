@@ -58,7 +58,7 @@ fn aws_labels() -> Vec<&'static str> {
     own.chain([aws::NODE_CLASS]).collect()
 }
 
-/// Those that are known of an instance type before a machine of it is launched.
+/// Those that are known of an instance type before an instance of it is launched.
 fn aws_labels_of_types() -> Vec<&'static str> {
     const OF_MACHINES: [&str; 6] = [
         aws::INSTANCE_TENANCY,

@@ -64,7 +64,7 @@ fn decoded<T: DeserializeOwned>(object: &Value, check: impl Fn(T) -> Vec<Problem
 
 /// What keeps a legacy object from being used; what merely changes with its conversion is said by
 /// the conversion.
-fn of_legacy(problems: Vec<legacy::Problem>) -> Vec<Problem> {
-    let errors = problems.into_iter().filter(legacy::Problem::is_error);
+fn of_legacy(problems: Vec<legacy::LegacyFinding>) -> Vec<Problem> {
+    let errors = problems.into_iter().filter(legacy::LegacyFinding::is_error);
     errors.map(|problem| Problem::new(problem.field, problem.message)).collect()
 }

@@ -2,7 +2,7 @@
 //! being decoded and encoded.
 
 use kerf_api::legacy::{
-    AWSNodeTemplate, Problem, Provisioner, validate_aws_node_template, validate_provisioner,
+    AWSNodeTemplate, LegacyFinding, Provisioner, validate_aws_node_template, validate_provisioner,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -20,7 +20,7 @@ const REFUSED_BY_THE_API_SERVER_ALONE: [&str; 4] = [
     "images-by-an-empty-id-in-the-newer-spelling",
 ];
 
-fn judged<T: DeserializeOwned + Serialize>(file: &str, judge: fn(&T) -> Vec<Problem>) {
+fn judged<T: DeserializeOwned + Serialize>(file: &str, judge: fn(&T) -> Vec<LegacyFinding>) {
     let root = std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it for tests");
     let text = std::fs::read_to_string(format!("{root}/tests/corpus/{file}")).expect("a corpus");
     let documents: Vec<Value> = serde_saphyr::from_multiple(&text).expect("a corpus is YAML");

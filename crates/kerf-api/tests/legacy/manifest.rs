@@ -1,6 +1,6 @@
 //! Objects written as YAML, and what comes of them.
 
-use kerf_api::legacy::{AWSNodeTemplate, Converted, Options, Problem, Provisioner, convert};
+use kerf_api::legacy::{AWSNodeTemplate, Converted, LegacyFinding, Options, Provisioner, convert};
 use serde_json::Value;
 
 /// A Provisioner called `p` with this spec; unless the spec says otherwise it uses template `t`.
@@ -76,7 +76,7 @@ pub(crate) fn class_with(spec: &str, options: &Options) -> Value {
 }
 
 /// The errors, each as `field: message`.
-pub(crate) fn errors(problems: &[Problem]) -> Vec<String> {
+pub(crate) fn errors(problems: &[LegacyFinding]) -> Vec<String> {
     problems
         .iter()
         .filter(|problem| problem.is_error())

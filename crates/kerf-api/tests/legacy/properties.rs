@@ -181,7 +181,7 @@ proptest! {
         let has_provider = provisioner.spec.provider.is_some();
         let converted = convert(&[provisioner], &[template], &options());
         let refused = converted.problems.iter().filter(|it| it.is_error());
-        let is_of = |kind| move |it: &&legacy::Problem| it.kind == kind;
+        let is_of = |kind| move |it: &&legacy::LegacyFinding| it.kind == kind;
         let bad_provisioner = refused.clone().any(|it| is_of(legacy::Kind::Provisioner)(&it));
         let bad_template = refused.clone().any(|it| is_of(legacy::Kind::AWSNodeTemplate)(&it));
         prop_assert_eq!(converted.node_pools.is_empty(), bad_provisioner);

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
 use super::error::{FileError, OfferingProblem, ResourceProblem};
-use super::machine::MachineFacts;
+use super::instance_type::InstanceTypeFacts;
 
 /// How the key of a label that names a reservation ends.
 const RESERVATION_ID_SUFFIX: &str = "reservation-id";
@@ -62,7 +62,7 @@ struct RequirementDocument {
 
 impl InstanceTypeDocument {
     /// Reads the type at a place of the list.
-    pub(super) fn read(self, index: usize) -> Result<MachineFacts, FileError> {
+    pub(super) fn read(self, index: usize) -> Result<InstanceTypeFacts, FileError> {
         let name = self.name;
         if name.is_empty() || check_label_value(&name).is_err() {
             return Err(FileError::Name { number: index + 1, name });
@@ -88,7 +88,7 @@ impl InstanceTypeDocument {
             offerings.push(offering);
         }
         let architecture = self.architecture;
-        Ok(MachineFacts { name, architecture, operating_systems, resources, offerings })
+        Ok(InstanceTypeFacts { name, architecture, operating_systems, resources, offerings })
     }
 
     /// What the file can say about a type.

@@ -8,7 +8,7 @@
 
 mod document;
 mod error;
-mod machine;
+mod instance_type;
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use kerf_model::instance_type::InstanceType;
 use document::InstanceTypeDocument;
 
 pub use error::{FileError, OfferingProblem, ResourceProblem};
-pub(crate) use machine::{MachineFacts, kwok_instance_type};
+pub(crate) use instance_type::{InstanceTypeFacts, kwok_instance_type};
 
 /// The most types a file may hold: ten times what the largest cloud sells.
 pub const TYPES_MAX: usize = 20_000;
@@ -48,7 +48,7 @@ pub fn from_json(text: &str) -> Result<Vec<InstanceType>, FileError> {
 /// Writes a file of instance types.
 ///
 /// The format has room for name, architecture, operating systems, capacity and offerings. Other
-/// labels, overhead, and what sets an offering's machines apart are lost; reading the file gives
+/// labels, overhead, and what sets an offering's instances apart are lost; reading the file gives
 /// every type the labels and overhead of the kwok provider. So `kwok()` comes back as it was.
 #[must_use]
 pub fn to_json(types: &[InstanceType]) -> String {

@@ -17,8 +17,8 @@ use kube_cel::cel::{Context, ExecutionError, Value as CelValue};
 use serde_json::Value;
 
 use crate::field_path::FieldPath;
-use crate::problem::{Problem, Rule};
 use crate::schema::{Additional, Schema};
+use crate::violation::{Rule, RuleViolation};
 
 /// Evaluates the rules of schemas. Making one registers every function, so it is made once.
 pub(crate) struct Evaluator {
@@ -28,7 +28,7 @@ pub(crate) struct Evaluator {
 /// What the rules of one schema have against one object.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    pub problems: Vec<Problem>,
+    pub problems: Vec<RuleViolation>,
     /// Rules that use a part of CEL that cannot be evaluated here.
     pub unevaluated: Vec<String>,
 }
@@ -150,7 +150,7 @@ impl Evaluator {
         };
         let place = path.join(&rule.field_path);
         let message = named_value(&message, value, rule);
-        outcome.problems.push(Problem::new(&place, Rule::new("cel", &rule.text), message));
+        outcome.problems.push(RuleViolation::new(&place, Rule::new("cel", &rule.text), message));
     }
 }
 

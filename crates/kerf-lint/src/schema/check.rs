@@ -4,11 +4,16 @@ use serde_json::Value;
 
 use crate::advice;
 use crate::field_path::FieldPath;
-use crate::problem::{Problem, Rule};
 use crate::schema::{Schema, collections, combine, numbers, strings};
+use crate::violation::{Rule, RuleViolation};
 
 /// Everything the schema has against the value, in the order an API server checks.
-pub(crate) fn check(schema: &Schema, value: &Value, path: &FieldPath, out: &mut Vec<Problem>) {
+pub(crate) fn check(
+    schema: &Schema,
+    value: &Value,
+    path: &FieldPath,
+    out: &mut Vec<RuleViolation>,
+) {
     out.extend(type_problem(schema, value, path));
     if !value.is_null() {
         combine::check(schema, value, path, out);
@@ -36,7 +41,7 @@ pub(crate) fn type_of(value: &Value) -> &'static str {
     }
 }
 
-fn type_problem(schema: &Schema, value: &Value, path: &FieldPath) -> Option<Problem> {
+fn type_problem(schema: &Schema, value: &Value, path: &FieldPath) -> Option<RuleViolation> {
     let wanted = schema.type_names();
     if has_type(schema, &wanted, value) {
         return None;
@@ -56,7 +61,7 @@ fn type_problem(schema: &Schema, value: &Value, path: &FieldPath) -> Option<Prob
         }
     };
     let instead = advice::retyped(value, &wanted).and_then(|instead| sound(schema, instead));
-    Some(Problem::new(path, Rule::new("type", expected), message).instead(instead).blocking())
+    Some(RuleViolation::new(path, Rule::new("type", expected), message).instead(instead).blocking())
 }
 
 /// Advice that the field's own pattern accepts. A bare number where a pattern wants more is most
@@ -103,14 +108,14 @@ pub(crate) fn with_article(type_name: &str) -> String {
     }
 }
 
-fn enum_problem(schema: &Schema, value: &Value, path: &FieldPath) -> Option<Problem> {
+fn enum_problem(schema: &Schema, value: &Value, path: &FieldPath) -> Option<RuleViolation> {
     if schema.allowed.is_empty() || schema.allowed.iter().any(|one| same(one, value)) {
         return None;
     }
     let names: Vec<String> = schema.allowed.iter().map(plain).collect();
     let message = format!("{value} is not one of {}", names.join(", "));
     let instead = advice::nearest(&plain(value), names.iter().map(String::as_str));
-    let problem = Problem::new(path, Rule::named("enum"), message).blocking();
+    let problem = RuleViolation::new(path, Rule::named("enum"), message).blocking();
     Some(problem.instead(instead.map(str::to_owned)))
 }
 

@@ -3,15 +3,15 @@
 use serde_json::{Map, Value};
 
 use crate::field_path::FieldPath;
-use crate::problem::{Problem, Rule};
 use crate::schema::check::check;
 use crate::schema::{Additional, Schema};
+use crate::violation::{Rule, RuleViolation};
 
 pub(super) fn check_list(
     schema: &Schema,
     items: &[Value],
     path: &FieldPath,
-    out: &mut Vec<Problem>,
+    out: &mut Vec<RuleViolation>,
 ) {
     if let Some(item_schema) = &schema.items {
         for (place, item) in items.iter().enumerate() {
@@ -21,11 +21,11 @@ pub(super) fn check_list(
     let count = items.len() as u64;
     if let Some(min) = schema.bounds.min_items.filter(|min| count < *min) {
         let message = format!("this list has {}; at least {min} needed", counted(count, "item"));
-        out.push(Problem::new(path, Rule::new("minItems", min), message));
+        out.push(RuleViolation::new(path, Rule::new("minItems", min), message));
     }
     if let Some(max) = schema.bounds.max_items.filter(|max| count > *max) {
         let message = format!("this list has {}; at most {max} allowed", counted(count, "item"));
-        out.push(Problem::new(path, Rule::new("maxItems", max), message).blocking());
+        out.push(RuleViolation::new(path, Rule::new("maxItems", max), message).blocking());
     }
 }
 
@@ -33,7 +33,7 @@ pub(super) fn check_object(
     schema: &Schema,
     fields: &Map<String, Value>,
     path: &FieldPath,
-    out: &mut Vec<Problem>,
+    out: &mut Vec<RuleViolation>,
 ) {
     check_count(schema, fields.len() as u64, path, out);
     for (name, value) in fields {
@@ -43,7 +43,7 @@ pub(super) fn check_object(
             (None, Additional::Flag(false)) => {
                 let message = format!("{name:?} is not allowed here");
                 let rule = Rule::new("additionalProperties", false);
-                out.push(Problem::new(&path.field(name), rule, message).at_key());
+                out.push(RuleViolation::new(&path.field(name), rule, message).at_key());
             }
             (None, _) => {}
         }
@@ -53,22 +53,24 @@ pub(super) fn check_object(
     }
 }
 
-fn check_count(schema: &Schema, count: u64, path: &FieldPath, out: &mut Vec<Problem>) {
+fn check_count(schema: &Schema, count: u64, path: &FieldPath, out: &mut Vec<RuleViolation>) {
     if let Some(min) = schema.bounds.min_properties.filter(|min| count < *min) {
         let message = format!("this has {}; at least {min} needed", counted(count, "field"));
-        out.push(Problem::new(path, Rule::new("minProperties", min), message));
+        out.push(RuleViolation::new(path, Rule::new("minProperties", min), message));
     }
     if let Some(max) = schema.bounds.max_properties.filter(|max| count > *max) {
         let message = format!("this has {}; at most {max} allowed", counted(count, "field"));
-        out.push(Problem::new(path, Rule::new("maxProperties", max), message).blocking());
+        out.push(RuleViolation::new(path, Rule::new("maxProperties", max), message).blocking());
     }
 }
 
-fn missing(schema: &Schema, name: &str, path: &FieldPath) -> Problem {
+fn missing(schema: &Schema, name: &str, path: &FieldPath) -> RuleViolation {
     let property = schema.properties.get(name);
     let instead = property.and_then(example_of).map(|example| format!("{name}: {example}"));
     let message = format!("the field {name:?} is required and missing");
-    Problem::new(&path.field(name), Rule::named("required"), message).instead(instead).blocking()
+    RuleViolation::new(&path.field(name), Rule::named("required"), message)
+        .instead(instead)
+        .blocking()
 }
 
 /// A value to start from where the schema makes one evident.

@@ -5,11 +5,16 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::field_path::FieldPath;
-use crate::problem::{Problem, Rule};
 use crate::schema::{Additional, ListType, Schema};
+use crate::violation::{Rule, RuleViolation};
 
 /// Reports repeated items of sets and maps anywhere in the value.
-pub(crate) fn check(schema: &Schema, value: &Value, path: &FieldPath, out: &mut Vec<Problem>) {
+pub(crate) fn check(
+    schema: &Schema,
+    value: &Value,
+    path: &FieldPath,
+    out: &mut Vec<RuleViolation>,
+) {
     match value {
         Value::Object(fields) => {
             for (name, value) in fields {
@@ -32,7 +37,7 @@ pub(crate) fn check(schema: &Schema, value: &Value, path: &FieldPath, out: &mut 
     }
 }
 
-fn check_items(schema: &Schema, items: &[Value], path: &FieldPath, out: &mut Vec<Problem>) {
+fn check_items(schema: &Schema, items: &[Value], path: &FieldPath, out: &mut Vec<RuleViolation>) {
     match &schema.list_type {
         ListType::Atomic => {}
         ListType::Set => report_repeats(items.to_vec(), "set", path, out),
@@ -41,7 +46,7 @@ fn check_items(schema: &Schema, items: &[Value], path: &FieldPath, out: &mut Vec
             if let Some(place) = odd {
                 let rule = Rule::new("x-kubernetes-list-type", "map");
                 let message = "each item of this list must be a mapping";
-                out.push(Problem::new(&path.index(place), rule, message));
+                out.push(RuleViolation::new(&path.index(place), rule, message));
                 return;
             }
             let keyed = items.iter().map(|item| key_of(item, keys)).collect();
@@ -60,7 +65,7 @@ fn report_repeats(
     values: Vec<Value>,
     list_type: &'static str,
     path: &FieldPath,
-    out: &mut Vec<Problem>,
+    out: &mut Vec<RuleViolation>,
 ) {
     let mut first_places: BTreeMap<String, (usize, bool)> = BTreeMap::new();
     for (place, value) in values.iter().enumerate() {
@@ -75,7 +80,7 @@ fn report_repeats(
         *reported = true;
         let message = format!("{text} is already in this list, at [{first}]");
         let rule = Rule::new("x-kubernetes-list-type", list_type);
-        let problem = Problem::new(&path.index(place), rule, message);
+        let problem = RuleViolation::new(&path.index(place), rule, message);
         out.push(problem.instead("remove one of the two".to_owned()));
     }
 }

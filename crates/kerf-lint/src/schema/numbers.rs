@@ -6,15 +6,20 @@
 use serde_json::Number;
 
 use crate::field_path::FieldPath;
-use crate::problem::{Problem, Rule};
 use crate::schema::Schema;
+use crate::violation::{Rule, RuleViolation};
 
 /// Largest whole number a JSON number holds without loss: 2^53 - 1.
 const JSON_WHOLE_MAX: f64 = 9_007_199_254_740_991.0;
 /// How far from whole the server still calls whole.
 const WHOLE_TOLERANCE: f64 = 1e-9;
 
-pub(super) fn check(schema: &Schema, number: &Number, path: &FieldPath, out: &mut Vec<Problem>) {
+pub(super) fn check(
+    schema: &Schema,
+    number: &Number,
+    path: &FieldPath,
+    out: &mut Vec<RuleViolation>,
+) {
     out.extend(range_problem(schema, number, path));
     out.extend(multiple_problem(schema, number, path));
     out.extend(minimum_problem(schema, number, path));
@@ -30,7 +35,7 @@ pub(super) fn is_whole(value: Option<f64>) -> bool {
     distance == 0.0 || distance / (value.abs() + value.trunc().abs()) < WHOLE_TOLERANCE
 }
 
-fn range_problem(schema: &Schema, number: &Number, path: &FieldPath) -> Option<Problem> {
+fn range_problem(schema: &Schema, number: &Number, path: &FieldPath) -> Option<RuleViolation> {
     if schema.int_or_string || schema.type_name.as_deref() != Some("integer") {
         return None;
     }
@@ -48,10 +53,10 @@ fn range_problem(schema: &Schema, number: &Number, path: &FieldPath) -> Option<P
         _ => (i64::MIN, i64::MAX),
     };
     let message = format!("{number} is outside {low} to {high}");
-    Some(Problem::new(path, Rule::new("format", format), message))
+    Some(RuleViolation::new(path, Rule::new("format", format), message))
 }
 
-fn multiple_problem(schema: &Schema, number: &Number, path: &FieldPath) -> Option<Problem> {
+fn multiple_problem(schema: &Schema, number: &Number, path: &FieldPath) -> Option<RuleViolation> {
     let factor = schema.bounds.multiple_of?;
     let fits = match number.as_i64() {
         Some(whole) => match factor.trunc() as i64 {
@@ -65,10 +70,10 @@ fn multiple_problem(schema: &Schema, number: &Number, path: &FieldPath) -> Optio
         }
     };
     let message = format!("{number} is not a multiple of {factor}");
-    (!fits).then(|| Problem::new(path, Rule::new("multipleOf", factor), message))
+    (!fits).then(|| RuleViolation::new(path, Rule::new("multipleOf", factor), message))
 }
 
-fn minimum_problem(schema: &Schema, number: &Number, path: &FieldPath) -> Option<Problem> {
+fn minimum_problem(schema: &Schema, number: &Number, path: &FieldPath) -> Option<RuleViolation> {
     let bound = schema.bounds.minimum?;
     let exclusive = schema.bounds.exclusive_minimum;
     let fits = match number.as_i64() {
@@ -79,11 +84,11 @@ fn minimum_problem(schema: &Schema, number: &Number, path: &FieldPath) -> Option
     };
     let needed = if exclusive { "must be more than" } else { "must be at least" };
     let message = format!("{number} is too small; it {needed} {bound}");
-    let problem = Problem::new(path, Rule::new("minimum", bound), message);
+    let problem = RuleViolation::new(path, Rule::new("minimum", bound), message);
     (!fits).then(|| problem.instead((!exclusive).then(|| bound.to_string())))
 }
 
-fn maximum_problem(schema: &Schema, number: &Number, path: &FieldPath) -> Option<Problem> {
+fn maximum_problem(schema: &Schema, number: &Number, path: &FieldPath) -> Option<RuleViolation> {
     let bound = schema.bounds.maximum?;
     let exclusive = schema.bounds.exclusive_maximum;
     let fits = match number.as_i64() {
@@ -94,6 +99,6 @@ fn maximum_problem(schema: &Schema, number: &Number, path: &FieldPath) -> Option
     };
     let needed = if exclusive { "must be less than" } else { "must be at most" };
     let message = format!("{number} is too large; it {needed} {bound}");
-    let problem = Problem::new(path, Rule::new("maximum", bound), message);
+    let problem = RuleViolation::new(path, Rule::new("maximum", bound), message);
     (!fits).then(|| problem.instead((!exclusive).then(|| bound.to_string())))
 }

@@ -5,14 +5,14 @@ use serde_json::{Map, Value};
 
 use crate::advice;
 use crate::field_path::FieldPath;
-use crate::problem::{Problem, Rule};
 use crate::schema::{Additional, Schema};
+use crate::violation::{Rule, RuleViolation};
 
 /// Fields every object has, whatever its schema says.
 const OBJECT_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
 /// Takes unknown fields out of the object and reports each.
-pub(crate) fn prune(root: &Schema, object: &mut Value) -> Vec<Problem> {
+pub(crate) fn prune(root: &Schema, object: &mut Value) -> Vec<RuleViolation> {
     let mut problems = Vec::new();
     let mut walk = Walk { root, problems: &mut problems };
     walk.value(object, Some(root), &FieldPath::root(), true);
@@ -21,7 +21,7 @@ pub(crate) fn prune(root: &Schema, object: &mut Value) -> Vec<Problem> {
 
 struct Walk<'a> {
     root: &'a Schema,
-    problems: &'a mut Vec<Problem>,
+    problems: &'a mut Vec<RuleViolation>,
 }
 
 impl Walk<'_> {
@@ -88,10 +88,10 @@ impl Walk<'_> {
         value: Option<&Value>,
         schema: Option<&Schema>,
         path: &FieldPath,
-    ) -> Problem {
+    ) -> RuleViolation {
         let here = path.field(name);
         let instead = self.meant(name, value, schema, path);
-        Problem::new(&here, Rule::named("unknown field"), format!("unknown field \"{here}\""))
+        RuleViolation::new(&here, Rule::named("unknown field"), format!("unknown field \"{here}\""))
             .at_key()
             .instead(instead)
     }

@@ -6,7 +6,7 @@ use serde_json::{Map, Number, Value};
 
 use super::Position;
 use crate::field_path::{FieldPath, Step};
-use crate::problem::Spot;
+use crate::violation::Spot;
 
 /// A value and where it stands.
 #[derive(Debug, Clone)]

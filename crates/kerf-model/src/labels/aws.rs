@@ -1,4 +1,4 @@
-//! Labels and annotations of machines on AWS.
+//! Labels and annotations of instances on AWS.
 
 use super::{ProviderLabels, well_known};
 
@@ -56,11 +56,11 @@ pub const INSTANCE_ACCELERATOR_MANUFACTURER: &str =
 pub const INSTANCE_ACCELERATOR_COUNT: &str = "karpenter.k8s.aws/instance-accelerator-count";
 /// `default` or `dedicated`.
 pub const INSTANCE_TENANCY: &str = "karpenter.k8s.aws/instance-tenancy";
-/// Id of the capacity reservation a reserved machine runs in.
+/// Id of the capacity reservation a reserved instance runs in.
 pub const CAPACITY_RESERVATION_ID: &str = "karpenter.k8s.aws/capacity-reservation-id";
 /// Kind of that capacity reservation.
 pub const CAPACITY_RESERVATION_TYPE: &str = "karpenter.k8s.aws/capacity-reservation-type";
-/// Whether machines in that capacity reservation can be interrupted.
+/// Whether instances in that capacity reservation can be interrupted.
 pub const CAPACITY_RESERVATION_INTERRUPTIBLE: &str =
     "karpenter.k8s.aws/capacity-reservation-interruptible";
 /// Id of the placement group.

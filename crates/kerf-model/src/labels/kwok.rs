@@ -1,4 +1,4 @@
-//! Labels of simulated machines animated by kwok.
+//! Labels of simulated instances animated by kwok.
 
 use super::ProviderLabels;
 

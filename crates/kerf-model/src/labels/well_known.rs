@@ -5,7 +5,7 @@ pub const API_DOMAIN: &str = "karpenter.sh";
 
 /// Which pool a node or claim belongs to.
 pub const NODE_POOL: &str = "karpenter.sh/nodepool";
-/// How the machine is paid for: one of [`CAPACITY_TYPES`].
+/// How the instance is paid for: one of [`CAPACITY_TYPES`].
 pub const CAPACITY_TYPE: &str = "karpenter.sh/capacity-type";
 /// `"true"` once the node's own labels and taints are authoritative.
 pub const REGISTERED: &str = "karpenter.sh/registered";
@@ -20,7 +20,7 @@ pub const TERMINATION_FINALIZER: &str = "karpenter.sh/termination";
 pub const ZONE: &str = "topology.kubernetes.io/zone";
 /// The region a node is in.
 pub const REGION: &str = "topology.kubernetes.io/region";
-/// The cloud's name for the kind of machine.
+/// The cloud's name for the instance type.
 pub const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
 /// Processor architecture, `amd64` or `arm64`.
 pub const ARCH: &str = "kubernetes.io/arch";
@@ -36,11 +36,11 @@ pub const EXCLUDE_FROM_LOAD_BALANCERS: &str =
 /// The value of [`EXCLUDE_FROM_LOAD_BALANCERS`] that tools look for.
 pub const EXCLUDE_FROM_LOAD_BALANCERS_VALUE: &str = "karpenter";
 
-/// Capacity type of interruptible machines.
+/// Capacity type of interruptible instances.
 pub const SPOT: &str = "spot";
-/// Capacity type of ordinary machines.
+/// Capacity type of ordinary instances.
 pub const ON_DEMAND: &str = "on-demand";
-/// Capacity type of machines paid for in advance.
+/// Capacity type of instances paid for in advance.
 pub const RESERVED: &str = "reserved";
 /// Every capacity type.
 pub const CAPACITY_TYPES: [&str; 3] = [ON_DEMAND, SPOT, RESERVED];

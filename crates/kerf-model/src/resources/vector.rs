@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::{ResourceId, ResourceList, ResourceNames};
 use crate::quantity::{Format, Quantity};
 
-/// Most machines and pods concern themselves with the four fixed resources only.
+/// Most instances and pods concern themselves with the four fixed resources only.
 const INLINE_RESOURCES: usize = 4;
 
 /// Amounts in nano-units by [`ResourceId`]; what lies beyond the end is zero.

@@ -70,9 +70,9 @@ fn answer(shifts: &Mutex<Shifts>, request: &Request) -> Reply {
                 return Reply::invalid("resourceIdentifier, awayFrom and expiresIn are needed");
             };
             shifts.started += 1;
-            let told = shift.summary("ACTIVE");
+            let summary = shift.summary("ACTIVE");
             shifts.by_id.insert(shift.id.clone(), shift);
-            Reply::created(told)
+            Reply::created(summary)
         }
         ("PATCH", ("zonalshifts", Some(id))) => match shifts.by_id.get_mut(&id) {
             Some(shift) => {

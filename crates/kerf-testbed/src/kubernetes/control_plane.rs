@@ -176,7 +176,7 @@ impl ControlPlane {
     fn wait_server(&mut self, port: u16) -> Result<()> {
         self.wait(Part::ApiServer, SERVER_READY_AT_MOST, |this| {
             // Knocking is cheap. What counts is an answer that bears our certificate and knows our
-            // token: a stranger on this port has neither.
+            // token: another process on this port has neither.
             TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok()
                 && this.kubectl(&["get", "--raw=/readyz"]).is_ok()
         })

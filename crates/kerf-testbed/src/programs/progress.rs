@@ -78,7 +78,7 @@ pub(crate) fn run_step(
     Ok(())
 }
 
-/// The last lines of a log; empty if it cannot be read, because an error is being told already.
+/// The last lines of a log; empty if it cannot be read, because an error is being reported already.
 pub(crate) fn tail(log: &Path) -> String {
     let text = fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);

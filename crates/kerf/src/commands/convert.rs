@@ -157,7 +157,7 @@ fn report(refusals: &[String], converted: &Converted, passed_over: &BTreeMap<Str
     }
     for problem in &converted.problems {
         let weight = if problem.is_error() { "" } else { "warning: " };
-        let legacy::Problem { kind, name, field, message, .. } = problem;
+        let legacy::LegacyFinding { kind, name, field, message, .. } = problem;
         say(&format!("{kind}/{name}  {field}  {weight}{message}"));
     }
     if !passed_over.is_empty() {

@@ -4,7 +4,7 @@ use crate::ec2_node_class::{
     AmiFamily, AmiSelectorTerm, BlockDevice, BlockDeviceMapping, VolumeType,
 };
 use crate::legacy::aws_node_template::AWSNodeTemplateSpec;
-use crate::legacy::problem::Findings;
+use crate::legacy::finding::Findings;
 use crate::legacy::selector::{
     IDS_KEYS, NAME_KEY, OWNERS_KEY, SelectorMap, alternatives, tag_alternatives,
 };

@@ -8,7 +8,7 @@ use crate::ec2_node_class::{
 };
 use crate::legacy::aws_node_template::AWSNodeTemplateSpec;
 use crate::legacy::block_device as old;
-use crate::legacy::problem::Findings;
+use crate::legacy::finding::Findings;
 
 /// The hop limit of that era. Today's default is 1, which pods with their own address cannot pass.
 const HOP_LIMIT: i64 = 2;

@@ -8,10 +8,10 @@ use kerf_model::duration::GoDuration;
 use super::reading::ProvisionerReading;
 use super::{Options, object_meta};
 use crate::legacy::defaults::with_default_requirements;
+use crate::legacy::finding::Findings;
 use crate::legacy::labels::{
     INSTANCE_AMI_ID, INSTANCE_PODS, OBSOLETE_ANNOTATIONS, RENAMED_NODE_ANNOTATIONS, normalized,
 };
-use crate::legacy::problem::Findings;
 use crate::legacy::provisioner::ProvisionerSpec;
 use crate::node_class_ref::NodeClassRef;
 use crate::node_pool::{

@@ -6,8 +6,8 @@ use kube::ResourceExt;
 use super::{Options, kubelet, node_class};
 use crate::ec2_node_class::{EC2NodeClassSpec, Kubelet};
 use crate::legacy::aws_node_template::AWSNodeTemplate;
+use crate::legacy::finding::{Findings, Kind};
 use crate::legacy::inline_provider;
-use crate::legacy::problem::{Findings, Kind};
 use crate::legacy::provisioner::Provisioner;
 use crate::legacy::validation::{check_provisioner, check_template};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Options;
-use crate::legacy::problem::Findings;
+use crate::legacy::finding::Findings;
 
 /// Tags Kerf writes itself and an EC2NodeClass therefore may not have.
 const SET_BY_KERF: [&str; 4] = [

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::ec2_node_class::{SecurityGroupSelectorTerm, SubnetSelectorTerm};
-use crate::legacy::problem::Findings;
+use crate::legacy::finding::Findings;
 use crate::legacy::selector::{Selector, SelectorMap};
 
 /// Most terms of one list in an EC2NodeClass.

@@ -7,8 +7,8 @@ use crate::legacy::aws_node_template::{
     EXCLUDED_BY_LAUNCH_TEMPLATE,
 };
 use crate::legacy::block_device::{BlockDevice, MetadataOptions, VOLUME_TYPES};
+use crate::legacy::finding::Findings;
 use crate::legacy::labels::{MANAGED_BY, PROVISIONER_NAME};
-use crate::legacy::problem::Findings;
 use crate::legacy::selector::{ENTRIES_MAX, IDS_KEYS, SelectorMap, alternatives, is_id};
 
 /// EC2's smallest and largest volume in bytes, as the old webhook had them: 1 G and 64 T.

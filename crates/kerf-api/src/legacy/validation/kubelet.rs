@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use kerf_model::duration::GoDuration;
 use kerf_model::quantity::Quantity;
 
+use crate::legacy::finding::Findings;
 use crate::legacy::kubelet::{EVICTION_SIGNALS, KubeletConfiguration, RESERVABLE};
-use crate::legacy::problem::Findings;
 use crate::schema::quantity::ResourceList;
 
 const PATH: &str = "spec.kubeletConfiguration";

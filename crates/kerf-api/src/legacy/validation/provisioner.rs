@@ -3,8 +3,8 @@
 use kerf_model::labels::qualified_name::{check_label_value, check_qualified_name};
 use kerf_model::quantity::Quantity;
 
+use crate::legacy::finding::Findings;
 use crate::legacy::labels::{self, PROVISIONER_NAME, RESTRICTED_MESSAGE};
-use crate::legacy::problem::Findings;
 use crate::legacy::provisioner::{
     ENTRIES_MAX, PROVIDER_REF_API_VERSION, PROVIDER_REF_KIND, ProviderRef, ProvisionerSpec,
 };

@@ -3,8 +3,8 @@
 use k8s_openapi::api::core::v1::NodeSelectorRequirement;
 use kerf_model::labels::qualified_name::{check_label_value, check_qualified_name};
 
+use crate::legacy::finding::Findings;
 use crate::legacy::labels::{PROVISIONER_NAME, RESTRICTED_MESSAGE, is_restricted, normalized};
-use crate::legacy::problem::Findings;
 use crate::legacy::provisioner::{OPERATORS, ProvisionerSpec};
 
 pub(super) fn check(spec: &ProvisionerSpec, findings: &mut Findings) {

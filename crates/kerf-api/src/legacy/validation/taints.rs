@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use k8s_openapi::api::core::v1::Taint;
 use kerf_model::labels::qualified_name::check_qualified_name;
 
-use crate::legacy::problem::Findings;
+use crate::legacy::finding::Findings;
 use crate::legacy::provisioner::{EFFECTS, ProvisionerSpec};
 
 pub(super) fn check(spec: &ProvisionerSpec, findings: &mut Findings) {

@@ -6,7 +6,7 @@ use kerf_api::validation::validate_node_overlay;
 use kerf_kube::Sourced;
 use kerf_model::labels::LabelRules;
 use kerf_model::overlay;
-use kerf_model::overlay_evaluation::{PoolMachines, evaluate_overlays};
+use kerf_model::overlay_evaluation::{PoolInstanceTypes, evaluate_overlays};
 use kerf_scheduler::PoolWithTypes;
 
 /// Changes the machines of the pools as the overlays say. The answer says which overlays are
@@ -30,9 +30,9 @@ pub(super) fn apply(
             }
         }
     }
-    let machines: Vec<PoolMachines<'_>> = pools
+    let machines: Vec<PoolInstanceTypes<'_>> = pools
         .iter()
-        .map(|pool| PoolMachines { pool: &pool.pool, instance_types: &pool.instance_types })
+        .map(|pool| PoolInstanceTypes { pool: &pool.pool, instance_types: &pool.instance_types })
         .collect();
     let evaluation = evaluate_overlays(&usable, &machines, label_rules.normalization());
     for (pool, overlay) in pools.iter_mut().zip(&evaluation.pools) {

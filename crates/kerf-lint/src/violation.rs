@@ -45,7 +45,7 @@ pub enum Spot {
 
 /// One reason an API server would refuse an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct RuleViolation {
     /// The field.
     pub path: FieldPath,
     /// Which half of the field.
@@ -60,7 +60,7 @@ pub struct Problem {
     pub blocks_rules: bool,
 }
 
-impl Problem {
+impl RuleViolation {
     /// A problem with a value, after which CEL rules still run.
     pub fn new(path: &FieldPath, rule: Rule, message: impl Into<String>) -> Self {
         Self {

@@ -22,7 +22,7 @@ pub enum Severity {
 
 /// One finding, with the field it is about.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Problem {
+pub struct LegacyFinding {
     /// The kind of the object.
     pub kind: Kind,
     /// The name of the object.
@@ -35,7 +35,7 @@ pub struct Problem {
     pub message: String,
 }
 
-impl Problem {
+impl LegacyFinding {
     /// Whether this keeps the object from being converted.
     #[must_use]
     pub fn is_error(&self) -> bool {
@@ -52,7 +52,7 @@ impl fmt::Display for Kind {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for LegacyFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {:?}: {}: {}", self.kind, self.name, self.field, self.message)
     }
@@ -62,7 +62,7 @@ impl fmt::Display for Problem {
 pub(crate) struct Findings {
     kind: Kind,
     name: String,
-    problems: Vec<Problem>,
+    problems: Vec<LegacyFinding>,
 }
 
 impl Findings {
@@ -83,16 +83,16 @@ impl Findings {
 
     /// Whether nothing so far keeps the object from being converted.
     pub(crate) fn allow_conversion(&self) -> bool {
-        !self.problems.iter().any(Problem::is_error)
+        !self.problems.iter().any(LegacyFinding::is_error)
     }
 
     /// Everything found, in the order of the fields as they were looked at.
-    pub(crate) fn into_problems(self) -> Vec<Problem> {
+    pub(crate) fn into_problems(self) -> Vec<LegacyFinding> {
         self.problems
     }
 
     fn add(&mut self, severity: Severity, field: String, message: String) {
         let (kind, name) = (self.kind, self.name.clone());
-        self.problems.push(Problem { kind, name, field, severity, message });
+        self.problems.push(LegacyFinding { kind, name, field, severity, message });
     }
 }

@@ -1,4 +1,4 @@
-//! From what a file says about a machine to a whole instance type.
+//! From what a file says about an instance to a whole instance type.
 
 use kerf_model::instance_type::{InstanceType, Offering, Overhead};
 use kerf_model::labels::{kwok, well_known};
@@ -14,8 +14,8 @@ const KUBE_RESERVED_MEMORY: Quantity = Quantity::from_bytes(10 << 20);
 /// Sizes in names such as `m5.large`; any number may stand before `xlarge`.
 const SIZES: [&str; 6] = ["nano", "micro", "small", "medium", "large", "metal"];
 
-/// What is said about a machine; the rest follows.
-pub(crate) struct MachineFacts {
+/// What is said about an instance; the rest follows.
+pub(crate) struct InstanceTypeFacts {
     pub(crate) name: String,
     pub(crate) architecture: String,
     pub(crate) operating_systems: Vec<String>,
@@ -24,7 +24,7 @@ pub(crate) struct MachineFacts {
 }
 
 /// The instance type the kwok provider makes of it.
-pub(crate) fn kwok_instance_type(facts: MachineFacts) -> InstanceType {
+pub(crate) fn kwok_instance_type(facts: InstanceTypeFacts) -> InstanceType {
     let requirements = requirements(&facts);
     let mut capacity = facts.resources;
     if capacity.get(PODS).is_none() {
@@ -42,7 +42,7 @@ pub(crate) fn kwok_instance_type(facts: MachineFacts) -> InstanceType {
     }
 }
 
-fn requirements(facts: &MachineFacts) -> Vec<RequirementEntry> {
+fn requirements(facts: &InstanceTypeFacts) -> Vec<RequirementEntry> {
     let cpu = facts.resources.quantity(CPU).to_string();
     let memory = facts.resources.quantity(MEMORY).to_string();
     let size = size_in_name(&facts.name).unwrap_or(&cpu);
@@ -60,7 +60,7 @@ fn requirements(facts: &MachineFacts) -> Vec<RequirementEntry> {
 }
 
 /// The values some offering has for a label, each once, in the order of the offerings.
-fn offered<'a>(facts: &'a MachineFacts, key: &str) -> Vec<&'a str> {
+fn offered<'a>(facts: &'a InstanceTypeFacts, key: &str) -> Vec<&'a str> {
     let entries = facts.offerings.iter().flat_map(|offering| &*offering.requirements);
     let values = entries.filter(|entry| entry.key == key).flat_map(|entry| &entry.values);
     let mut distinct = Vec::new();
