@@ -9,20 +9,20 @@
 
 mod clusters;
 mod error;
-mod handed_on;
 mod instances;
 mod network;
 mod queues;
 mod session;
+mod sqs_queue;
 mod table;
 mod zonal_shifts;
 
 pub use clusters::{ClusterDescription, Clusters};
 pub use error::{CallError, Result};
-pub use handed_on::HandedOn;
 pub use instances::{Instances, Tagged};
 pub use network::{Network, SubnetDescription, Zone};
-pub use queues::{Attributes, Depth, Message, Queues, Refusal};
+pub use queues::{Attributes, Depth, Queues, Refusal};
 pub use session::{Session, TimeOuts};
+pub use sqs_queue::SqsQueue;
 pub use table::ClusterTable;
 pub use zonal_shifts::{ListedZonalShift, ManagedResource, ZonalShifts};

@@ -9,6 +9,7 @@ use aws_sdk_sqs::types::{
     DeleteMessageBatchRequestEntry, MessageAttributeValue, QueueAttributeName,
     SendMessageBatchRequestEntry,
 };
+use kerf_runtime::queue::Message;
 
 use crate::{CallError, Result};
 
@@ -20,17 +21,6 @@ const PAGES_MAX: usize = 10;
 
 /// What a long poll may take beyond its wait.
 const POLL_MARGIN: Duration = Duration::from_secs(5);
-
-/// A received message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
-    /// The queue's id for it.
-    pub id: String,
-    /// What to delete it by.
-    pub receipt: String,
-    /// Its text.
-    pub body: String,
-}
 
 /// Names and values of a message's attributes, all text.
 pub type Attributes = Vec<(&'static str, String)>;

@@ -10,7 +10,6 @@
 //! so**; any other stays hidden for a while and comes again. What nobody needs and what nobody can
 //! read is deleted and counted: it would only circle.
 
-mod complaints;
 mod consumer;
 mod meaning;
 #[cfg(test)]

@@ -1,10 +1,8 @@
-//! What messages mean, and what is said of calls that fail.
+//! What messages mean.
 
-use kerf_aws::CallError;
 use kerf_engine::notice::NoticeKind;
 use kerf_notices::message::Unreadable;
 
-use crate::complaints::Complaints;
 use crate::meaning::{Meaning, understand};
 
 const A: &str = "i-0aaaaaaaaaaaaaaa1";
@@ -116,17 +114,4 @@ fn the_time_of_an_event_is_read_where_there_is_one_also_out_of_its_wrapping() {
     assert_eq!(seconds(&body.replace("2026-01-10T08:00:00Z", "soon")), None);
     assert_eq!(seconds(&body.replace("\"2026-01-10T08:00:00Z\"", "7")), None);
     assert_eq!(seconds("["), None);
-}
-
-#[test]
-fn a_call_that_fails_is_complained_of_once_for_each_way_it_fails() {
-    let denied = CallError::Denied { action: "sqs:ReceiveMessage", resource: "q".to_owned() };
-    let throttled = CallError::Throttled { action: "sqs:ReceiveMessage", resource: "q".to_owned() };
-    let mut complaints = Complaints::default();
-    assert!(complaints.complain("receiving", &denied));
-    assert!(!complaints.complain("receiving", &denied), "it is known");
-    assert!(complaints.complain("deleting", &denied), "another call");
-    assert!(complaints.complain("receiving", &throttled), "another way");
-    complaints.settle("receiving");
-    assert!(complaints.complain("receiving", &throttled), "again");
 }

@@ -4,9 +4,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use kerf_notices::message::{Input, recognise};
 use serde_json::{Value, json};
+use tracing::error;
 
 use crate::metrics::embedded;
-use crate::{Log, Routing};
+use crate::{Routing, log};
 
 /// A single event could not be delivered: the sender has to try again.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,13 +18,12 @@ pub struct DirectFailure(String);
 #[derive(Debug)]
 pub struct Function {
     routing: Routing,
-    log: Log,
 }
 
 impl Function {
     /// A function that remembers nothing yet.
-    pub fn new(routing: Routing, log: Log) -> Self {
-        Self { routing, log }
+    pub fn new(routing: Routing) -> Self {
+        Self { routing }
     }
 
     /// Handles one invocation. A batch never fails as a whole: the answer names the messages to
@@ -38,14 +38,14 @@ impl Function {
             Ok(Input::Batch(records)) => (records, true),
             Ok(Input::Event(record)) => (vec![record], false),
             Err(why) => {
-                self.log.problem(&format!("an invocation that cannot be read: {why}"));
+                error!("cannot parse the invocation: {why}");
                 return Ok(json!({ "batchItemFailures": [] }));
             }
         };
         let started = std::time::Instant::now();
         let report = self.routing.route(records, at_most).await;
         let took = started.elapsed();
-        self.log.report(&report, took.as_millis());
+        log::report(&report, took);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         println!("{}", embedded(&report, took, now.as_millis()));
         if !is_batch {

@@ -1,7 +1,7 @@
 //! The event router's two fronts: a daemon that long-polls, and a Lambda function.
 //!
 //! ```text
-//!   daemon ── receivers ──┐                       ┌─► EC2: whose instances are
+//!   daemon ── queue reader┐                       ┌─► EC2: whose instances are
 //!                         ├─► Routing ── Carrier ─┼─► SQS: where queues are, messages
 //!   lambda ── handler ────┘      │                └─► DynamoDB: the table of clusters
 //!                                └─ Router, Batch (kerf-notices): every decision
@@ -12,19 +12,16 @@
 
 mod carrier;
 mod daemon;
-mod gather;
 mod lambda;
 mod log;
 mod metrics;
 mod redrive;
 mod routing;
 mod status;
-mod web;
 
 pub use carrier::{Carrier, CarrierSettings};
-pub use daemon::{Daemon, DaemonError, DaemonSettings};
+pub use daemon::{Daemon, DaemonSettings};
 pub use lambda::{DirectFailure, Function};
-pub use log::{Format, Level, Log};
 pub use metrics::Metrics;
 pub use redrive::{Redriven, redrive};
 pub use routing::Routing;

@@ -1,96 +1,49 @@
-//! One line for each message, as JSON or as text.
+//! One line of the log for each message and each missing permission.
 
-use std::io::Write;
+use std::time::Duration;
 
 use kerf_notices::routing::{Outcome, Report};
-use serde_json::json;
+use tracing::{error, info};
 
-/// How a line is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Format {
-    /// An object a line.
-    #[default]
-    Json,
-    /// For people.
-    Text,
+/// Logs what became of a batch.
+pub(crate) fn report(report: &Report, took: Duration) {
+    report.outcomes.iter().for_each(|outcome| message(outcome, took));
+    report.denied.iter().for_each(|denied| error!("{denied}"));
 }
 
-/// What is written at all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// Failures and missing permissions only.
-    Error,
-    /// Every message.
-    #[default]
-    Info,
+fn message(outcome: &Outcome, took: Duration) {
+    let event_id = outcome.event_id.as_ref().map(ToString::to_string).unwrap_or_default();
+    let kind = outcome.kind.map_or("unknown", |kind| kind.word());
+    let instances = joined(&outcome.instances);
+    let (clusters, queues) = (joined(&outcome.clusters), joined(&outcome.queues));
+    let (verdict, word) = (&outcome.verdict, outcome.verdict.word());
+    let milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    if verdict.is_failure() {
+        error!(
+            event_id,
+            kind,
+            instances,
+            clusters,
+            queues,
+            outcome = word,
+            milliseconds,
+            "{verdict}"
+        );
+    } else {
+        info!(
+            event_id,
+            kind,
+            instances,
+            clusters,
+            queues,
+            outcome = word,
+            milliseconds,
+            "{verdict}"
+        );
+    }
 }
 
-/// Writes what became of messages to standard error.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Log {
-    /// How.
-    pub format: Format,
-    /// How much.
-    pub level: Level,
-}
-
-impl Log {
-    /// Reads `LOG_LEVEL` and `LOG_FORMAT`; what is neither known keeps the default.
-    pub fn from_lookup(get: impl Fn(&str) -> Option<String>) -> Self {
-        let level = match get("LOG_LEVEL").as_deref() {
-            Some("error" | "warn") => Level::Error,
-            _ => Level::Info,
-        };
-        let format = match get("LOG_FORMAT").as_deref() {
-            Some("text") => Format::Text,
-            _ => Format::Json,
-        };
-        Self { format, level }
-    }
-
-    /// Writes a report: a line for each message and each missing permission.
-    pub(crate) fn report(self, report: &Report, millis: u128) {
-        for outcome in &report.outcomes {
-            if self.level == Level::Info || outcome.verdict.is_failure() {
-                self.write(&self.outcome(outcome, millis));
-            }
-        }
-        report.denied.iter().for_each(|denied| self.problem(denied));
-    }
-
-    /// Writes something that somebody should look at.
-    pub(crate) fn problem(self, what: &str) {
-        match self.format {
-            Format::Json => self.write(&json!({"level": "error", "message": what}).to_string()),
-            Format::Text => self.write(&format!("error: {what}")),
-        }
-    }
-
-    fn outcome(self, outcome: &Outcome, millis: u128) -> String {
-        let instances: Vec<_> = outcome.instances.iter().map(ToString::to_string).collect();
-        let kind = outcome.kind.map_or("unknown", |kind| kind.word());
-        let event_id = outcome.event_id.as_ref().map(ToString::to_string).unwrap_or_default();
-        let queues: Vec<_> = outcome.queues.iter().map(|queue| queue.as_ref()).collect();
-        let clusters: Vec<_> = outcome.clusters.iter().map(|name| name.as_ref()).collect();
-        match self.format {
-            Format::Json => json!({
-                "level": if outcome.verdict.is_failure() { "error" } else { "info" },
-                "eventId": event_id, "kind": kind, "instances": instances,
-                "clusters": clusters, "queues": queues, "outcome": outcome.verdict.word(),
-                "message": outcome.verdict.to_string(), "millis": millis,
-            })
-            .to_string(),
-            Format::Text => format!(
-                "{event_id} {kind} {} {} {} ({millis} ms)",
-                instances.join(","),
-                clusters.join(","),
-                outcome.verdict
-            ),
-        }
-    }
-
-    fn write(self, line: &str) {
-        // A log that cannot be written must not stop messages.
-        let _ = writeln!(std::io::stderr().lock(), "{line}");
-    }
+fn joined(items: impl IntoIterator<Item = impl ToString>) -> String {
+    let items: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
+    items.join(",")
 }

@@ -16,6 +16,8 @@ use kerf_engine::event::{Event, Key, Object, Outcome};
 use kerf_engine::time::Time;
 use kerf_engine::{Engine, Orders, Settings};
 use kerf_model::pod::SpreadConstraint;
+use kerf_runtime::shutdown::FINISH_WITHIN;
+use kerf_runtime::{Shutdown, TaskEnded, Tasks, clock};
 use kube::Client;
 use tokio::sync::{mpsc, watch as signal};
 use tokio::time::{Instant, sleep_until, timeout};
@@ -24,7 +26,7 @@ use tracing::{debug, info};
 use crate::client::cloud::Cloud;
 use crate::client::event_recorder::EventRecorder;
 use crate::client::execute::{Executor, Pace};
-use crate::client::executor_pool::{ExecutorPool, FINISH_WITHIN};
+use crate::client::executor_pool::ExecutorPool;
 use crate::client::health::Health;
 use crate::client::instance_types::InstanceTypes;
 use crate::client::metrics::{Metrics, Scrape};
@@ -38,15 +40,6 @@ use crate::client::words::words;
 const EVENTS_WAITING_MAX: usize = 1_024;
 /// Events taken in before deciding again, so that a flood of news does not put decisions off.
 const EVENTS_PER_DECISION_MAX: usize = 512;
-
-/// How to end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shutdown {
-    /// Let calls that are under way come to their end.
-    FinishFirst,
-    /// Leave everything as it is: another may lead already.
-    AtOnce,
-}
 
 /// What a controller needs.
 pub struct Controller<C> {
@@ -72,11 +65,14 @@ pub struct Controller<C> {
 
 impl<C: Cloud> Controller<C> {
     /// Runs until `stop` ends. Watches from the start and decides once `leading` is true.
+    ///
+    /// # Errors
+    /// A watch ended, which none does by itself.
     pub async fn run(
         self,
         mut leading: signal::Receiver<bool>,
         stop: impl Future<Output = Shutdown>,
-    ) {
+    ) -> Result<(), TaskEnded> {
         let node_classes = self.cloud.node_classes();
         let (update_sender, mut news) = mpsc::channel(watch::UPDATES_WAITING_MAX);
         let (event_sender, mut events) = mpsc::channel(EVENTS_WAITING_MAX);
@@ -85,9 +81,12 @@ impl<C: Cloud> Controller<C> {
             false => PodsByOwner::Watched,
         };
         let classes = node_classes.clone();
-        let _watches =
-            watch::start(&self.client, classes, pods_by_owner, &update_sender, &self.health);
-        let _shifts = self.cloud.shifted_zones().map(|zones| shifts::tell(zones, &event_sender));
+        let mut tasks = Tasks::default();
+        let watched = watch::Watched { client: &self.client, node_classes: classes, pods_by_owner };
+        watch::start(watched, &update_sender, &self.health, &mut tasks);
+        if let Some(zones) = self.cloud.shifted_zones() {
+            tasks.spawn("shifted zones", shifts::tell(zones, event_sender.clone()));
+        }
         let (event_recorder, announcing) = EventRecorder::start(self.client.clone());
         let (mut scrapes, mut notices) = (self.scrapes, self.notices);
         let mut reconcile_loop = ReconcileLoop {
@@ -111,6 +110,7 @@ impl<C: Cloud> Controller<C> {
             let wake = reconcile_loop.wake_at(*leading.borrow());
             tokio::select! {
                 shutdown = &mut stop => break shutdown,
+                ended = tasks.first_ended() => return Err(ended),
                 Some(scrape) = scrapes.recv() => reconcile_loop.answer(scrape),
                 Ok(()) = leading.changed() => {}
                 Some(news) = news.recv() => reconcile_loop.learn(news),
@@ -124,12 +124,13 @@ impl<C: Cloud> Controller<C> {
             }
         };
         if shutdown == Shutdown::AtOnce {
-            return;
+            return Ok(());
         }
         let ReconcileLoop { executor_pool, event_recorder, .. } = reconcile_loop;
         executor_pool.finish(&mut events).await;
         drop(event_recorder);
         let _ = timeout(FINISH_WITHIN, announcing).await;
+        Ok(())
     }
 }
 
@@ -254,5 +255,5 @@ fn is_bookkeeping(kind: &ActionKind) -> bool {
 }
 
 fn now() -> Time {
-    Time::from_millis(jiff::Timestamp::now().as_millisecond())
+    Time::from_millis(clock::now().as_millisecond())
 }

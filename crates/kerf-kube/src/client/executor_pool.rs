@@ -1,11 +1,11 @@
 //! Carrying out actions side by side, so many at a time.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use kerf_engine::action::{Action, Lane};
 use kerf_engine::event::{Event, Failure, Outcome};
 use kerf_engine::time::Span;
+use kerf_runtime::shutdown::FINISH_WITHIN;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
@@ -22,8 +22,6 @@ const WRITES_AT_ONCE: usize = 64;
 const CLOUD_CALLS_AT_ONCE: usize = 64;
 /// Problems solved at once. The engine poses one at a time.
 const THOUGHTS_AT_ONCE: usize = 1;
-/// Calls under way when the process is asked to end may take so long to finish.
-pub(crate) const FINISH_WITHIN: Duration = Duration::from_secs(10);
 
 /// Those who carry out actions, so many at a time.
 pub(crate) struct ExecutorPool<C> {

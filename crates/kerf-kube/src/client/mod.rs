@@ -3,8 +3,7 @@
 //! ```text
 //!  watch ─► observe ─► ┌────────────┐ ─► hands ─► execute ─► API server, cloud
 //!  offers, notices ──► │ controller │ ─► announce ─► Events
-//!  serve ◄─ metrics ◄─ └────────────┘
-//!              lease: who may decide
+//!          metrics ◄─ └────────────┘
 //! ```
 
 mod cloud;
@@ -16,23 +15,19 @@ mod execute;
 mod executor_pool;
 mod health;
 mod instance_types;
-mod lease;
 mod metrics;
 mod notices;
 mod observe;
-mod serve;
 mod shifts;
 mod watch;
 mod words;
 
 pub use cloud::{Cloud, Ending};
 pub use connection::connect;
-pub use controller::{Controller, Shutdown};
+pub use controller::Controller;
 pub use event_spec::{CLUSTER_NAMESPACE, EventSpec};
 pub use execute::{Executor, Pace};
 pub use health::Health;
-pub use lease::{Candidate, LEASE_DURATION, Lost, RENEW_WITHIN, RETRY_AFTER};
 pub use metrics::{Metrics, Scrape, Shows};
 pub use notices::{NoticeDelivery, no_notices};
 pub use observe::{Change, Observer, WatchUpdate};
-pub use serve::{MorePages, serve_health, serve_metrics};

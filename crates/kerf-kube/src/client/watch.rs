@@ -8,13 +8,13 @@ use std::pin::pin;
 
 use futures_util::StreamExt;
 use k8s_openapi::NamespaceResourceScope;
+use kerf_runtime::Tasks;
 use kube::api::{Api, ApiResource, DynamicObject};
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{self, Config, Event, watcher};
 use kube::{Client, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
 use tracing::{info, warn};
 
 use crate::client::health::Health;
@@ -23,15 +23,22 @@ use crate::client::observe::{Change, WatchUpdate};
 /// News that may wait for the engine. One is a few kilobytes at most, so this is a few megabytes.
 pub(crate) const UPDATES_WAITING_MAX: usize = 256;
 
-/// Starts all watches. They end when the set is dropped.
+/// What to watch, and where.
+pub(crate) struct Watched<'a> {
+    pub(crate) client: &'a Client,
+    pub(crate) node_classes: Vec<ApiResource>,
+    pub(crate) pods_by_owner: PodsByOwner,
+}
+
+/// Starts a task for each watch.
 pub(crate) fn start(
-    client: &Client,
-    node_classes: Vec<ApiResource>,
-    pods_by_owner: PodsByOwner,
+    watched: Watched<'_>,
     news: &mpsc::Sender<WatchUpdate>,
     health: &Health,
-) -> JoinSet<()> {
-    let mut watches = Watches { client, news, health, tasks: JoinSet::new() };
+    tasks: &mut Tasks,
+) {
+    let Watched { client, node_classes, pods_by_owner } = watched;
+    let mut watches = Watches { client, news, health, tasks };
     watches.namespaced(WatchUpdate::Pod);
     watches.cluster(WatchUpdate::Node);
     watches.cluster(WatchUpdate::Claim);
@@ -53,7 +60,6 @@ pub(crate) fn start(
         watches.namespaced(WatchUpdate::ReplicaSet);
         watches.namespaced(WatchUpdate::StatefulSet);
     }
-    watches.tasks
 }
 
 /// Whether it matters who selects which pods.
@@ -69,7 +75,7 @@ struct Watches<'a> {
     client: &'a Client,
     news: &'a mpsc::Sender<WatchUpdate>,
     health: &'a Health,
-    tasks: JoinSet<()>,
+    tasks: &'a mut Tasks,
 }
 
 impl Watches<'_> {
@@ -103,7 +109,7 @@ impl Watches<'_> {
         K: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
     {
         let (news, health) = (self.news.clone(), self.health.clone());
-        self.tasks.spawn(async move {
+        self.tasks.spawn(format!("watch {plural}"), async move {
             // Streaming spares the server a whole list in memory; older servers do not know it.
             let mut config = Config::default().streaming_lists();
             while !follow(&plural, &api, &config, &wrap, &news, &health).await {

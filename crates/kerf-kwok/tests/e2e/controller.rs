@@ -5,8 +5,9 @@ use std::sync::{Arc, OnceLock};
 
 use kerf_engine::Settings;
 use kerf_engine::time::Span;
-use kerf_kube::{Candidate, Controller, Health, Metrics, Pace, Scrape, Shows, connect, no_notices};
+use kerf_kube::{Controller, Health, Metrics, Pace, Scrape, Shows, connect, no_notices};
 use kerf_kwok::Kwok;
+use kerf_runtime::Candidate;
 use kerf_testbed::ControlPlane;
 use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -71,7 +72,7 @@ impl Running {
                 let lost = candidate.hold().await;
                 panic!("the tests have no other candidate: {lost}");
             });
-            controller.run(leading, std::future::pending()).await;
+            controller.run(leading, std::future::pending()).await.unwrap();
         });
         Self { runtime, scrapes: scrape_sender, health }
     }

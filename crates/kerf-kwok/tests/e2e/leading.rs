@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use k8s_openapi::api::coordination::v1::Lease;
-use kerf_kube::{Candidate, LEASE_DURATION};
+use kerf_runtime::Candidate;
+use kerf_runtime::lease::LEASE_DURATION;
 use kube::api::Api;
 use tokio::time::{Instant, timeout};
 

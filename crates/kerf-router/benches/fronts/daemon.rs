@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use kerf_notices::routing::Settings;
-use kerf_router::{Carrier, CarrierSettings, Daemon, DaemonSettings, Format, Level, Log, Routing};
+use kerf_router::{Carrier, CarrierSettings, Daemon, DaemonSettings, Routing};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::watch;
@@ -32,9 +32,8 @@ async fn run() -> Value {
     let routing = Routing::new(Settings::default(), carrier);
     let listen = "127.0.0.1:0".parse().unwrap();
     let settings = DaemonSettings { queue_url: central.clone(), listen, workers: WORKERS };
-    let log = Log { format: Format::Text, level: Level::Error };
-    let daemon = Daemon::new(settings, queues.clone(), routing, log).await.unwrap();
-    let address = daemon.address().unwrap();
+    let daemon = Daemon::new(settings, queues.clone(), routing).await.unwrap();
+    let address = daemon.address();
     let (stop, stopped) = watch::channel(false);
     let stand_in = || account.aws.pids().into_iter().map(used).sum::<Duration>();
     let (own_before, stand_in_before) = (used(std::process::id()), stand_in());
@@ -64,7 +63,10 @@ async fn run() -> Value {
 
 async fn page(address: std::net::SocketAddr) -> String {
     let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
-    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+    stream
+        .write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        .await
+        .unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.unwrap();
     answer

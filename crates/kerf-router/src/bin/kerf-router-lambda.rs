@@ -5,11 +5,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use kerf_aws::{Session, TimeOuts};
 use kerf_notices::routing::{Scope, Settings};
-use kerf_router::{Carrier, CarrierSettings, Function, Log, Routing};
+use kerf_router::{Carrier, CarrierSettings, Function, Routing};
+use kerf_runtime::log::{self, LogFormat, LogSettings};
 use lambda_runtime::{Error, LambdaEvent, service_fn};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::Mutex;
+use tracing::Level;
 
 /// Kept back from the time there is, to write the answer.
 const MARGIN: Duration = Duration::from_millis(500);
@@ -24,13 +26,14 @@ async fn main() -> Result<(), Error> {
     if get("AWS_LAMBDA_RUNTIME_API").is_none() {
         return Err(OUTSIDE.into());
     }
+    log::start(&log_settings(get))?;
     let mut settings = Settings::from_lookup(get)?;
     let region = get("AWS_REGION").unwrap_or_default();
     settings.home = Scope::new(&get("ROUTER_ACCOUNT").unwrap_or_default(), &region);
     let carrier_settings = CarrierSettings::from_lookup(get, settings.home.clone());
     let session = Session::from_env(TimeOuts::default()).await;
     let routing = Routing::new(settings, Carrier::new(session, carrier_settings));
-    let function = Arc::new(Mutex::new(Function::new(routing, Log::from_lookup(get))));
+    let function = Arc::new(Mutex::new(Function::new(routing)));
     lambda_runtime::run(service_fn(move |event: LambdaEvent<Box<RawValue>>| {
         let function = Arc::clone(&function);
         async move {
@@ -42,4 +45,22 @@ async fn main() -> Result<(), Error> {
         }
     }))
     .await
+}
+
+/// The variables of `kerf router run`. Lines go to standard error: on standard output CloudWatch
+/// looks for metrics.
+fn log_settings(get: impl Fn(&str) -> Option<String>) -> LogSettings {
+    LogSettings {
+        logger: "router",
+        level: match get("LOG_LEVEL").as_deref() {
+            Some("debug") => Level::DEBUG,
+            Some("error") => Level::ERROR,
+            _ => Level::INFO,
+        },
+        outputs: vec!["stderr".to_owned()],
+        format: match get("KERF_LOG_FORMAT").as_deref() {
+            Some("console") => LogFormat::Console,
+            _ => LogFormat::Json,
+        },
+    }
 }

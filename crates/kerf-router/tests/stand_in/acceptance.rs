@@ -10,7 +10,7 @@ use kerf_testbed::{Fault, FaultProxy, FaultRule};
 use tokio::sync::watch;
 
 use crate::place::{
-    PATIENT, Place, QUIET, REGION, TIME, aws, event, health, launch, records, spot, state,
+    PATIENT, Place, REGION, TIME, aws, event, health, launch, records, spot, state,
 };
 
 fn verdicts(report: &Report) -> Vec<String> {
@@ -209,7 +209,7 @@ async fn check_13_an_event_on_the_central_queue_is_in_its_clusters_queue_within_
     let central = place.queue("central", false).await;
     let listen = "127.0.0.1:0".parse().unwrap();
     let settings = DaemonSettings { queue_url: central, listen, workers: 2 };
-    let daemon = Daemon::new(settings, place.queues.clone(), place.routing(), QUIET).await.unwrap();
+    let daemon = Daemon::new(settings, place.queues.clone(), place.routing()).await.unwrap();
     let (stop, stopped) = watch::channel(false);
     let running = tokio::spawn(daemon.run(stopped));
     // The first event is also the first call of everything.

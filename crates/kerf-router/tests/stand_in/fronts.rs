@@ -8,7 +8,7 @@ use kerf_router::{Daemon, DaemonSettings, Function, redrive, status};
 use kerf_testbed::{Fault, FaultProxy, FaultRule};
 use tokio::sync::watch;
 
-use crate::place::{PATIENT, Place, QUIET, REGION, TIME, aws, records, spot};
+use crate::place::{PATIENT, Place, REGION, TIME, aws, records, spot};
 
 #[tokio::test]
 async fn a_hundred_cold_notices_cost_one_lookup_and_warm_ones_none() {
@@ -35,7 +35,7 @@ async fn the_function_answers_with_the_messages_to_deliver_again() {
         at_most: u64::MAX,
         fault: Fault::Deny,
     }]);
-    let mut function = Function::new(place.routing_over(&session), QUIET);
+    let mut function = Function::new(place.routing_over(&session));
     let bodies = [
         spot("fn-a-event", &place.instances["a"][0]),
         spot("fn-b-event", &place.instances["b"][0]),
@@ -125,8 +125,8 @@ async fn the_daemon_empties_the_central_queue_serves_its_pages_and_stops_in_good
         listen: "127.0.0.1:0".parse().unwrap(),
         workers: 2,
     };
-    let daemon = Daemon::new(settings, place.queues.clone(), place.routing(), QUIET).await.unwrap();
-    let address = daemon.address().unwrap();
+    let daemon = Daemon::new(settings, place.queues.clone(), place.routing()).await.unwrap();
+    let address = daemon.address();
     let (stop, stopped) = watch::channel(false);
     let started = Instant::now();
     let running = tokio::spawn(daemon.run(stopped));
@@ -167,7 +167,12 @@ async fn dead_letters_go_back_and_status_tells_how_full_queues_are() {
 async fn get(address: SocketAddr, path: &str) -> String {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
-    stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes()).await.unwrap();
+    stream
+        .write_all(
+            format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").as_bytes(),
+        )
+        .await
+        .unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.unwrap();
     answer

@@ -8,13 +8,12 @@ use aws_sdk_ec2::types::{InstanceType, ResourceType, Tag, TagSpecification};
 use kerf_aws::{Queues, Session, TimeOuts};
 use kerf_notices::message::Record;
 use kerf_notices::routing::Settings;
-use kerf_router::{Carrier, CarrierSettings, Format, Level, Log, Routing};
+use kerf_router::{Carrier, CarrierSettings, Routing};
 use kerf_testbed::AwsStandIn;
 
 pub(crate) const REGION: &str = "us-east-1";
 /// The account in which a stand-in keeps what is made with its own keys.
 pub(crate) const ACCOUNT: &str = "123456789012";
-pub(crate) const QUIET: Log = Log { format: Format::Text, level: Level::Error };
 /// A shared machine may be slow; no test here is about slowness.
 pub(crate) const PATIENT: TimeOuts =
     TimeOuts { connect: Duration::from_secs(20), call: Duration::from_secs(60) };

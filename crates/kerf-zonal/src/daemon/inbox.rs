@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use kerf_aws::{HandedOn, Message, Queues, Result};
+use kerf_aws::{Queues, Result};
+use kerf_runtime::queue::{Delivery, Message};
 use tokio::sync::{Mutex, mpsc};
 
 use crate::daemon::complaints::Complaints;
@@ -19,19 +20,19 @@ pub enum Inbox {
         url: String,
     },
     /// The reader of a queue that holds other messages, too. Copies share it.
-    HandedOn(Arc<Mutex<mpsc::Receiver<HandedOn>>>),
+    HandedOn(Arc<Mutex<mpsc::Receiver<Delivery>>>),
 }
 
 /// An announcement at hand.
 #[derive(Debug)]
 pub(crate) enum Arrived {
     Received(Message),
-    HandedOn(HandedOn),
+    HandedOn(Delivery),
 }
 
 impl Inbox {
     /// What a reader of another queue hands on.
-    pub fn handed_on(messages: mpsc::Receiver<HandedOn>) -> Self {
+    pub fn handed_on(messages: mpsc::Receiver<Delivery>) -> Self {
         Self::HandedOn(Arc::new(Mutex::new(messages)))
     }
 
@@ -61,7 +62,7 @@ impl Inbox {
         for arrived in settled {
             match arrived {
                 Arrived::Received(message) => receipts.push(message.receipt),
-                Arrived::HandedOn(message) => message.done(),
+                Arrived::HandedOn(message) => message.delete(),
             }
         }
         let Inbox::Queue { queues, url } = self else { return Ok(None) };

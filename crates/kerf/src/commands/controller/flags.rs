@@ -11,6 +11,7 @@ use kerf_scheduler::{MinValuesPolicy as ModelMinValues, PreferencePolicy as Mode
 
 use super::feature_gates::FeatureGates;
 use super::value;
+use crate::commands::log::LogFlags;
 
 /// Watch a cluster, give pending pods nodes, and take nodes away that nobody needs
 #[derive(Args)]
@@ -112,37 +113,11 @@ pub(crate) struct Controller {
     pub(super) log: LogFlags,
 }
 
-/// How the log is written.
-#[derive(Args)]
-pub(crate) struct LogFlags {
-    /// The least important lines to log
-    #[arg(long, env = "LOG_LEVEL", default_value = "info", value_parser = ["debug", "info", "error", ""])]
-    pub(super) log_level: String,
-    /// Where to log: stdout, stderr or files, separated by commas
-    #[arg(long, env = "LOG_OUTPUT_PATHS", default_value = "stdout", value_delimiter = ',')]
-    pub(super) log_output_paths: Vec<String>,
-    /// Accepted for compatibility: failures of the log itself go to stderr
-    #[arg(long, env = "LOG_ERROR_OUTPUT_PATHS", default_value = "stderr", value_delimiter = ',')]
-    pub(super) log_error_output_paths: Vec<String>,
-    /// For machines, or for people at a terminal
-    #[arg(long, env = "KERF_LOG_FORMAT", value_enum, default_value = "json")]
-    pub(super) log_format: LogFormat,
-}
-
 /// A cloud.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum CloudName {
     /// Simulated: Node objects that kwok animates
     Kwok,
-}
-
-/// How lines of the log look.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum LogFormat {
-    /// One JSON object a line
-    Json,
-    /// Words
-    Console,
 }
 
 /// Whether preferences of pods count.

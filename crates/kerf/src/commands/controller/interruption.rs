@@ -5,8 +5,9 @@ use anyhow::Result;
 use kerf_aws::{Session, TimeOuts};
 use kerf_interruption::{Consumer, MESSAGES_AT_ONCE};
 use kerf_kube::{Metrics, NoticeDelivery};
+use kerf_runtime::Tasks;
+use kerf_runtime::queue::Delivery;
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinSet;
 
 use crate::commands::controller::Controller;
 
@@ -15,10 +16,7 @@ pub(super) struct Interruption {
     /// What it announces about machines.
     pub(super) notices: mpsc::Receiver<NoticeDelivery>,
     /// What it announces about zones, where that is read from the same queue.
-    pub(super) announcements: Option<mpsc::Receiver<kerf_aws::HandedOn>>,
-    /// Running or waiting for the lead. Ended at once when dropped: what was received and not
-    /// deleted comes again.
-    pub(super) reader: JoinSet<()>,
+    pub(super) announcements: Option<mpsc::Receiver<Delivery>>,
 }
 
 impl Interruption {
@@ -27,23 +25,24 @@ impl Interruption {
         of: &Controller,
         metrics: &Metrics,
         leading: watch::Receiver<bool>,
+        tasks: &mut Tasks,
     ) -> Result<Self> {
         let name = &of.interruption_queue;
-        let mut this =
-            Self { notices: kerf_kube::no_notices(), announcements: None, reader: JoinSet::new() };
+        let mut this = Self { notices: kerf_kube::no_notices(), announcements: None };
         if name.is_empty() {
             return Ok(this);
         }
         let (sender, notices) = mpsc::channel(MESSAGES_AT_ONCE);
         this.notices = notices;
         let queues = Session::from_env(TimeOuts::default()).await.queues();
-        let mut consumer = Consumer::new(queues, name.clone(), sender, metrics.clone());
+        let mut consumer = Consumer::new(sender, metrics.clone());
         if has_announcements(of) {
             let (sender, announcements) = mpsc::channel(MESSAGES_AT_ONCE);
             this.announcements = Some(announcements);
             consumer = consumer.handing_shifts_to(sender);
         }
-        this.reader.spawn(consumer.run(leading));
+        let reading = consumer.run(queues, name.clone(), leading, tasks.stopping());
+        tasks.spawn("interruption queue", reading);
         Ok(this)
     }
 }

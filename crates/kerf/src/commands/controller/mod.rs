@@ -2,9 +2,7 @@
 
 mod feature_gates;
 mod flags;
-mod identity;
 mod interruption;
-pub(crate) mod log;
 pub(crate) mod one_dash;
 mod value;
 mod zonal_autoshift;
@@ -17,31 +15,40 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use kerf_engine::Settings;
 use kerf_engine::time::Span;
-use kerf_kube::{
-    Candidate, Cloud, Controller as Running, Health, Metrics, MorePages, Pace, Scrape, Shows,
-    Shutdown, connect, serve_health, serve_metrics,
-};
+use kerf_kube::{Cloud, Controller as Running, Health, Metrics, Pace, Scrape, Shows, connect};
 use kerf_kwok::Kwok;
+use kerf_runtime::http::{Pages, all_addresses};
+use kerf_runtime::{Candidate, Leadership, Shutdown, Tasks, identity};
 use kube::{Client, Config};
 use tokio::sync::mpsc;
 use tracing::warn;
 
-use super::leadership::Leadership;
 use flags::CloudName;
 pub(crate) use flags::Controller;
-pub(crate) use flags::LogFlags;
 use interruption::Interruption;
-use zonal_autoshift::{EmbeddedTask, TaskContext};
+use zonal_autoshift::TaskContext;
 
 /// Requests for metrics that may wait; a scraper asks every few seconds.
 const SCRAPES_WAITING_MAX: usize = 4;
 /// Threads for calls and watches. Solving has threads of its own.
 const WORKER_THREADS: usize = 2;
 
+/// Metrics of other parts of the process, in the same format: each call writes those of the moment.
+type MorePages = Vec<Box<dyn Fn() -> String + Send + Sync>>;
+
+/// The page of metrics: the controller's own, then those of others.
+async fn scrape(scrapes: mpsc::Sender<Scrape>, more: Arc<MorePages>) -> Option<String> {
+    let (scrape, answer) = Scrape::new();
+    scrapes.send(scrape).await.ok()?;
+    let mut page = answer.await.ok()?;
+    more.iter().for_each(|write| page.push_str(&write()));
+    Some(page)
+}
+
 impl Controller {
     /// Runs until it is asked to end or loses the lead.
     pub(crate) fn run(self) -> Result<ExitCode> {
-        log::start(&self.log)?;
+        self.log.start("controller")?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(WORKER_THREADS)
             .enable_all()
@@ -80,7 +87,9 @@ impl Controller {
         let candidate = Candidate::new(lease_client.clone(), namespace, name, identity);
         let (mut leadership, leading) = Leadership::new(candidate, self.disable_leader_election);
         let metrics = Metrics::new(self.shows());
-        let interruption = Interruption::start(&self, &metrics, leading.clone()).await?;
+        let mut tasks = Tasks::default();
+        let interruption =
+            Interruption::start(&self, &metrics, leading.clone(), &mut tasks).await?;
         let mut pages = MorePages::new();
         let context = TaskContext {
             client: client.clone(),
@@ -89,11 +98,12 @@ impl Controller {
             leading: leading.clone(),
             pages: &mut pages,
             announcements: interruption.announcements,
+            tasks: &mut tasks,
         };
-        let embedded_task = EmbeddedTask::start(&self, context).await?;
+        zonal_autoshift::start(&self, context).await?;
         let (scrape_sender, scrapes) = mpsc::channel(SCRAPES_WAITING_MAX);
         let health = Health::default();
-        self.open_ports(scrape_sender, pages, &health).await?;
+        self.open_ports(scrape_sender, pages, &health, &mut tasks).await?;
         let controller = Running {
             client,
             cloud: Arc::new(cloud),
@@ -107,18 +117,13 @@ impl Controller {
         };
         let shutdown = Cell::new(Shutdown::AtOnce);
         let stop = async {
-            shutdown.set(leadership.until_end().await);
+            shutdown.set(leadership.until_end(&mut tasks).await);
             shutdown.get()
         };
-        controller.run(leading, stop).await;
-        drop(interruption.reader);
-        match embedded_task {
-            Some(embedded_task) if shutdown.get() == Shutdown::FinishFirst => {
-                embedded_task.finish().await
-            }
-            // Another may lead already: it ends where it is.
-            embedded_task => drop(embedded_task),
+        if let Err(ended) = controller.run(leading, stop).await {
+            leadership.broken_by(ended);
         }
+        tasks.finish(shutdown.get()).await;
         Ok(leadership.conclude().await)
     }
 
@@ -127,15 +132,22 @@ impl Controller {
         scrapes: mpsc::Sender<Scrape>,
         pages: MorePages,
         health: &Health,
+        tasks: &mut Tasks,
     ) -> Result<()> {
-        let metrics_port = self.metrics_port;
-        serve_metrics(metrics_port, scrapes, pages)
-            .await
-            .with_context(|| format!("--metrics-port {metrics_port} cannot be served"))?;
-        let probe_port = self.health_probe_port;
-        serve_health(probe_port, health.clone())
-            .await
-            .with_context(|| format!("--health-probe-port {probe_port} cannot be served"))?;
+        let more = Arc::new(pages);
+        let scrape = move || scrape(scrapes.clone(), Arc::clone(&more));
+        let metrics = Pages::default().metrics(scrape);
+        let metrics = metrics.bind(all_addresses(self.metrics_port)).await;
+        let health = health.clone();
+        let ready = move || match health.readiness() {
+            Ok(()) => Ok("ok".to_owned()),
+            Err(why) => Err(format!("not ready: {why}\n")),
+        };
+        let probes = Pages::default().probe("/healthz", || Ok("ok".to_owned()));
+        let probes = probes.probe("/readyz", ready).bind(all_addresses(self.health_probe_port));
+        tasks.spawn("metrics server", metrics.context("--metrics-port")?.run(tasks.stopping()));
+        let probes = probes.await.context("--health-probe-port")?;
+        tasks.spawn("probe server", probes.run(tasks.stopping()));
         Ok(())
     }
 

@@ -6,34 +6,14 @@
 
 use anyhow::Result;
 use kerf_aws::{Session, TimeOuts};
-use kerf_kube::{Candidate, MorePages, Pace};
+use kerf_kube::Pace;
+use kerf_runtime::{Candidate, Tasks, identity};
 use kerf_zonal::{Account, Autoshift, Inbox, LEASE, system_clock};
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
 use tracing::warn;
 
-use crate::commands::controller::{Controller, identity};
+use crate::commands::controller::{Controller, MorePages};
 use crate::commands::zonal_autoshift::flags::Home;
-
-/// NodePool mode, running or waiting for the lead. Ended at once when dropped.
-pub(super) struct EmbeddedTask {
-    stop: watch::Sender<bool>,
-    task: JoinHandle<()>,
-}
-
-impl EmbeddedTask {
-    /// Lets the turn under way come to its end.
-    pub(super) async fn finish(mut self) {
-        self.stop.send_replace(true);
-        let _ = (&mut self.task).await;
-    }
-}
-
-impl Drop for EmbeddedTask {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
 
 /// What is lent.
 pub(super) struct TaskContext<'a> {
@@ -45,37 +25,36 @@ pub(super) struct TaskContext<'a> {
     /// Where its metrics are put.
     pub(super) pages: &'a mut MorePages,
     /// Announcements that come by the interruption queue, where that is the one to read.
-    pub(super) announcements: Option<tokio::sync::mpsc::Receiver<kerf_aws::HandedOn>>,
+    pub(super) announcements: Option<tokio::sync::mpsc::Receiver<kerf_runtime::queue::Delivery>>,
+    pub(super) tasks: &'a mut Tasks,
 }
 
-impl EmbeddedTask {
-    /// Starts it, if the controller was asked to.
-    pub(crate) async fn start(of: &Controller, context: TaskContext<'_>) -> Result<Option<Self>> {
-        if !of.enable_zonal_autoshift {
-            return Ok(None);
-        }
-        let session = Session::from_env(TimeOuts::default()).await;
-        let home = Home {
-            cluster_name: &of.cluster_name,
-            namespace: context.namespace,
-            region: session.region(),
-        };
-        let settings = of.autoshift.settings(home)?;
-        let inbox = match context.announcements {
-            Some(announcements) => Inbox::handed_on(announcements),
-            None => of.autoshift.queue(session.queues(), &of.cluster_name)?,
-        };
-        let account = Account::new(&session);
-        let pace = Pace::new(of.kube_client_qps, of.kube_client_burst);
-        let clock = system_clock();
-        let autoshift = Autoshift::new(settings, context.client, account, inbox, pace, clock);
-        context.pages.push(Box::new(autoshift.metrics()));
-        let name = identity::of_this_process();
-        let candidate = Candidate::new(context.lease_client, context.namespace, LEASE, name);
-        let (stop, stopped) = watch::channel(false);
-        let task = tokio::spawn(lodge(autoshift, candidate, context.leading, stopped));
-        Ok(Some(Self { stop, task }))
+/// Starts NodePool mode, if the controller was asked to.
+pub(crate) async fn start(of: &Controller, context: TaskContext<'_>) -> Result<()> {
+    if !of.enable_zonal_autoshift {
+        return Ok(());
     }
+    let session = Session::from_env(TimeOuts::default()).await;
+    let home = Home {
+        cluster_name: &of.cluster_name,
+        namespace: context.namespace,
+        region: session.region(),
+    };
+    let settings = of.autoshift.settings(home)?;
+    let inbox = match context.announcements {
+        Some(announcements) => Inbox::handed_on(announcements),
+        None => of.autoshift.queue(session.queues(), &of.cluster_name)?,
+    };
+    let account = Account::new(&session);
+    let pace = Pace::new(of.kube_client_qps, of.kube_client_burst);
+    let clock = system_clock();
+    let autoshift = Autoshift::new(settings, context.client, account, inbox, pace, clock);
+    context.pages.push(Box::new(autoshift.metrics()));
+    let name = identity::of_this_process();
+    let candidate = Candidate::new(context.lease_client, context.namespace, LEASE, name);
+    let stopping = context.tasks.stopping();
+    context.tasks.spawn("zonal autoshift", lodge(autoshift, candidate, context.leading, stopping));
+    Ok(())
 }
 
 /// Acts while the controller leads and the Lease is held.

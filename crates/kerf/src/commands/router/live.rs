@@ -1,18 +1,16 @@
 //! `kerf router run`, `status` and `redrive`: against an account.
 
-use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
 use kerf_aws::{Session, TimeOuts};
 use kerf_notices::routing::{Scope, Settings};
-use kerf_router::{
-    Carrier, CarrierSettings, Daemon, DaemonSettings, Log, Routing, redrive, status,
-};
-use tokio::sync::watch;
+use kerf_router::{Carrier, CarrierSettings, Daemon, DaemonSettings, Routing, redrive, status};
+use kerf_runtime::http::all_addresses;
+use kerf_runtime::{Shutdown, Tasks, shutdown};
 
-use crate::commands::leadership::asked_to_end;
+use crate::commands::log::LogFlags;
 
 /// Arguments of `kerf router run`. How events are routed is read from the environment.
 #[derive(Args)]
@@ -26,6 +24,8 @@ pub(crate) struct Run {
     /// Receivers that poll side by side
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
     workers: u16,
+    #[command(flatten)]
+    log: LogFlags,
 }
 
 /// Arguments of `kerf router status`.
@@ -55,7 +55,8 @@ pub(crate) struct Redrive {
 
 impl Run {
     pub(crate) fn run(self) -> Result<ExitCode> {
-        let Self { queue_url, metrics_port, workers } = self;
+        let Self { queue_url, metrics_port, workers, log } = self;
+        log.start("router")?;
         block_on(async {
             let get = |name: &str| std::env::var(name).ok();
             let session = Session::from_env(TimeOuts::default()).await;
@@ -63,16 +64,18 @@ impl Run {
             let region = session.region().unwrap_or_default().to_owned();
             settings.home = Scope::new(account_of(&queue_url), &region);
             let carrier = CarrierSettings::from_lookup(get, settings.home.clone());
-            let (log, queues) = (Log::from_lookup(get), session.queues());
+            let queues = session.queues();
             let routing = Routing::new(settings, Carrier::new(session, carrier));
-            let listen = SocketAddr::from(([0, 0, 0, 0], metrics_port));
+            let listen = all_addresses(metrics_port);
             let settings = DaemonSettings { queue_url, listen, workers: workers.into() };
-            let daemon = Daemon::new(settings, queues, routing, log).await?;
-            let (stop, stopped) = watch::channel(false);
-            let running = tokio::spawn(daemon.run(stopped));
-            asked_to_end().await;
-            stop.send_replace(true);
-            running.await.context("the daemon did not end in good order")?;
+            let daemon = Daemon::new(settings, queues, routing).await?;
+            let mut tasks = Tasks::default();
+            tasks.spawn("router", daemon.run(tasks.stopping()));
+            tokio::select! {
+                () = shutdown::requested() => {}
+                ended = tasks.first_ended() => return Err(ended.into()),
+            }
+            tasks.finish(Shutdown::FinishFirst).await;
             Ok(ExitCode::SUCCESS)
         })
     }

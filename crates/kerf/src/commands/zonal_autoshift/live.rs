@@ -7,14 +7,13 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::Args;
 use kerf_aws::{Session, TimeOuts};
-use kerf_kube::{Candidate, Pace, Shutdown, connect};
+use kerf_kube::{Pace, connect};
+use kerf_runtime::{Candidate, Leadership, Tasks};
 use kerf_zonal::{Account, Autoshift, Daemon, LEASE, system_clock};
 use kube::Config;
-use tokio::sync::watch;
 
 use super::flags::{AutoshiftFlags, Home};
-use crate::commands::controller::{LogFlags, log};
-use crate::commands::leadership::Leadership;
+use crate::commands::log::LogFlags;
 
 /// Settings of the daemon.
 #[derive(Args)]
@@ -48,7 +47,7 @@ pub(super) struct Flags {
 
 impl Flags {
     pub(super) fn run(self) -> Result<ExitCode> {
-        log::start(&self.log)?;
+        self.log.start("controller")?;
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
         let runtime = runtime.worker_threads(2).enable_all().build();
         runtime.context("the threads cannot be started")?.block_on(self.serve())
@@ -76,18 +75,11 @@ impl Flags {
         let daemon = Daemon::new(autoshift, listen).await?;
         let candidate = Candidate::new(lease_client, &self.namespace, LEASE, self.identity());
         let (mut leadership, leading) = Leadership::new(candidate, self.disable_leader_election);
-        let (stop, stopped) = watch::channel(false);
-        let ending = async {
-            // Where the lead is lost another may lead already: nothing more is written.
-            if leadership.until_end().await == Shutdown::FinishFirst {
-                stop.send_replace(true);
-                std::future::pending().await
-            }
-        };
-        tokio::select! {
-            () = daemon.run(leading, stopped) => {}
-            () = ending => {}
-        }
+        let mut tasks = Tasks::default();
+        tasks.spawn("zonal autoshift", daemon.run(leading, tasks.stopping()));
+        // Where the lead is lost another may lead already: nothing more is written.
+        let shutdown = leadership.until_end(&mut tasks).await;
+        tasks.finish(shutdown).await;
         Ok(leadership.conclude().await)
     }
 

@@ -1,71 +1,74 @@
-//! Messages that are routed together.
+//! Messages that are handled together.
 //!
-//! A queue hands out ten messages at a time, while a lookup takes two hundred instances. So a burst
-//! is gathered before it is routed: a thousand events about a thousand unknown instances then cost
-//! five or six lookups instead of a hundred.
+//! A queue hands out ten messages at a time, while a handler may be able to do much more at once:
+//! a lookup takes two hundred instances. So a burst is gathered before it is handled.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
-/// Messages routed together: five lookups of two hundred instances each.
-pub(crate) const TOGETHER_MAX: usize = 1_000;
+use super::delivery::{Deliveries, Delivery};
 
-/// A burst is over when nothing has come for this long, unless a receiver expects more.
-const QUIET: Duration = Duration::from_millis(50);
+/// How many messages are handled together, and how long they wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BatchLimits {
+    /// The most messages in a batch.
+    pub messages_max: usize,
+    /// A burst is over when nothing has come for this long, unless a receiver expects more.
+    pub quiet: Duration,
+    /// No message waits longer than this for others.
+    pub wait_max: Duration,
+}
 
-/// No message waits longer for company. As long as the function's batch window, and half of the
-/// two seconds that are the target from event to cluster queue.
-const WAIT_MAX: Duration = Duration::from_secs(1);
-
-/// How many receivers were last handed as many messages as a call can carry: the queue holds more,
-/// and their next answer will bring it, however slow the queue is.
-#[derive(Debug, Default)]
-pub(crate) struct Expecting(AtomicUsize);
-
-impl Expecting {
-    /// A receiver changes its mind.
-    pub(crate) fn change(&self, before: bool, now: bool) {
-        match (before, now) {
-            (false, true) => _ = self.0.fetch_add(1, Ordering::Relaxed),
-            (true, false) => _ = self.0.fetch_sub(1, Ordering::Relaxed),
-            _ => {}
-        }
-    }
-
-    fn any(&self) -> bool {
-        self.0.load(Ordering::Relaxed) > 0
+impl Deliveries {
+    /// The next message and those that follow in the same burst. `None` once there can be no more.
+    pub async fn next_batch(&mut self, limits: BatchLimits) -> Option<Vec<Delivery>> {
+        let backlog = self.backlog.clone();
+        gather(&mut self.messages, limits, || backlog.is_any()).await
     }
 }
 
-/// The next message and those that follow in the same burst. `None` once there can be no more.
-pub(crate) async fn gather<T>(
+async fn gather<T>(
     receiver: &mut mpsc::Receiver<T>,
-    expecting: &Expecting,
+    limits: BatchLimits,
+    expects_more: impl Fn() -> bool,
 ) -> Option<Vec<T>> {
     let mut gathered = vec![receiver.recv().await?];
     let started = Instant::now();
-    while let Some(patience) = patience(gathered.len(), started.elapsed()) {
+    while let Some(patience) = limits.patience(gathered.len(), started.elapsed()) {
         match timeout_at(Instant::now() + patience, receiver.recv()).await {
             Ok(Some(message)) => gathered.push(message),
-            Err(_) if expecting.any() => {}
+            Err(_) if expects_more() => {}
             Ok(None) | Err(_) => break,
         }
     }
     Some(gathered)
 }
 
-/// How much longer to wait for one more message, so long after the first. `None`: not at all.
-fn patience(gathered: usize, since_first: Duration) -> Option<Duration> {
-    let left = WAIT_MAX.checked_sub(since_first).filter(|left| !left.is_zero())?;
-    (gathered < TOGETHER_MAX).then(|| left.min(QUIET))
+impl BatchLimits {
+    /// How much longer to wait for one more message, so long after the first. `None`: not at all.
+    fn patience(self, gathered: usize, since_first: Duration) -> Option<Duration> {
+        let left = self.wait_max.checked_sub(since_first).filter(|left| !left.is_zero())?;
+        (gathered < self.messages_max).then(|| left.min(self.quiet))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::queue::delivery::Backlog;
+
+    /// Those of the event router.
+    const LIMITS: BatchLimits =
+        BatchLimits { messages_max: TOGETHER_MAX, quiet: QUIET, wait_max: WAIT_MAX };
+    const TOGETHER_MAX: usize = 1_000;
+    const QUIET: Duration = Duration::from_millis(50);
+    const WAIT_MAX: Duration = Duration::from_secs(1);
+
+    fn patience(gathered: usize, since_first: Duration) -> Option<Duration> {
+        LIMITS.patience(gathered, since_first)
+    }
 
     /// The sizes of what is gathered of `count` messages that come ten at a time, so often.
     fn sizes(count: usize, every: Duration) -> Vec<usize> {
@@ -130,22 +133,21 @@ mod tests {
             sender.send(number).await.expect("the receiver lives");
         }
         drop(sender);
-        let expecting = Expecting::default();
-        assert_eq!(gather(&mut receiver, &expecting).await, Some(vec![0, 1, 2]));
-        assert_eq!(gather(&mut receiver, &expecting).await, None);
+        assert_eq!(gather(&mut receiver, LIMITS, || false).await, Some(vec![0, 1, 2]));
+        assert_eq!(gather(&mut receiver, LIMITS, || false).await, None);
     }
 
     #[test]
     fn more_is_expected_while_any_receiver_was_handed_all_that_a_call_carries() {
-        let expecting = Expecting::default();
+        let backlog = Backlog::default();
         let mut seen = Vec::new();
         for (before, now) in [(false, true), (false, true), (true, true), (true, false)] {
-            expecting.change(before, now);
-            seen.push(expecting.any());
+            backlog.change(before, now);
+            seen.push(backlog.is_any());
         }
-        expecting.change(false, false);
-        expecting.change(true, false);
-        seen.push(expecting.any());
+        backlog.change(false, false);
+        backlog.change(true, false);
+        seen.push(backlog.is_any());
         assert_eq!(seen, [true, true, true, true, false]);
     }
 }

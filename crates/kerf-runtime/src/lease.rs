@@ -1,9 +1,9 @@
-//! Who leads: one process at a time, by a Lease, with the rules every Kubernetes controller keeps.
+//! Leader election by a Lease, with the rules of client-go.
 //!
 //! A candidate writes its name into the Lease and renews it. Others wait until the Lease has not
-//! changed for as long as its holder promised, by their own clocks, so clocks need not agree. A
-//! holder that cannot renew in time stops leading before anyone else may start; one that ends in
-//! peace gives the Lease back, so the next starts at once.
+//! changed for `leaseDurationSeconds`, by their own clocks, so clocks need not agree. A holder that
+//! cannot renew in time stops leading before anyone else may start; one that is asked to end gives
+//! the Lease back, so the next starts at once.
 
 use std::time::Duration;
 
@@ -14,6 +14,8 @@ use thiserror::Error;
 use tokio::time::{Instant, sleep, timeout};
 use tracing::{debug, info, warn};
 
+use crate::clock;
+
 /// How long the others wait for a holder that is silent. From client-go, as are the next two.
 pub const LEASE_DURATION: Duration = Duration::from_secs(15);
 /// How long a holder tries to renew before it gives up leading.
@@ -21,7 +23,7 @@ pub const RENEW_WITHIN: Duration = Duration::from_secs(10);
 /// How long between tries.
 pub const RETRY_AFTER: Duration = Duration::from_secs(2);
 
-/// A candidate for leading.
+/// A process that wants to lead, or does.
 pub struct Candidate {
     api: Api<Lease>,
     name: String,
@@ -42,7 +44,7 @@ pub enum Lost {
     /// The Lease could not be renewed in time. Starting again as a candidate helps.
     #[error("the lease could not be renewed within {within} s: {why}", within = RENEW_WITHIN.as_secs())]
     NotRenewed {
-        /// What the last try met.
+        /// The last error; empty if the API server did not answer.
         why: String,
     },
     /// Another holds it. Starting again as a candidate helps.
@@ -57,7 +59,8 @@ enum Try {
 }
 
 impl Candidate {
-    /// A candidate for the Lease of that name.
+    /// A candidate for the Lease of that name. Give it a client of its own, so that a flood of other
+    /// calls cannot cost the Lease.
     #[must_use]
     pub fn new(client: kube::Client, namespace: &str, name: &str, identity: String) -> Self {
         Self {
@@ -83,14 +86,15 @@ impl Candidate {
                         leader = holder;
                     }
                 }
-                Err(error) => warn!(lease, %error, "the lease cannot be read or written"),
+                Err(error) => warn!(lease, %error, "failed to acquire the lease"),
             }
             sleep(jittered(RETRY_AFTER)).await;
         }
         info!(lease, identity = self.identity, "successfully acquired lease");
     }
 
-    /// Renews until that fails for too long; leading must end before this returns has been acted on.
+    /// Renews until that fails for [`RENEW_WITHIN`]. Whoever awaits it must then stop acting at once:
+    /// another candidate may lead [`LEASE_DURATION`] after the last renewal.
     pub async fn hold(&mut self) -> Lost {
         loop {
             sleep(RETRY_AFTER).await;
@@ -102,7 +106,7 @@ impl Candidate {
                     Ok(Ok(Try::Held)) => break,
                     Ok(Ok(Try::HeldBy(holder))) => return Lost::Taken(holder),
                     Ok(Err(error)) => {
-                        debug!(%error, "the lease was not renewed");
+                        debug!(%error, "failed to renew the lease");
                         last = error.to_string();
                     }
                     Err(_) => return Lost::NotRenewed { why: last },
@@ -130,7 +134,7 @@ impl Candidate {
         };
         match self.api.replace(&self.name, &PostParams::default(), &lease).await {
             Ok(_) => info!(lease = self.name, "released the leader lease"),
-            Err(error) => warn!(lease = self.name, %error, "the lease was not released"),
+            Err(error) => warn!(lease = self.name, %error, "failed to release the lease"),
         }
     }
 
@@ -179,7 +183,7 @@ impl Candidate {
         }
     }
 
-    /// Whether the holder may still be there: the Lease changed within the time it promised.
+    /// Whether the holder may still be there: the Lease changed within its own duration.
     fn is_fresh(&self) -> bool {
         let Some(Observed { spec, at }) = &self.observed else { return false };
         let seconds = spec.lease_duration_seconds.unwrap_or_default();
@@ -188,11 +192,11 @@ impl Candidate {
 }
 
 fn now() -> MicroTime {
-    MicroTime(jiff::Timestamp::now())
+    MicroTime(clock::now())
 }
 
 /// Up to a fifth longer, so that candidates that started together part.
 fn jittered(pause: Duration) -> Duration {
-    let nanos = u32::try_from(jiff::Timestamp::now().subsec_nanosecond()).unwrap_or_default();
+    let nanos = u32::try_from(clock::now().subsec_nanosecond()).unwrap_or_default();
     pause + pause.mul_f64(0.2 * f64::from(nanos % 1_000_003) / 1_000_003.0)
 }

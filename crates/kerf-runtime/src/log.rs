@@ -1,62 +1,95 @@
-//! The log: one JSON object a line for machines, or lines of words for people.
+//! The log: one JSON object a line, or plain lines for a terminal.
 
 use std::fmt::{self, Write as _};
 use std::fs::File;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use anyhow::{Context, Result};
 use serde_json::{Map, Value};
+use thiserror::Error;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, MakeWriter};
 use tracing_subscriber::registry::LookupSpan;
 
-use super::flags::{LogFlags, LogFormat};
+use crate::clock;
 
-/// The logger every line names.
-const LOGGER: &str = "controller";
-
-/// Starts logging.
-pub(crate) fn start(flags: &LogFlags) -> Result<()> {
-    let level = match flags.log_level.as_str() {
-        "debug" => Level::DEBUG,
-        "error" => Level::ERROR,
-        _ => Level::INFO,
-    };
-    let builder = tracing_subscriber::fmt()
-        .with_max_level(level)
-        .with_writer(Outputs::open(&flags.log_output_paths)?)
-        .with_ansi(false);
-    let started = match flags.log_format {
-        LogFormat::Json => builder.event_format(Json).try_init(),
-        LogFormat::Console => builder.event_format(Console).try_init(),
-    };
-    started.map_err(|error| anyhow::anyhow!("the log cannot be started: {error}"))
+/// How the log is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogSettings {
+    /// The name of the role, on every line.
+    pub logger: &'static str,
+    /// The least important lines to write.
+    pub level: Level,
+    /// `stdout`, `stderr` or paths of files.
+    pub outputs: Vec<String>,
+    /// How a line looks.
+    pub format: LogFormat,
 }
 
-/// Everything that is written to, line by line.
+/// How a line looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogFormat {
+    /// One JSON object, with the keys of Karpenter's log.
+    #[default]
+    Json,
+    /// Time, level and message, for a terminal.
+    Console,
+}
+
+/// Why logging could not start. Other settings help.
+#[derive(Debug, Error)]
+pub enum LogError {
+    /// A file cannot be written to.
+    #[error("cannot log to {path}: {source}")]
+    Output {
+        /// The path as given.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The process logs already.
+    #[error("logging has been started before")]
+    Started,
+}
+
+/// Starts logging for the whole process.
+///
+/// # Errors
+/// A file cannot be opened, or logging was started before.
+pub fn start(settings: &LogSettings) -> Result<(), LogError> {
+    let logger = settings.logger;
+    let builder = tracing_subscriber::fmt()
+        .with_max_level(settings.level)
+        .with_writer(Outputs::open(&settings.outputs)?)
+        .with_ansi(false);
+    let started = match settings.format {
+        LogFormat::Json => builder.event_format(Json { logger }).try_init(),
+        LogFormat::Console => builder.event_format(Console).try_init(),
+    };
+    started.map_err(|_| LogError::Started)
+}
+
+/// Where every line is written to.
 #[derive(Clone)]
 struct Outputs(Arc<Mutex<Vec<Box<dyn Write + Send>>>>);
 
 impl Outputs {
-    fn open(paths: &[String]) -> Result<Self> {
-        let open = |path: &String| -> Result<Box<dyn Write + Send>> {
-            Ok(match path.trim() {
+    fn open(paths: &[String]) -> Result<Self, LogError> {
+        let open = |path: &str| -> Result<Box<dyn Write + Send>, LogError> {
+            Ok(match path {
                 "stdout" => Box::new(io::stdout()),
                 "stderr" => Box::new(io::stderr()),
-                path => Box::new(
-                    File::options()
-                        .create(true)
-                        .append(true)
-                        .open(path)
-                        .with_context(|| format!("--log-output-paths {path}"))?,
-                ),
+                path => {
+                    let file = File::options().create(true).append(true).open(path);
+                    let failed = |source| LogError::Output { path: path.to_owned(), source };
+                    Box::new(file.map_err(failed)?)
+                }
             })
         };
-        let outputs = paths.iter().filter(|path| !path.trim().is_empty()).map(open);
-        Ok(Self(Arc::new(Mutex::new(outputs.collect::<Result<_>>()?))))
+        let outputs = paths.iter().map(|path| path.trim()).filter(|path| !path.is_empty());
+        Ok(Self(Arc::new(Mutex::new(outputs.map(open).collect::<Result<_, _>>()?))))
     }
 }
 
@@ -82,7 +115,9 @@ impl<'a> MakeWriter<'a> for Outputs {
 }
 
 /// One JSON object a line.
-struct Json;
+struct Json {
+    logger: &'static str,
+}
 
 impl<S, N> FormatEvent<S, N> for Json
 where
@@ -98,8 +133,8 @@ where
         let fields = Fields::of(event);
         let mut line = Map::new();
         line.insert("level".to_owned(), event.metadata().level().to_string().into());
-        line.insert("time".to_owned(), jiff::Timestamp::now().to_string().into());
-        line.insert("logger".to_owned(), LOGGER.into());
+        line.insert("time".to_owned(), clock::now().to_string().into());
+        line.insert("logger".to_owned(), self.logger.into());
         line.insert("message".to_owned(), fields.message.into());
         line.insert("commit".to_owned(), commit().into());
         line.extend(fields.others);
@@ -107,7 +142,7 @@ where
     }
 }
 
-/// Time, importance, words, and what else is to know.
+/// Time, level, message, and the other fields.
 struct Console;
 
 impl<S, N> FormatEvent<S, N> for Console
@@ -122,7 +157,7 @@ where
         event: &Event<'_>,
     ) -> fmt::Result {
         let Fields { message, others } = Fields::of(event);
-        let time = jiff::Timestamp::now().strftime("%H:%M:%S%.3f");
+        let time = clock::now().strftime("%H:%M:%S%.3f");
         let mut line = format!("{time} {:<5} {message}", event.metadata().level().as_str());
         for (name, value) in others {
             match value {
@@ -134,7 +169,7 @@ where
     }
 }
 
-/// What an event says.
+/// The fields of a tracing event.
 #[derive(Default)]
 struct Fields {
     message: String,

@@ -1,0 +1,32 @@
+//! What every long-running role stands on: `kerf controller`, `kerf zonal-autoshift`, `kerf router`.
+//!
+//! ```text
+//!  Leadership ── Lease: who may act ──┐
+//!  shutdown ──── SIGTERM, SIGINT ─────┼─► Shutdown ─► Tasks::finish
+//!  Tasks ─────── a task that died ────┘
+//!  http ──────── /metrics, /healthz, /readyz and other pages
+//!  queue ─────── Reader ─► Deliveries ─► handler ─► Delivery::delete
+//!  FailureLog ── what does not work now, logged once
+//! ```
+//!
+//! A role is wired from these parts and adds what it is for. This crate knows Kubernetes only for
+//! the Lease and no cloud at all, and it decides nothing.
+//!
+//! Start reading at [`Tasks`] and [`Leadership`].
+
+pub mod clock;
+mod failure_log;
+pub mod http;
+pub mod identity;
+mod leadership;
+pub mod lease;
+pub mod log;
+pub mod queue;
+pub mod shutdown;
+mod tasks;
+
+pub use failure_log::{FailureLog, Kind};
+pub use leadership::Leadership;
+pub use lease::Candidate;
+pub use shutdown::Shutdown;
+pub use tasks::{TaskEnded, Tasks};

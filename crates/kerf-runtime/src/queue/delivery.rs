@@ -1,0 +1,113 @@
+//! Messages on their way to a handler, and back as deletions.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
+
+use super::Message;
+
+/// A message in the hands of its handler. Dropped, it stays in the queue and comes again.
+#[derive(Debug)]
+pub struct Delivery {
+    /// The queue's id for it.
+    pub id: String,
+    /// Its text.
+    pub body: String,
+    receipt: Receipt,
+    deletions: mpsc::UnboundedSender<Receipt>,
+}
+
+/// What to delete a message by, and its place among those in hand.
+#[derive(Debug)]
+pub(super) struct Receipt {
+    pub(super) text: String,
+    place: Place,
+}
+
+/// A place among the messages in hand, free again when dropped.
+#[derive(Debug)]
+struct Place {
+    permit: Option<OwnedSemaphorePermit>,
+    in_hand: Arc<AtomicUsize>,
+}
+
+impl Delivery {
+    pub(super) fn new(
+        message: Message,
+        permit: Option<OwnedSemaphorePermit>,
+        in_hand: &Arc<AtomicUsize>,
+        deletions: &mpsc::UnboundedSender<Receipt>,
+    ) -> Self {
+        in_hand.fetch_add(1, Ordering::Relaxed);
+        let place = Place { permit, in_hand: Arc::clone(in_hand) };
+        let Message { id, receipt, body } = message;
+        let receipt = Receipt { text: receipt, place };
+        Self { id, body, receipt, deletions: deletions.clone() }
+    }
+
+    /// The effect of the message is durable, or it has none: the reader deletes it.
+    pub fn delete(self) {
+        // Bounded by the places; a reader that ended already has its messages delivered again.
+        let _ = self.deletions.send(self.receipt);
+    }
+
+    /// The message goes to another handler with a bound of its own, and the reader no longer waits
+    /// for it before it receives more.
+    #[must_use]
+    pub fn handed_on(mut self) -> Self {
+        self.receipt.place.permit = None;
+        self
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.in_hand.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Where a handler takes messages from.
+#[derive(Debug)]
+pub struct Deliveries {
+    pub(super) messages: mpsc::Receiver<Delivery>,
+    pub(super) backlog: Backlog,
+}
+
+/// How many receivers were last handed as many messages as a call can carry: the queue holds more,
+/// and their next answer will bring it, however slow the queue is.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Backlog(Arc<AtomicUsize>);
+
+impl Backlog {
+    /// What a receiver expects changes.
+    pub(super) fn change(&self, before: bool, now: bool) {
+        match (before, now) {
+            (false, true) => _ = self.0.fetch_add(1, Ordering::Relaxed),
+            (true, false) => _ = self.0.fetch_sub(1, Ordering::Relaxed),
+            _ => {}
+        }
+    }
+
+    pub(super) fn is_any(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 0
+    }
+}
+
+impl Deliveries {
+    pub(super) fn new(messages: mpsc::Receiver<Delivery>, backlog: Backlog) -> Self {
+        Self { messages, backlog }
+    }
+
+    /// The next message. `None` once the reader has stopped and everything was taken.
+    pub async fn recv(&mut self) -> Option<Delivery> {
+        self.messages.recv().await
+    }
+}
+
+impl From<mpsc::Receiver<Delivery>> for Deliveries {
+    /// Messages that another handler hands on.
+    fn from(messages: mpsc::Receiver<Delivery>) -> Self {
+        Self::new(messages, Backlog::default())
+    }
+}
