@@ -40,7 +40,7 @@ fn mentioned_pods(solution: &Solution) -> impl Iterator<Item = usize> {
     let existing = solution.existing.iter().flat_map(|each| &each.pods);
     let new = solution.new_nodes.iter().flat_map(|each| &each.pods);
     let unplaced = solution.unplaced.iter().map(|each| &each.pod);
-    existing.chain(new).chain(unplaced).copied()
+    existing.chain(new).chain(unplaced).chain(&solution.deferred).copied()
 }
 
 /// Checks the lists of the answer and its sums.

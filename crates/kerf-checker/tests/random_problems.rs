@@ -117,6 +117,6 @@ fn with_empty_node(problem: &PlacementProblem) -> PlacementProblem {
         volume_limits: Default::default(),
     };
     let mut problem = problem.clone();
-    problem.nodes.push(node);
+    problem.nodes.push(node.into());
     problem
 }

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use kerf_model::claim::NodeClaim;
 use kerf_model::labels::well_known::TERMINATION_FINALIZER;
 use kerf_model::taint::Taint;
-use kerf_scheduler::PlacementProblem;
 use serde::{Deserialize, Serialize};
 
 use crate::observed::{Claim, ClaimStatus, Name, PodKey, PoolStatus, Revision};
 use crate::reason::Reason;
+use crate::solve::SolveRequest;
 use crate::time::Time;
 
 /// The number of an action; never used twice by one engine.
@@ -66,7 +66,7 @@ pub enum Lane {
     Write,
     /// Calling the cloud.
     Cloud,
-    /// Thinking.
+    /// Solving, in the lane of its asker.
     Solve,
 }
 
@@ -165,7 +165,7 @@ pub enum ActionKind {
     /// List the cloud's instances that belong to this cluster. → `Instances`
     ListInstances,
     /// Solve a placement problem. → `Solved`
-    Solve(Arc<PlacementProblem>),
+    Solve(SolveRequest),
 }
 
 /// A claim to be stored. It carries Kerf's finalizer from the first moment.
@@ -267,7 +267,7 @@ impl ActionKind {
                 Subject::Pool(name.clone())
             }
             ActionKind::ListInstances => Subject::Instances,
-            ActionKind::Solve(_) => Subject::Provisioning,
+            ActionKind::Solve(request) => request.asker.subject(),
         }
     }
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::action::{Action, ActionId, ActionKind, Subject};
+use crate::action::{Action, ActionId, ActionKind, Lane, Subject};
 use crate::agenda::Agenda;
 use crate::decision::Decision;
 use crate::dependents;
@@ -48,6 +48,8 @@ struct UnderWay {
 pub struct Orders {
     /// What to do; each answers with an [`Event::Finished`].
     pub actions: Vec<Action>,
+    /// Solves whose answer nobody waits for any more: they may stop.
+    pub withdrawn: Vec<ActionId>,
     /// What to tell people.
     pub kubernetes_events: Vec<KubernetesEvent>,
     /// What to count.
@@ -210,7 +212,10 @@ impl Engine {
             Ok(()) => {
                 self.last_id += 1;
                 let id = ActionId(self.last_id);
-                let give_up_at = self.gate.enter(id, &kind, now);
+                let (give_up_at, given_up) = self.gate.enter(id, &kind, now);
+                if kind.lane() == Lane::Solve {
+                    self.orders.withdrawn.extend(given_up);
+                }
                 let action = Action { id, at: now, reason, kind };
                 self.orders.actions.push(action.clone());
                 self.under_way.insert(id, UnderWay { action, asker: asker.clone() });

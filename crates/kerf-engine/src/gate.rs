@@ -55,8 +55,6 @@ const ANSWER_WITHIN: Span = Span::from_minutes(2);
 /// News that has not come so long after an answer was lost, or had come before the action began.
 /// Where none comes again and again, watches are silent, and asking often would not help.
 const OBJECT: Patience = Patience { first: Span::from_seconds(2), last: Span::from_minutes(1) };
-/// Thinking may take longer than calling.
-const SOLVED_WITHIN: Span = Span::from_minutes(5);
 
 impl Gate {
     /// Whether an action may start now; if not, when to ask again. While something is under way its
@@ -74,12 +72,20 @@ impl Gate {
         }
     }
 
-    /// Notes that an action starts. Returns when it is given up if nobody answers.
-    pub(crate) fn enter(&mut self, id: ActionId, kind: &ActionKind, now: Time) -> Time {
+    /// Notes that an action starts. Returns when it is given up if nobody answers, and the action
+    /// that was given up for it.
+    pub(crate) fn enter(
+        &mut self,
+        id: ActionId,
+        kind: &ActionKind,
+        now: Time,
+    ) -> (Time, Option<ActionId>) {
         let lane = kind.lane();
-        let within = if lane == Lane::Solve { SOLVED_WITHIN } else { ANSWER_WITHIN };
         let slot = (kind.subject(), lane);
-        let give_up_at = now + within;
+        let give_up_at = match kind {
+            ActionKind::Solve(request) => request.deadline,
+            _ => now + ANSWER_WITHIN,
+        };
         let busy = UnderWay {
             id,
             give_up_at,
@@ -87,11 +93,12 @@ impl Gate {
             patience: Patience::of(kind),
             has_update: false,
         };
-        if let Some(given_up) = self.under_way.insert(slot.clone(), busy) {
-            self.by_id.remove(&given_up.id);
+        let given_up = self.under_way.insert(slot.clone(), busy).map(|given_up| given_up.id);
+        if let Some(given_up) = &given_up {
+            self.by_id.remove(given_up);
         }
         self.by_id.insert(id, slot);
-        give_up_at
+        (give_up_at, given_up)
     }
 
     /// Notes that an action ended, unless it had been given up.

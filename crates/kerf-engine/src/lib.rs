@@ -37,6 +37,7 @@ pub mod reading;
 pub mod reason;
 pub mod sample;
 pub mod settings;
+pub mod solve;
 pub mod time;
 pub mod world;
 

@@ -5,7 +5,7 @@
 mod cluster;
 
 use cluster::{Cluster, START, pod_key, waiting_pod};
-use kerf_engine::action::ActionKind;
+use kerf_engine::action::{Action, ActionKind};
 use kerf_engine::event::{Failure, Key, Object};
 use kerf_engine::observed::PodPhase;
 use kerf_engine::time::Span;
@@ -149,6 +149,9 @@ fn an_answer_that_never_comes_is_given_up_after_five_minutes() {
     cluster.seconds(2);
     assert_eq!(questions(&cluster), [(1_000, 1), (301_000, 1)]);
     assert_eq!(cluster.claims().len(), 1);
+    let is_solve = |action: &&Action| matches!(action.kind, ActionKind::Solve(_));
+    let first = cluster.actions.iter().map(|(_, action)| action).find(is_solve);
+    assert_eq!(cluster.withdrawn, [first.expect("it was asked").id], "its solve may stop");
 }
 
 #[test]
@@ -169,7 +172,7 @@ fn a_question_that_fails_is_asked_again_after_a_second_and_then_less_and_less_of
 fn a_pod_nobody_can_think_about_does_not_keep_the_others_waiting() {
     let mut cluster = Cluster::with_pool(|_| {});
     cluster.refuses = |kind| match kind {
-        ActionKind::Solve(problem) if problem.pods.iter().any(|pod| pod.name == "odd") => {
+        ActionKind::Solve(request) if request.problem.pods.iter().any(|pod| pod.name == "odd") => {
             Some(stopped())
         }
         _ => None,

@@ -15,6 +15,7 @@
 //!
 //! A [`PreparedCluster`] is read once and asked many what-ifs: what if these nodes were gone?
 
+mod limits;
 mod packing;
 mod prepared_cluster;
 mod problem;
@@ -23,6 +24,7 @@ mod solution;
 mod solving;
 mod units;
 
+pub use limits::{CancelFlag, Effort};
 pub use prepared_cluster::PreparedCluster;
 pub use problem::{
     Binder, IMPROVEMENT_EFFORT_DEFAULT, INSTANCE_TYPE_OPTIONS_MAX, MinValuesPolicy,
@@ -30,10 +32,25 @@ pub use problem::{
 };
 pub use solution::{Displaced, ExistingPlacement, NewNode, Solution, TypeOption, Unplaced, WhatIf};
 
+use limits::Limits;
 use reading::base::{Base, BoundPods};
 
 /// Decides where pods go and which nodes to add. The same problem always gives the same answer.
 #[must_use]
 pub fn solve(problem: &PlacementProblem) -> Solution {
-    Base::read(problem, BoundPods::Stay).without(&[]).solution
+    solve_within(problem, Effort::UNLIMITED, &CancelFlag::default())
+        .expect("a solve that nobody can cancel ends")
+}
+
+/// As [`solve`], with a bound on the work: pods that are not looked at before it is spent are
+/// [deferred](Solution::deferred). `None` if the solve was cancelled.
+#[must_use]
+pub fn solve_within(
+    problem: &PlacementProblem,
+    effort: Effort,
+    cancel: &CancelFlag,
+) -> Option<Solution> {
+    let limits = Limits::new(effort, cancel.clone());
+    let what_if = Base::read(problem, BoundPods::Stay).without(&[], &limits);
+    (!limits.is_cancelled()).then_some(what_if.solution)
 }

@@ -1,5 +1,6 @@
 //! A cluster that many what-ifs are asked of.
 
+use crate::limits::{CancelFlag, Effort, Limits};
 use crate::problem::PlacementProblem;
 use crate::reading::base::{Base, BoundPods};
 use crate::solution::{Solution, WhatIf};
@@ -22,32 +23,46 @@ impl<'p> PreparedCluster<'p> {
     /// Decides where the waiting pods go and which nodes to add.
     #[must_use]
     pub fn solve(&self) -> Solution {
-        self.base.without(&[]).solution
+        self.without(&[]).solution
     }
 
     /// Decides where the waiting pods and those of some nodes would go if the nodes were not there.
     /// Nodes are named by their index in the problem; one that is not in it is not there anyway.
     #[must_use]
     pub fn without(&self, nodes: &[usize]) -> WhatIf {
+        self.without_within(nodes, Effort::UNLIMITED, &CancelFlag::default())
+            .expect("a what-if that nobody can cancel ends")
+    }
+
+    /// As [`without`](Self::without), with a bound on the work. `None` if it was cancelled.
+    #[must_use]
+    pub fn without_within(
+        &self,
+        nodes: &[usize],
+        effort: Effort,
+        cancel: &CancelFlag,
+    ) -> Option<WhatIf> {
         let mut nodes: Vec<usize> = nodes.to_vec();
         nodes.retain(|node| *node < self.base.nodes.len());
         nodes.sort_unstable();
         nodes.dedup();
-        self.base.without(&nodes)
+        let limits = Limits::new(effort, cancel.clone());
+        let what_if = self.base.without(&nodes, &limits);
+        (!limits.is_cancelled()).then_some(what_if)
     }
 }
 
 impl Base<'_> {
     /// Answers for the cluster without some of its nodes, given in order.
-    pub(crate) fn without(&self, gone: &[usize]) -> WhatIf {
-        let mut solver = Solver::without(self, gone);
+    pub(crate) fn without(&self, gone: &[usize], limits: &Limits) -> WhatIf {
+        let mut solver = Solver::without(self, gone, limits);
         let placed = solver.place_all(&[]);
         let left_out = solver.left_out_by_order(&placed);
-        if left_out.is_empty() {
+        if left_out.is_empty() || limits.are_reached() {
             return solver.into_answer(&placed);
         }
         // Pods that could stand somewhere found their place taken: with them first, more may fit.
-        let mut again = Solver::without(self, gone);
+        let mut again = Solver::without(self, gone, limits);
         let placed_again = again.place_all(&left_out);
         if placed_again.unplaced_count() < placed.unplaced_count() {
             again.into_answer(&placed_again)

@@ -11,7 +11,8 @@ use kerf_model::pool::NodePool;
 use kerf_model::price::Price;
 use serde::{Deserialize, Serialize};
 
-/// A placement problem, in words.
+/// A placement problem, in words. What it shares with the next problem (nodes, shapes, pools,
+/// instance types) is shared by pointer: making one copies nothing of a node that did not change.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PlacementProblem {
     /// Pods that need a place.
@@ -19,11 +20,11 @@ pub struct PlacementProblem {
     /// One shape for each daemon set: what every node it runs on must also hold.
     pub daemons: Vec<Arc<PodShape>>,
     /// Nodes that exist or are on their way.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<Arc<Node>>,
     /// Where new nodes may come from, in the order they are tried.
     pub pools: Vec<PoolWithTypes>,
     /// The labels of each namespace, by name.
-    pub namespaces: BTreeMap<String, BTreeMap<String, String>>,
+    pub namespaces: Arc<BTreeMap<String, BTreeMap<String, String>>>,
     /// How to decide.
     pub settings: SchedulerSettings,
 }

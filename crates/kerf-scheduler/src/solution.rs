@@ -19,6 +19,9 @@ pub struct Solution {
     pub new_nodes: Vec<NewNode>,
     /// Pods without a place, in the order of the problem.
     pub unplaced: Vec<Unplaced>,
+    /// Pods that were not looked at before the effort was spent, in the order of the problem: the
+    /// next solve goes on with them.
+    pub deferred: Vec<usize>,
     /// What the new nodes cost together, each at its cheapest option.
     pub price: Price,
     /// No fleet that holds the placed pods on new nodes can cost less than this.

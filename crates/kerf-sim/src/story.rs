@@ -147,7 +147,7 @@ fn kind(kind: &ActionKind) -> (&'static str, String) {
         ActionKind::Launch(claim) => ("launch", claim.meta.name.to_string()),
         ActionKind::Terminate { claim, .. } => ("terminate", claim.to_string()),
         ActionKind::ListInstances => ("list machines", String::new()),
-        ActionKind::Solve(problem) => ("solve", format!("{} pods", problem.pods.len())),
+        ActionKind::Solve(request) => ("solve", format!("{} pods", request.problem.pods.len())),
     }
 }
 

@@ -10,6 +10,7 @@ mod pools;
 mod rng;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use kerf_model::labels::{LabelRules, kwok};
 use kerf_scheduler::{
@@ -80,9 +81,9 @@ pub fn random_problem(seed: u64, size: &Size) -> PlacementProblem {
     PlacementProblem {
         pods,
         daemons,
-        nodes,
+        nodes: nodes.into_iter().map(Arc::new).collect(),
         pools,
-        namespaces: namespaces(),
+        namespaces: namespaces().into(),
         settings: settings(rng),
     }
 }

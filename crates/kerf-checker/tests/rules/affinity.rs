@@ -1,4 +1,6 @@
 use kerf_checker::{Rule, check};
+use std::sync::Arc;
+
 use kerf_model::labels::well_known;
 use kerf_model::pod::PodShape;
 use kerf_model::selector::{LabelSelector, TermNamespaces};
@@ -17,13 +19,17 @@ fn near(app: &str, key: &str, other: &str) -> PodShape {
 /// Pods, and a node in each zone.
 fn problem(shapes: impl IntoIterator<Item = PodShape>) -> PlacementProblem {
     let nodes = vec![node("a", "a"), node("b", "b"), node("c", "c")];
-    PlacementProblem { pods: pods(shapes), nodes, ..world() }
+    PlacementProblem {
+        pods: pods(shapes),
+        nodes: nodes.into_iter().map(Arc::new).collect(),
+        ..world()
+    }
 }
 
 #[test]
 fn the_pod_that_is_needed_is_near() {
     let mut problem = problem([near("web", well_known::ZONE, "db")]);
-    problem.nodes[0].pods = vec![runs(shape("db"))];
+    Arc::make_mut(&mut problem.nodes[0]).pods = vec![runs(shape("db"))];
     let legal = answer(&problem, [on(0, &[0])], []);
     bites(Rule::Affinity, &problem, &legal, &answer(&problem, [on(1, &[0])], []));
 }
@@ -55,7 +61,7 @@ fn replicas_start_by_themselves_in_one_domain() {
 #[test]
 fn nobody_starts_where_a_running_pod_could_be_joined() {
     let mut problem = problem([near("web", well_known::ZONE, "web")]);
-    problem.nodes[0].pods = vec![runs(shape("web"))];
+    Arc::make_mut(&mut problem.nodes[0]).pods = vec![runs(shape("web"))];
     let legal = answer(&problem, [on(0, &[0])], []);
     bites(Rule::Affinity, &problem, &legal, &answer(&problem, [on(1, &[0])], []));
 }
@@ -67,7 +73,7 @@ fn a_pod_that_may_not_go_where_the_others_are_starts_again() {
     let mut problem = problem([elsewhere, near("web", well_known::ZONE, "web")]);
     let apart = answer(&problem, [on(0, &[1]), on(1, &[0])], []);
     assert_eq!(check(&problem, &apart), []);
-    problem.nodes[0].pods = vec![runs(shape("web"))];
+    Arc::make_mut(&mut problem.nodes[0]).pods = vec![runs(shape("web"))];
     assert_eq!(check(&problem, &apart), []);
 }
 
@@ -96,9 +102,10 @@ fn terms_look_into_the_namespaces_they_name() {
         let mut carrier = near("web", well_known::ZONE, "db");
         carrier.affinity.required[0].namespaces = namespaces.clone();
         let mut problem = problem([carrier]);
-        problem.namespaces.insert("ops".to_owned(), labels(&[("stage", "live")]));
+        Arc::make_mut(&mut problem.namespaces)
+            .insert("ops".to_owned(), labels(&[("stage", "live")]));
         let db = PodShape { namespace: "ops".to_owned(), ..shape("db") };
-        problem.nodes[0].pods = vec![runs(db)];
+        Arc::make_mut(&mut problem.nodes[0]).pods = vec![runs(db)];
         let found = check(&problem, &answer(&problem, [on(0, &[0])], []));
         assert_eq!(found.is_empty(), expected, "{namespaces:?}: {found:?}");
     }

@@ -1,4 +1,6 @@
 use kerf_checker::{Rule, check};
+use std::sync::Arc;
+
 use kerf_model::labels::well_known;
 use kerf_model::pod::PodShape;
 use kerf_scheduler::PlacementProblem;
@@ -14,13 +16,17 @@ fn apart(app: &str, key: &str, other: &str) -> PodShape {
 /// Pods, and a node in each zone.
 fn problem(shapes: impl IntoIterator<Item = PodShape>) -> PlacementProblem {
     let nodes = vec![node("a", "a"), node("b", "b")];
-    PlacementProblem { pods: pods(shapes), nodes, ..world() }
+    PlacementProblem {
+        pods: pods(shapes),
+        nodes: nodes.into_iter().map(Arc::new).collect(),
+        ..world()
+    }
 }
 
 #[test]
 fn a_running_pod_that_is_shunned_is_not_near() {
     let mut problem = problem([apart("web", well_known::ZONE, "db")]);
-    problem.nodes[1].pods = vec![runs(shape("db"))];
+    Arc::make_mut(&mut problem.nodes[1]).pods = vec![runs(shape("db"))];
     let legal = answer(&problem, [on(0, &[0])], []);
     bites(Rule::AntiAffinity, &problem, &legal, &answer(&problem, [on(1, &[0])], []));
 }
@@ -28,7 +34,7 @@ fn a_running_pod_that_is_shunned_is_not_near() {
 #[test]
 fn a_running_pod_that_shuns_is_not_near_either() {
     let mut problem = problem([shape("web")]);
-    problem.nodes[1].pods = vec![runs(apart("db", well_known::ZONE, "web"))];
+    Arc::make_mut(&mut problem.nodes[1]).pods = vec![runs(apart("db", well_known::ZONE, "web"))];
     let legal = answer(&problem, [on(0, &[0])], []);
     bites(Rule::AntiAffinity, &problem, &legal, &answer(&problem, [on(1, &[0])], []));
     let illegal = answer(&problem, [], [new(&problem, &["a", "b"], &[SMALL], &[0])]);
@@ -62,7 +68,7 @@ fn nodes_that_may_come_up_in_the_same_domain_are_too_near() {
 #[test]
 fn a_node_without_the_label_is_near_nobody() {
     let mut problem = problem([apart("web", "rack", "db"), shape("db")]);
-    problem.nodes[1].labels.insert("rack".to_owned(), "r".to_owned());
+    Arc::make_mut(&mut problem.nodes[1]).labels.insert("rack".to_owned(), "r".to_owned());
     let legal = answer(&problem, [on(0, &[0, 1])], []);
     bites(Rule::AntiAffinity, &problem, &legal, &answer(&problem, [on(1, &[0, 1])], []));
 }
@@ -78,6 +84,7 @@ fn a_pod_does_not_shun_itself_and_a_preference_binds_nobody() {
 #[test]
 fn running_pods_that_shun_each_other_are_not_the_answers_fault() {
     let mut problem = problem([shape("db")]);
-    problem.nodes[0].pods = vec![runs(apart("web", well_known::ZONE, "web")); 2];
+    Arc::make_mut(&mut problem.nodes[0]).pods =
+        vec![runs(apart("web", well_known::ZONE, "web")); 2];
     assert_eq!(check(&problem, &answer(&problem, [on(0, &[0])], [])), []);
 }

@@ -1,4 +1,6 @@
 use kerf_checker::{Rule, check};
+use std::sync::Arc;
+
 use kerf_model::price::Price;
 use kerf_scheduler::{PlacementProblem, Solution};
 
@@ -7,7 +9,7 @@ use crate::world::{LARGE, SMALL, answer, bites, new, node, on, pods, shape, worl
 fn two_pods() -> PlacementProblem {
     PlacementProblem {
         pods: pods([shape("web"), shape("web")]),
-        nodes: vec![node("n", "a"), node("m", "a")],
+        nodes: [node("n", "a"), node("m", "a")].map(Arc::new).into(),
         ..world()
     }
 }
@@ -98,8 +100,11 @@ fn prices_are_those_of_the_offerings_and_add_up() {
 fn pods_that_ask_for_devices_are_not_placed() {
     let mut with_claim = shape("web");
     with_claim.has_resource_claims = true;
-    let problem =
-        PlacementProblem { pods: pods([with_claim]), nodes: vec![node("n", "a")], ..world() };
+    let problem = PlacementProblem {
+        pods: pods([with_claim]),
+        nodes: vec![Arc::new(node("n", "a"))],
+        ..world()
+    };
     let illegal = answer(&problem, [on(0, &[0])], []);
     bites(Rule::ResourceClaims, &problem, &answer(&problem, [], []), &illegal);
 }

@@ -13,7 +13,11 @@ use crate::world::{amounts, answer, bites, is_in, labels, node, on, pods, runs, 
 /// Two pods and two nodes, `good` in zone a and `bad` in zone b.
 fn good_and_bad(first: PodShape, second: PodShape) -> PlacementProblem {
     let nodes = vec![node("good", "a"), node("bad", "b")];
-    PlacementProblem { pods: pods([first, second]), nodes, ..world() }
+    PlacementProblem {
+        pods: pods([first, second]),
+        nodes: nodes.into_iter().map(Arc::new).collect(),
+        ..world()
+    }
 }
 
 /// The first pod may stand on the first node, but not on the second.
@@ -34,7 +38,7 @@ fn do_not_share(rule: Rule, problem: &PlacementProblem) {
 fn taints_that_forbid_are_tolerated() {
     for effect in [TaintEffect::NoSchedule, TaintEffect::NoExecute] {
         let mut problem = good_and_bad(shape("web"), shape("web"));
-        problem.nodes[1].taints.push(Taint::new("dedicated", "red", effect));
+        Arc::make_mut(&mut problem.nodes[1]).taints.push(Taint::new("dedicated", "red", effect));
         keeps_off_the_bad_node(Rule::Taints, &problem);
         let mut tolerant = shape("web");
         tolerant.tolerations.push(Toleration::of_effect(effect));
@@ -46,7 +50,11 @@ fn taints_that_forbid_are_tolerated() {
 #[test]
 fn taints_that_only_discourage_are_preferences() {
     let mut problem = good_and_bad(shape("web"), shape("web"));
-    problem.nodes[1].taints.push(Taint::new("slow", "", TaintEffect::PreferNoSchedule));
+    Arc::make_mut(&mut problem.nodes[1]).taints.push(Taint::new(
+        "slow",
+        "",
+        TaintEffect::PreferNoSchedule,
+    ));
     assert_eq!(kerf_checker::check(&problem, &answer(&problem, [on(1, &[0])], [])), []);
 }
 
@@ -71,7 +79,7 @@ fn a_missing_label_is_not_assumed_even_if_it_is_well_known() {
     let mut picky = shape("web");
     picky.placement.node_selector = labels(&[(well_known::ZONE, "a")]);
     let mut problem = good_and_bad(picky, shape("web"));
-    problem.nodes[1].labels.remove(well_known::ZONE);
+    Arc::make_mut(&mut problem.nodes[1]).labels.remove(well_known::ZONE);
     keeps_off_the_bad_node(Rule::NodeAffinity, &problem);
 }
 
@@ -92,7 +100,8 @@ fn a_contradiction_is_satisfied_by_nobody_not_even_without_the_label() {
 #[test]
 fn requests_fit_beside_the_pods_that_run() {
     let mut problem = good_and_bad(shape("web"), shape("web"));
-    problem.nodes[0].pods = vec![runs(shape("db")), runs(shape("db")), runs(shape("db"))];
+    Arc::make_mut(&mut problem.nodes[0]).pods =
+        vec![runs(shape("db")), runs(shape("db")), runs(shape("db"))];
     do_not_share(Rule::Resources, &problem);
 }
 
@@ -105,11 +114,12 @@ fn headroom_is_kept_for_daemons_that_are_still_to_come() {
     // Once the daemon runs it is not counted again.
     let mut running = runs((*daemon).clone());
     running.is_daemon = true;
-    problem.nodes[0].pods = vec![running];
+    Arc::make_mut(&mut problem.nodes[0]).pods = vec![running];
     do_not_share(Rule::Resources, &problem);
     // A daemon that does not tolerate the node never comes.
-    problem.nodes[0].pods.clear();
-    problem.nodes[0].taints = vec![Taint::new("t", "", TaintEffect::NoSchedule)];
+    Arc::make_mut(&mut problem.nodes[0]).pods.clear();
+    Arc::make_mut(&mut problem.nodes[0]).taints =
+        vec![Taint::new("t", "", TaintEffect::NoSchedule)];
     let mut tolerant = shape("web");
     tolerant.tolerations.push(Toleration::of_everything());
     problem.pods = pods([tolerant.clone(), tolerant]);
@@ -121,7 +131,8 @@ fn nothing_goes_onto_an_overdrawn_node() {
     let mut nothing = shape("web");
     nothing.requests = Default::default();
     let mut problem = good_and_bad(nothing.clone(), nothing);
-    problem.nodes[1].pods = vec![runs(PodShape { requests: amounts(5), ..shape("db") })];
+    Arc::make_mut(&mut problem.nodes[1]).pods =
+        vec![runs(PodShape { requests: amounts(5), ..shape("db") })];
     keeps_off_the_bad_node(Rule::Resources, &problem);
 }
 
@@ -131,7 +142,7 @@ fn host_ports_are_taken_once() {
     let with = |ip| PodShape { host_ports: vec![port(ip)], ..shape("web") };
     do_not_share(Rule::HostPorts, &good_and_bad(with(""), with("10.0.0.1")));
     let mut problem = good_and_bad(with(""), shape("web"));
-    problem.nodes[1].pods = vec![runs(with("10.0.0.2"))];
+    Arc::make_mut(&mut problem.nodes[1]).pods = vec![runs(with("10.0.0.2"))];
     keeps_off_the_bad_node(Rule::HostPorts, &problem);
     let apart = good_and_bad(with("10.0.0.1"), with("10.0.0.2"));
     assert_eq!(kerf_checker::check(&apart, &answer(&apart, [on(0, &[0, 1])], [])), []);
@@ -156,9 +167,9 @@ fn volumes_are_reached_by_one_of_their_alternatives() {
 fn a_driver_attaches_no_more_volumes_than_it_can_and_a_shared_one_once() {
     let with = |claim| with_volume(claim, &[]);
     let mut problem = good_and_bad(with("shop/one"), with("shop/two"));
-    problem.nodes[0].volume_limits = [("disks".to_owned(), 2)].into();
-    problem.nodes[0].pods = vec![runs(with("shop/three"))];
+    Arc::make_mut(&mut problem.nodes[0]).volume_limits = [("disks".to_owned(), 2)].into();
+    Arc::make_mut(&mut problem.nodes[0]).pods = vec![runs(with("shop/three"))];
     do_not_share(Rule::Volumes, &problem);
-    problem.nodes[0].pods = vec![runs(with("shop/two"))];
+    Arc::make_mut(&mut problem.nodes[0]).pods = vec![runs(with("shop/two"))];
     assert_eq!(kerf_checker::check(&problem, &answer(&problem, [on(0, &[0, 1])], [])), []);
 }

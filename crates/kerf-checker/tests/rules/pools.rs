@@ -57,7 +57,7 @@ fn limits_count_nodes_that_exist_and_the_largest_each_new_one_may_be() {
     });
     let mut existing = node("n", "a");
     existing.pool = Some("ash".to_owned());
-    problem.nodes = vec![existing];
+    problem.nodes = vec![Arc::new(existing)];
     let node = |types: &[usize], pod| new(&problem, &["a"], types, &[pod]);
     let legal = answer(&problem, [], [node(&[SMALL], 0), node(&[SMALL], 1)]);
     let illegal = answer(&problem, [], [node(&[SMALL, LARGE], 0)]);
@@ -85,7 +85,7 @@ fn a_pool_beyond_its_limit_is_nobodys_fault_until_it_gets_a_node() {
     let mut existing = node("n", "a");
     existing.pool = Some("ash".to_owned());
     existing.capacity.insert("example.com/gpu", Quantity::from_int(2));
-    problem.nodes = vec![existing];
+    problem.nodes = vec![Arc::new(existing)];
     let illegal = answer(&problem, [], [new(&problem, &["a"], &[SMALL], &[0])]);
     bites(Rule::Limits, &problem, &answer(&problem, [], []), &illegal);
 }

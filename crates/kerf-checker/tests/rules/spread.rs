@@ -1,4 +1,6 @@
 use kerf_checker::{Rule, check};
+use std::sync::Arc;
+
 use kerf_model::labels::well_known;
 use kerf_model::pod::{PodShape, SpreadConstraint};
 use kerf_model::requirement::{Operator, RequirementEntry};
@@ -16,7 +18,11 @@ fn problem(count: usize, carrier: PodShape, running: [usize; 3]) -> PlacementPro
     for (node, count) in nodes.iter_mut().zip(running) {
         node.pods = vec![runs(shape("web")); count];
     }
-    PlacementProblem { pods: pods(vec![carrier; count]), nodes, ..world() }
+    PlacementProblem {
+        pods: pods(vec![carrier; count]),
+        nodes: nodes.into_iter().map(Arc::new).collect(),
+        ..world()
+    }
 }
 
 fn by_zone(change: impl FnOnce(&mut SpreadConstraint)) -> PodShape {
@@ -97,7 +103,7 @@ fn each_host_stands_for_itself() {
     let mut problem = problem(2, carrier, [1, 0, 0]);
     allows(&problem, [false, true, true]);
     // A node without the label goes by its name.
-    problem.nodes[0].labels.remove(well_known::HOSTNAME);
+    Arc::make_mut(&mut problem.nodes[0]).labels.remove(well_known::HOSTNAME);
     allows(&problem, [false, true, true]);
     let node = |pods: &[usize]| new(&problem, &["a", "b"], &[SMALL], pods);
     let legal = answer(&problem, [], [node(&[0]), node(&[1])]);
@@ -116,7 +122,7 @@ fn a_node_without_the_label_has_no_place_in_a_spread() {
     let mut carrier = shape("web");
     carrier.spreads = vec![spread("rack", "web")];
     let mut problem = problem(1, carrier, [0, 0, 0]);
-    problem.nodes[0].labels.insert("rack".to_owned(), "r".to_owned());
+    Arc::make_mut(&mut problem.nodes[0]).labels.insert("rack".to_owned(), "r".to_owned());
     allows(&problem, [true, false, false]);
     // A pool that does not define the label cannot give it either.
     let mut pretending = new(&problem, &["a"], &[SMALL], &[0]);
@@ -147,10 +153,10 @@ fn nodes_the_pod_may_not_use_count_unless_the_spread_honours_that() {
     };
     for (honours, expected) in [(true, true), (false, false)] {
         let mut problem = problem(1, carrier(honours), [0, 0, 0]);
-        problem.nodes[0].labels.insert("disk".to_owned(), "fast".to_owned());
+        Arc::make_mut(&mut problem.nodes[0]).labels.insert("disk".to_owned(), "fast".to_owned());
         let mut slow = node("slow", "a");
         slow.pods = vec![runs(shape("web"))];
-        problem.nodes.push(slow);
+        problem.nodes.push(Arc::new(slow));
         assert_eq!(check(&problem, &one_on(&problem, 0)).is_empty(), expected);
     }
 }
@@ -161,7 +167,7 @@ fn tainted_nodes_and_pools_count_unless_the_spread_honours_that() {
         let carrier = by_zone(|spread| spread.honours_taints = honours);
         let mut problem = problem(1, carrier, [1, 1, 0]);
         let taints = vec![Taint::new("t", "", TaintEffect::NoSchedule)];
-        problem.nodes[2].taints.clone_from(&taints);
+        Arc::make_mut(&mut problem.nodes[2]).taints.clone_from(&taints);
         change_pool(&mut problem, |pool| pool.template.spec.taints = taints);
         assert_eq!(check(&problem, &one_on(&problem, 0)).is_empty(), expected);
     }
@@ -189,6 +195,7 @@ fn a_spread_that_is_only_preferred_binds_nobody() {
 #[test]
 fn pods_of_other_namespaces_do_not_count() {
     let mut problem = problem(1, by_zone(|_| {}), [0, 0, 0]);
-    problem.nodes[0].pods = vec![runs(PodShape { namespace: "ops".to_owned(), ..shape("web") })];
+    Arc::make_mut(&mut problem.nodes[0]).pods =
+        vec![runs(PodShape { namespace: "ops".to_owned(), ..shape("web") })];
     allows(&problem, [true, true, true]);
 }

@@ -45,7 +45,11 @@ pub(crate) fn world() -> PlacementProblem {
         daemons: Vec::new(),
         nodes: Vec::new(),
         pools: vec![pool("ash")],
-        namespaces: ["shop", "ops"].map(|name| (name.to_owned(), BTreeMap::new())).into(),
+        namespaces: ["shop", "ops"]
+            .map(|name| (name.to_owned(), BTreeMap::new()))
+            .into_iter()
+            .collect::<BTreeMap<_, _>>()
+            .into(),
         settings: SchedulerSettings { label_rules, ..SchedulerSettings::default() },
     }
 }
@@ -260,5 +264,6 @@ pub(crate) fn answer(
     let micros = new_nodes.iter().filter_map(|node| node.options.first());
     let micros = micros.map(|option| option.price.micros_per_hour()).sum();
     let price = Price::from_micros_per_hour(micros);
-    Solution { existing, new_nodes, unplaced, price, lower_bound: Price::ZERO }
+    let (deferred, lower_bound) = (Vec::new(), Price::ZERO);
+    Solution { existing, new_nodes, unplaced, deferred, price, lower_bound }
 }

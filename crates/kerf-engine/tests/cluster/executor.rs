@@ -7,6 +7,7 @@ use kerf_engine::event::{Event, Failure, Instance, Key, Object, Outcome};
 use kerf_engine::observed::{Claim, ClaimStatus, Name, PodKey, Revision};
 use kerf_engine::time::{Span, Time};
 use kerf_model::labels::well_known::{CAPACITY_TYPE, INSTANCE_TYPE, TERMINATION_FINALIZER, ZONE};
+use kerf_scheduler::CancelFlag;
 
 use super::Cluster;
 use super::objects::{booting_node, meta, resources};
@@ -69,7 +70,7 @@ impl Cluster {
                 ended.iter().for_each(|uid| self.vanish(uid));
                 Outcome::Instances(self.instances.values().cloned().map(Arc::new).collect())
             }
-            ActionKind::Solve(problem) => Outcome::Solved(Box::new(kerf_scheduler::solve(problem))),
+            ActionKind::Solve(request) => request.solve(&CancelFlag::default()),
         })
     }
 

@@ -19,7 +19,7 @@ pub(crate) mod workload;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use kerf_engine::action::{Action, ActionKind};
+use kerf_engine::action::{Action, ActionId, ActionKind};
 use kerf_engine::event::{Event, Failure, Instance, Key, Kind, Object};
 use kerf_engine::kubernetes_event::KubernetesEvent;
 use kerf_engine::notice::Settled;
@@ -43,6 +43,8 @@ pub(crate) struct Cluster {
     pub(crate) objects: BTreeMap<Key, Object>,
     /// Every action ever ordered.
     pub(crate) actions: Vec<(Time, Action)>,
+    /// Solves whose answer the engine no longer waits for.
+    pub(crate) withdrawn: Vec<ActionId>,
     pub(crate) kubernetes_events: Vec<KubernetesEvent>,
     pub(crate) samples: Vec<Sample>,
     pub(crate) settled: Vec<Settled>,
@@ -82,6 +84,7 @@ impl Cluster {
             now: START,
             objects: BTreeMap::new(),
             actions: Vec::new(),
+            withdrawn: Vec::new(),
             kubernetes_events: Vec::new(),
             samples: Vec::new(),
             settled: Vec::new(),
@@ -173,6 +176,7 @@ impl Cluster {
     /// Asks for orders and notes them.
     pub(crate) fn decide(&mut self) -> Vec<Action> {
         let orders = self.engine.decide(self.now);
+        self.withdrawn.extend(orders.withdrawn);
         self.kubernetes_events.extend(orders.kubernetes_events);
         self.samples.extend(orders.samples);
         self.settled.extend(orders.settled);

@@ -16,7 +16,7 @@ use kerf_model::price::Price;
 use kerf_model::quantity::Quantity;
 use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_model::resources::ResourceList;
-use kerf_scheduler::PlacementProblem;
+use kerf_scheduler::{CancelFlag, PlacementProblem};
 
 use super::{Cluster, START, meta, pod, pod_key, pool};
 
@@ -186,7 +186,7 @@ impl Cluster {
     /// The questions that were asked so far, with their times.
     pub(crate) fn questions(&self) -> Vec<(Time, &PlacementProblem)> {
         let asked = self.actions.iter().filter_map(|(at, action)| match &action.kind {
-            ActionKind::Solve(problem) => Some((*at, &**problem)),
+            ActionKind::Solve(request) => Some((*at, &*request.problem)),
             _ => None,
         });
         asked.collect()
@@ -197,8 +197,8 @@ impl Cluster {
         let is_question = |action: &&Action| matches!(action.kind, ActionKind::Solve(_));
         let last = self.actions.iter().rev().map(|(_, action)| action).find(is_question);
         let action = last.expect("a question was asked").clone();
-        let ActionKind::Solve(problem) = &action.kind else { unreachable!("it is a question") };
-        let outcome = Outcome::Solved(Box::new(kerf_scheduler::solve(problem)));
+        let ActionKind::Solve(request) = &action.kind else { unreachable!("it is a question") };
+        let outcome = request.solve(&CancelFlag::default());
         self.news.push_back(Event::Finished { action: action.id, outcome });
     }
 

@@ -33,6 +33,7 @@ use crate::client::metrics::{Metrics, Scrape};
 use crate::client::notices::{NoticeDelivery, Notices};
 use crate::client::observe::{Observer, WatchUpdate};
 use crate::client::shifts;
+use crate::client::solver_pool::SolverPool;
 use crate::client::watch::{self, PodsByOwner};
 use crate::client::words::words;
 
@@ -93,6 +94,7 @@ impl<C: Cloud> Controller<C> {
             engine: Engine::new(with_cloud(self.settings, self.cloud.as_ref())),
             observer: Observer::new(self.cloud.label_rules(), &node_classes)
                 .with_default_spreads(self.default_spreads),
+            solver_pool: SolverPool::new(event_sender.clone(), self.metrics.clone()),
             executor_pool: ExecutorPool::new(
                 Executor::new(self.client, self.cloud.clone(), self.pace),
                 event_sender.clone(),
@@ -126,7 +128,8 @@ impl<C: Cloud> Controller<C> {
         if shutdown == Shutdown::AtOnce {
             return Ok(());
         }
-        let ReconcileLoop { executor_pool, event_recorder, .. } = reconcile_loop;
+        let ReconcileLoop { solver_pool, executor_pool, event_recorder, .. } = reconcile_loop;
+        solver_pool.stop();
         executor_pool.finish(&mut events).await;
         drop(event_recorder);
         let _ = timeout(FINISH_WITHIN, announcing).await;
@@ -148,6 +151,7 @@ struct ReconcileLoop<C> {
     engine: Engine,
     observer: Observer,
     executor_pool: ExecutorPool<C>,
+    solver_pool: SolverPool,
     instance_types: InstanceTypes<C>,
     event_recorder: EventRecorder,
     metrics: Metrics,
@@ -208,14 +212,19 @@ impl<C: Cloud> ReconcileLoop<C> {
 
     fn decide(&mut self) {
         let now = now();
-        let Orders { actions, kubernetes_events, samples, settled } = self.engine.decide(now);
+        let Orders { actions, withdrawn, kubernetes_events, samples, settled } =
+            self.engine.decide(now);
+        withdrawn.into_iter().for_each(|solve| self.solver_pool.withdraw(solve));
         for action in actions {
             if is_bookkeeping(&action.kind) {
                 debug!(reason = %action.reason, "{}", words(&action));
             } else {
                 info!(reason = %action.reason, "{}", words(&action));
             }
-            self.executor_pool.carry_out(action);
+            match action.kind {
+                ActionKind::Solve(request) => self.solver_pool.start(action.id, request, now),
+                _ => self.executor_pool.carry_out(action),
+            }
         }
         for kubernetes_event in &kubernetes_events {
             self.event_recorder.record(kubernetes_event, self.engine.world(), now);

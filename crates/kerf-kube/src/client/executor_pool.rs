@@ -9,7 +9,7 @@ use kerf_runtime::shutdown::FINISH_WITHIN;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
-use tracing::{debug, info, warn};
+use tracing::{debug, warn};
 
 use crate::client::cloud::Cloud;
 use crate::client::execute::Executor;
@@ -20,8 +20,6 @@ use crate::client::words::words;
 const WRITES_AT_ONCE: usize = 64;
 /// Calls to the cloud under way at once.
 const CLOUD_CALLS_AT_ONCE: usize = 64;
-/// Problems solved at once. The engine poses one at a time.
-const THOUGHTS_AT_ONCE: usize = 1;
 
 /// Those who carry out actions, so many at a time.
 pub(crate) struct ExecutorPool<C> {
@@ -29,7 +27,6 @@ pub(crate) struct ExecutorPool<C> {
     events: mpsc::Sender<Event>,
     writes: Arc<Semaphore>,
     cloud_calls: Arc<Semaphore>,
-    thoughts: Arc<Semaphore>,
     under_way: JoinSet<()>,
     metrics: Metrics,
     provider: &'static str,
@@ -50,7 +47,6 @@ impl<C: Cloud> ExecutorPool<C> {
             events,
             writes: Arc::new(Semaphore::new(WRITES_AT_ONCE)),
             cloud_calls: Arc::new(Semaphore::new(CLOUD_CALLS_AT_ONCE)),
-            thoughts: Arc::new(Semaphore::new(THOUGHTS_AT_ONCE)),
             under_way: JoinSet::new(),
         }
     }
@@ -61,7 +57,7 @@ impl<C: Cloud> ExecutorPool<C> {
         let turns = match action.kind.lane() {
             Lane::Write => self.writes.clone(),
             Lane::Cloud => self.cloud_calls.clone(),
-            Lane::Solve => self.thoughts.clone(),
+            Lane::Solve => unreachable!("the solver pool carries out solves"),
         };
         let (executor, events) = (self.executor.clone(), self.events.clone());
         let (metrics, provider) = (self.metrics.clone(), self.provider);
@@ -73,12 +69,6 @@ impl<C: Cloud> ExecutorPool<C> {
             let span = Span::from_millis(milliseconds);
             metrics.count(call(&action.kind, &outcome, span, provider));
             match &outcome {
-                Outcome::Solved(solution) => info!(
-                    milliseconds,
-                    nodes = solution.new_nodes.len(),
-                    unplaced = solution.unplaced.len(),
-                    "found places"
-                ),
                 // The news that made it one is on its way.
                 Outcome::Failed(Failure::Conflict) => debug!("too late: {}", words(&action)),
                 Outcome::Failed(failure) => {

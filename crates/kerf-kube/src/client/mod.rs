@@ -19,6 +19,7 @@ mod metrics;
 mod notices;
 mod observe;
 mod shifts;
+mod solver_pool;
 mod watch;
 mod words;
 

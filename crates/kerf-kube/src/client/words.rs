@@ -24,6 +24,8 @@ pub(crate) fn words(action: &Action) -> String {
             format!("terminate the machine of nodeclaim {claim}")
         }
         ActionKind::ListInstances => "list the cloud's machines".to_owned(),
-        ActionKind::Solve(problem) => format!("find places for {} pods", problem.pods.len()),
+        ActionKind::Solve(request) => {
+            format!("find places for {} pods", request.problem.pods.len())
+        }
     }
 }

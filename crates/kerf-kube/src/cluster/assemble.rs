@@ -71,6 +71,8 @@ impl Cluster {
             key(right).cmp(&key(left))
         });
         let namespaces = self.namespace_labels(&pods, &nodes);
+        let nodes = nodes.into_iter().map(Arc::new).collect();
+        let namespaces = Arc::new(namespaces);
         let problem = PlacementProblem { pods, daemons, nodes, pools, namespaces, settings };
         Ok(Assembly { problem, set_aside, passed_over })
     }

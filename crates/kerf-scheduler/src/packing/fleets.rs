@@ -68,7 +68,7 @@ impl Solver<'_> {
                 let cost_micros = packing.price_micros();
                 candidates.push(Candidate { packing, cost_micros });
             }
-            if spent > settings.improvement_effort {
+            if spent > settings.improvement_effort || self.limits.are_reached() {
                 break;
             }
         }
@@ -105,7 +105,8 @@ impl Solver<'_> {
             candidates.push(Candidate { packing, cost_micros });
             let all_placed = left_over.iter().all(|left| *left == 0);
             let effort = self.base.problem.settings.improvement_effort;
-            if all_placed || turn == SIMULATIONS_MAX || *spent > effort {
+            if all_placed || turn == SIMULATIONS_MAX || *spent > effort || self.limits.are_reached()
+            {
                 return;
             }
             for (asked, left) in asked.iter_mut().zip(left_over) {

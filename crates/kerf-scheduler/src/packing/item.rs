@@ -3,6 +3,7 @@
 use kerf_model::vocabulary::{KeyId, ValueId};
 use smallvec::SmallVec;
 
+use crate::limits::Limits;
 use crate::reading::class::Class;
 use crate::reading::demand::{DemandId, Demands};
 use crate::reading::group::Groups;
@@ -41,6 +42,7 @@ pub(crate) struct PackingContext<'a> {
     pub(crate) vocabulary: &'a Vocabulary,
     pub(crate) well_known: &'a KeySet,
     pub(crate) best_effort_min_values: bool,
+    pub(crate) limits: &'a Limits,
     /// Most instance types a new node keeps as options.
     pub(crate) options_max: usize,
 }

@@ -169,6 +169,9 @@ impl Packer<'_> {
     fn run(&mut self) {
         self.drop_done(None);
         while let Some(hardest) = self.order.first().copied() {
+            if self.context.limits.are_reached() {
+                return;
+            }
             match self.best_filled(hardest) {
                 Some(filled) => {
                     self.take(filled);
@@ -231,6 +234,7 @@ impl Packer<'_> {
         let mut best: Option<(u128, u128, FilledBin)> = None;
         for (instance_type, price_micros) in candidates {
             self.bins_filled += 1;
+            self.context.limits.spend_one();
             let filled = self.fill(instance_type, hardest);
             let reserves = !self.state.reservations.is_empty();
             if filled.held.is_empty() || (reserves && filled.bin.choices(&self.context).is_empty())

@@ -49,13 +49,18 @@ impl Solver<'_> {
         let existing = self.existing(by_class);
         let new_nodes = self.new_nodes(placed, by_class);
         let unplaced = self.unplaced(placed, by_class);
+        let mut deferred = Vec::new();
+        for (class, count) in placed.deferred.iter().copied() {
+            deferred.extend(by_class.take(class, count));
+        }
+        deferred.sort_unstable();
         let cheapest = new_nodes.iter().filter_map(|node| node.options.first());
         let price =
             cheapest.fold(Price::ZERO, |sum, option| sum.checked_add(option.price).unwrap_or(sum));
         let lower_bound = self.lower_bound(placed);
         debug_assert!(lower_bound <= price, "no fleet is cheaper than {lower_bound}, ours {price}");
         let lower_bound = lower_bound.min(price);
-        let solution = Solution { existing, new_nodes, unplaced, price, lower_bound };
+        let solution = Solution { existing, new_nodes, unplaced, deferred, price, lower_bound };
         WhatIf { displaced: self.displaced, solution }
     }
 

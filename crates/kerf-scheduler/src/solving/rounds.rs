@@ -25,6 +25,8 @@ pub(crate) struct Placed {
     pub(crate) bins: Vec<Bin>,
     /// Pods without a place: class, the way tried last, count.
     pub(crate) unplaced: Vec<(usize, usize, i64)>,
+    /// Pods that were not looked at before the effort was spent: class, count.
+    pub(crate) deferred: Vec<(usize, i64)>,
 }
 
 impl Placed {
@@ -37,16 +39,21 @@ impl Placed {
 impl Solver<'_> {
     /// Places every pod that can be placed, those of some classes before the others.
     pub(crate) fn place_all(&mut self, first: &[usize]) -> Placed {
-        let mut placed = Placed { bins: Vec::new(), unplaced: Vec::new() };
+        let mut placed = Placed { bins: Vec::new(), unplaced: Vec::new(), deferred: Vec::new() };
         let mut bans: Vec<Ban> = Vec::new();
         let mut pending = self.all_pending(first, &mut placed);
         for _ in 0..ROUNDS_MAX {
-            if pending.is_empty() {
+            if pending.is_empty() || self.limits.are_reached() {
                 break;
             }
             pending = self.round(pending, &mut bans, &mut placed);
         }
-        placed.unplaced.extend(pending.iter().map(|left| (left.class, left.variant, left.count)));
+        if self.limits.are_reached() {
+            placed.deferred.extend(pending.iter().map(|left| (left.class, left.count)));
+        } else {
+            let left = pending.iter().map(|left| (left.class, left.variant, left.count));
+            placed.unplaced.extend(left);
+        }
         // Taking a pod back may leave another without its neighbour, or a domain emptier than
         // others can bear; each turn takes at least one back, so this ends.
         while self.repair_spreads(&mut placed) || self.repair_affinity(&mut placed) {}
@@ -123,6 +130,11 @@ impl Solver<'_> {
         placed.bins.extend(packing.bins);
         for (item, left) in items.iter().zip(packing.left).filter(|(_, left)| *left > 0) {
             self.uncount(item.class, item.variant, &item.pins, left);
+            if self.limits.are_reached() {
+                let (class, variant) = (item.class, item.variant);
+                next.push(Pending { class, variant, count: left });
+                continue;
+            }
             match item.pins.last() {
                 // Another domain may still have headroom.
                 Some((key, domain)) => {

@@ -7,6 +7,7 @@ use kerf_model::requirement::Requirement;
 use kerf_model::requirements::Requirements;
 use kerf_model::vocabulary::Vocabulary;
 
+use crate::limits::Limits;
 use crate::packing::item::{PackingContext, Pins};
 use crate::packing::pack_state::PackState;
 use crate::problem::MinValuesPolicy;
@@ -20,6 +21,7 @@ use crate::solving::nodes::Nodes;
 /// A what-if, and how far its answer is.
 pub(crate) struct Solver<'b> {
     pub(crate) base: &'b Base<'b>,
+    pub(crate) limits: &'b Limits,
     /// The pods to be placed, by class; the oldest first. Displaced pods are numbered after those
     /// of the problem. The order of the classes is that of their first pods, as if the problem had
     /// been written that way: it decides between classes of one size.
@@ -36,10 +38,11 @@ pub(crate) struct Solver<'b> {
 impl<'b> Solver<'b> {
     /// Asks about the cluster without some of its nodes, given by their index in the problem and in
     /// order.
-    pub(crate) fn without(base: &'b Base<'b>, gone: &[usize]) -> Self {
+    pub(crate) fn without(base: &'b Base<'b>, gone: &[usize], limits: &'b Limits) -> Self {
         let waiting = base.waiting.iter().enumerate();
         let mut solver = Self {
             base,
+            limits,
             members: waiting.map(|(class, pods)| (class, Cow::Borrowed(&pods[..]))).collect(),
             displaced: Vec::new(),
             followed: BitSet::new(),
@@ -67,6 +70,7 @@ impl<'b> Solver<'b> {
             well_known: &self.base.well_known,
             best_effort_min_values: self.base.problem.settings.min_values
                 == MinValuesPolicy::BestEffort,
+            limits: self.limits,
             options_max: self.base.problem.settings.instance_type_options_max,
         }
     }

@@ -107,13 +107,18 @@ fn problem(pods: &[&Pod], store: &Store, cloud: &Cloud, workloads: &Workloads) -
     PlacementProblem {
         pods: pods.iter().map(|pod| model_pod(pod)).collect(),
         daemons: daemons.map(|it| it.workload.shape.clone()).collect(),
-        nodes: store.nodes.values().filter_map(|node| model_node(node, store)).collect(),
+        nodes: store
+            .nodes
+            .values()
+            .filter_map(|node| model_node(node, store))
+            .map(Arc::new)
+            .collect(),
         pools: store
             .pools
             .values()
             .map(|pool| PoolWithTypes { pool: pool.spec.clone(), instance_types: cloud.in_stock() })
             .collect(),
-        namespaces,
+        namespaces: Arc::new(namespaces),
         settings,
     }
 }

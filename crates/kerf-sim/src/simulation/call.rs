@@ -3,6 +3,7 @@
 use kerf_engine::action::{Action, ActionId, ActionKind, Lane};
 use kerf_engine::event::{Event, Failure, Outcome};
 use kerf_engine::time::{Span, Time};
+use kerf_scheduler::CancelFlag;
 
 use super::Simulation;
 use crate::happening::Happening;
@@ -14,7 +15,7 @@ use crate::scenario::CallFaults;
 const WRITE_DELAY: Delay = Delay::millis(3, 30);
 /// One way of a call to the cloud.
 const CLOUD_DELAY: Delay = Delay::millis(50, 300);
-/// How long a thought takes.
+/// How long a solve takes.
 const SOLVE_DELAY: Delay = Delay::millis(20, 200);
 /// After so long a caller gives up waiting for an answer.
 const TIME_OUT: Span = Span::from_seconds(10);
@@ -122,9 +123,7 @@ impl Simulation {
                 }
             }
             ActionKind::ListInstances => Outcome::Instances(self.cloud.list()),
-            ActionKind::Solve(problem) => {
-                Outcome::Solved(Box::new(kerf_scheduler::solve(&problem)))
-            }
+            ActionKind::Solve(request) => request.solve(&CancelFlag::default()),
         }
     }
 

@@ -50,10 +50,10 @@ pub(super) fn plan(world: &World, now: Time) -> Decision {
 /// What to make of the answer to a placement problem.
 pub(super) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: Time) -> Decision {
     match (&action.kind, outcome) {
-        (ActionKind::Solve(problem), Outcome::Solved(solution)) => {
-            verdict::carry_out(world, problem, solution, now)
+        (ActionKind::Solve(request), Outcome::Solved(solution)) => {
+            verdict::carry_out(world, &request.problem, solution, now)
         }
-        (ActionKind::Solve(problem), _) => failed(world, problem, now),
+        (ActionKind::Solve(request), _) => failed(world, &request.problem, now),
         _ => Decision::default(),
     }
 }

@@ -12,6 +12,7 @@ use crate::kubernetes_event::KubernetesEvent;
 use crate::memory::Update;
 use crate::observed::Pod;
 use crate::reason::{NotPlaced, Reason};
+use crate::solve::{Asker, SolveRequest};
 use crate::time::{Span, Time};
 use crate::world::World;
 
@@ -41,7 +42,8 @@ pub(super) fn begin(world: &World, now: Time) -> Decision {
     if is_solving {
         let count = waiting.pods.len();
         let problem = problem::build(world, &waiting.pods, pools, now);
-        decision.act(ActionKind::Solve(Arc::new(problem)), Reason::PodsPending { count });
+        let request = SolveRequest::new(Asker::Provisioning, problem, now);
+        decision.act(ActionKind::Solve(request), Reason::PodsPending { count });
     }
     // What is now remembered decides when to look again.
     decision.wake(now);

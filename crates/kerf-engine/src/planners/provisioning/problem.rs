@@ -44,9 +44,9 @@ pub(super) fn build(
     PlacementProblem {
         pods: pods.iter().map(|pod| waiting::in_words(pod)).collect(),
         daemons: daemons(world),
-        nodes,
+        nodes: nodes.into_iter().map(Arc::new).collect(),
         pools,
-        namespaces: namespaces(world),
+        namespaces: Arc::new(namespaces(world)),
         settings: world.settings.scheduler.clone(),
     }
 }

@@ -63,6 +63,9 @@ pub(super) fn carry_out(
             pass::refuse(pod, &cause, now, world, &mut verdict.decision);
         }
     }
+    // The effort was spent before anybody looked at them: the next pass goes on with them.
+    let deferred = verdict.still_waiting(&solution.deferred);
+    verdict.call_again(&deferred);
     verdict.decision
 }
 

@@ -55,16 +55,6 @@ impl<C: Cloud> Executor<C> {
                 Ok(instances) => Outcome::Instances(instances.into_iter().map(Arc::new).collect()),
                 Err(failure) => Outcome::Failed(failure),
             },
-            ActionKind::Solve(problem) => {
-                let problem = problem.clone();
-                let solved = tokio::task::spawn_blocking(move || kerf_scheduler::solve(&problem));
-                match solved.await {
-                    Ok(solution) => Outcome::Solved(Box::new(solution)),
-                    Err(error) => Outcome::Failed(Failure::Unavailable {
-                        message: format!("the solver stopped: {error}"),
-                    }),
-                }
-            }
             kind => {
                 self.pace.turn().await;
                 match timeout(CALL_WITHIN, self.write(kind)).await {
@@ -106,7 +96,7 @@ impl<C: Cloud> Executor<C> {
             | ActionKind::Terminate { .. }
             | ActionKind::ListInstances
             | ActionKind::Solve(_) => {
-                unreachable!("these are not written to the API server")
+                unreachable!("the cloud and the solver pool carry these out")
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What calls and thoughts are counted as.
+//! What calls and solves are counted as.
 
 use kerf_engine::action::ActionKind;
 use kerf_engine::event::{Failure, Outcome};
@@ -11,6 +11,13 @@ const POOL: (&str, &str) = ("karpenter.sh", "nodepools");
 const NODE: (&str, &str) = ("", "nodes");
 const POD: (&str, &str) = ("", "pods");
 
+/// What a solve that took so long adds to the metrics.
+pub(crate) fn solve(span: Span) -> Vec<Sample> {
+    let labels = vec![("controller", "provisioner".to_owned())];
+    let metric = "karpenter_scheduler_scheduling_duration_seconds";
+    vec![Sample::Took { metric, labels, span }]
+}
+
 /// What an action that took so long adds to the metrics.
 pub(crate) fn call(
     kind: &ActionKind,
@@ -22,11 +29,6 @@ pub(crate) fn call(
         ActionKind::Launch(_) => ("nodeclaim.lifecycle", "Create"),
         ActionKind::Terminate { .. } => ("nodeclaim.lifecycle", "Delete"),
         ActionKind::ListInstances => ("nodeclaim.garbagecollection", "List"),
-        ActionKind::Solve(_) => {
-            let labels = vec![("controller", "provisioner".to_owned())];
-            let metric = "karpenter_scheduler_scheduling_duration_seconds";
-            return vec![Sample::Took { metric, labels, span }];
-        }
         kind => return request(kind, outcome, span),
     };
     let labels = vec![

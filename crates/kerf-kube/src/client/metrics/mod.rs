@@ -21,7 +21,7 @@ use kerf_engine::time::Time;
 use tokio::sync::oneshot;
 
 use buckets::Histogram;
-pub(crate) use calls::call;
+pub(crate) use calls::{call, solve};
 use recent::Recent;
 use text::Page;
 

@@ -49,7 +49,7 @@ pub(super) fn on_new_nodes(pods: Vec<Pod>) -> PlacementProblem {
             pool: Arc::new(pool()),
             instance_types: instance_types().into(),
         }],
-        namespaces: BTreeMap::new(),
+        namespaces: Default::default(),
         settings: SchedulerSettings {
             label_rules: LabelRules::core().with(&provider),
             ..SchedulerSettings::default()

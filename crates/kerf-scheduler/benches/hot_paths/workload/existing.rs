@@ -34,7 +34,7 @@ pub(super) fn existing(count: usize) -> PlacementProblem {
     };
     let agent = Arc::new(agent);
     let types = problem.pools[0].instance_types.clone();
-    problem.nodes = (0..NODES).map(|number| node(rng, number, &types, &agent)).collect();
+    problem.nodes = (0..NODES).map(|number| node(rng, number, &types, &agent).into()).collect();
     problem.daemons = vec![agent];
     problem
 }

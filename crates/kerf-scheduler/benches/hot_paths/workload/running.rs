@@ -30,6 +30,7 @@ pub(super) fn running(count: usize) -> PlacementProblem {
             pods: if number < nodes { pods(number, &deployments) } else { Vec::new() },
             ..node_of(number, &types[NODE_CPUS - 1])
         })
+        .map(Arc::new)
         .collect();
     problem
 }

@@ -1,0 +1,89 @@
+//! Solves: searches for places that run outside the engine's task and come back as events.
+
+use std::sync::Arc;
+
+use kerf_scheduler::{CancelFlag, Effort, PlacementProblem, solve_within};
+use serde::{Deserialize, Serialize};
+
+use crate::action::Subject;
+use crate::event::{Failure, Outcome};
+use crate::time::{Span, Time};
+
+/// A placement problem to solve, on a snapshot of the world that shares what did not change with
+/// the snapshots before it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SolveRequest {
+    /// Who waits for the answer. Those who ask do not wait for each other.
+    pub asker: Asker,
+    /// The work that may go into it; what is found by then is the answer. Effort and not time, so
+    /// that the same request always has the same answer.
+    pub effort: Effort,
+    /// Nobody waits for the answer after this time: a solve that runs longer is cancelled.
+    pub deadline: Time,
+    /// What to solve.
+    pub problem: Arc<PlacementProblem>,
+}
+
+/// Who asks for a solve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Asker {
+    /// Pods that wait for a node.
+    Provisioning,
+    /// The search for nodes that could go.
+    Disruption,
+    /// A person who wants to know why. Never the engine, so no action has it.
+    User,
+}
+
+impl Asker {
+    /// Everybody who asks.
+    pub const ALL: [Self; 3] = [Self::Provisioning, Self::Disruption, Self::User];
+
+    /// The work that may go into one answer: bins filled, of which a processor fills a million in
+    /// some ten seconds. Pods that wait get what the largest batch takes; a search that can go on
+    /// later, and a person, get less.
+    #[must_use]
+    pub fn effort(self) -> Effort {
+        match self {
+            Self::Provisioning => Effort(4_000_000),
+            Self::Disruption | Self::User => Effort(1_000_000),
+        }
+    }
+
+    /// How long somebody waits for the answer.
+    #[must_use]
+    pub fn patience(self) -> Span {
+        match self {
+            Self::Provisioning | Self::Disruption => Span::from_minutes(5),
+            Self::User => Span::from_seconds(30),
+        }
+    }
+
+    /// What the answer is about.
+    pub(crate) fn subject(self) -> Subject {
+        match self {
+            Self::Provisioning | Self::User => Subject::Provisioning,
+            Self::Disruption => Subject::Disruption,
+        }
+    }
+}
+
+impl SolveRequest {
+    /// A request with the effort and the patience of its asker.
+    #[must_use]
+    pub fn new(asker: Asker, problem: PlacementProblem, now: Time) -> Self {
+        let (effort, deadline) = (asker.effort(), now + asker.patience());
+        Self { asker, effort, deadline, problem: Arc::new(problem) }
+    }
+
+    /// Solves it here and now.
+    #[must_use]
+    pub fn solve(&self, cancel: &CancelFlag) -> Outcome {
+        match solve_within(&self.problem, self.effort, cancel) {
+            Some(solution) => Outcome::Solved(Box::new(solution)),
+            None => Outcome::Failed(Failure::Unavailable {
+                message: "the solve was cancelled: nobody waits for its answer".to_owned(),
+            }),
+        }
+    }
+}
