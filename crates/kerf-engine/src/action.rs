@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use kerf_model::claim::NodeClaim;
 use kerf_model::labels::well_known::TERMINATION_FINALIZER;
-use kerf_model::taint::Taint;
+use kerf_model::taint::{Taint, unschedulable};
 use serde::{Deserialize, Serialize};
 
 use crate::observed::{Claim, ClaimStatus, Name, PodKey, PoolStatus, Revision};
@@ -41,7 +41,7 @@ pub struct Action {
 pub enum Subject {
     /// A claim, from its spec to its end.
     Claim(Name),
-    /// A node that is being taken away.
+    /// A node, from joining to its end.
     Node(Name),
     /// A pod that has to leave.
     Pod(PodKey),
@@ -201,6 +201,8 @@ pub struct NodePatch {
     pub taints_removed: Vec<Taint>,
     /// Taints to add, once those are away.
     pub taints_added: Vec<Taint>,
+    /// Whether to set `spec.unschedulable`, as `kubectl cordon` does.
+    pub cordon: bool,
     /// The claim that shall own it: name and identity.
     pub owner: Option<(Name, Arc<str>)>,
 }
@@ -235,6 +237,10 @@ impl NodePatch {
     pub fn taints(&self, mut before: Vec<Taint>) -> Vec<Taint> {
         before.retain(|taint| !self.removes(&taint.key, taint.effect.as_str()));
         before.extend(self.taints_added.iter().cloned());
+        // Kubernetes keeps this taint in step with `spec.unschedulable`.
+        if self.cordon && !before.contains(&unschedulable()) {
+            before.push(unschedulable());
+        }
         before
     }
 

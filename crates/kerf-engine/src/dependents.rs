@@ -87,6 +87,11 @@ pub(crate) fn dependents_of_update(world: &World, update: &Update) -> Vec<Subjec
         | Update::Interrupted { claim, .. } => {
             vec![Subject::Claim(claim.clone())]
         }
+        Update::StartDrain { node, .. } | Update::DrainClosed { node, .. } => {
+            vec![Subject::Node(node.clone())]
+        }
+        // Who waits for it is a notice.
+        Update::Drained { .. } | Update::ForgetDrain(_) => vec![Subject::Notices],
         Update::Registration { pool: uid, .. } => {
             let pools = world.pools.values().filter(|pool| pool.meta.uid == *uid);
             pools.map(|pool| Subject::Pool(pool.meta.name.clone())).collect()

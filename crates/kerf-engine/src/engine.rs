@@ -144,6 +144,7 @@ impl Engine {
             self.take_in(decision, Some(&subject), now);
         }
         self.orders.samples.extend(planner_runs.samples());
+        planners::drain::sort_by_deadline(&self.world, &mut self.orders.actions);
         std::mem::take(&mut self.orders)
     }
 

@@ -35,13 +35,16 @@ mod planner_runs;
 mod planners;
 pub mod reading;
 pub mod reason;
+pub mod role;
 pub mod sample;
 pub mod settings;
 pub mod solve;
 pub mod time;
+mod timestamp;
 pub mod world;
 
 pub use engine::{Engine, Orders};
 pub use planners::{DryRun, dry_run};
-pub use settings::Settings;
+pub use role::Role;
+pub use settings::{DrainSettings, Settings};
 pub use world::World;

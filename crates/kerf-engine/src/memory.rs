@@ -2,6 +2,7 @@
 //! objects alone are enough to go on.
 
 mod batch;
+mod drain;
 mod open_notice;
 mod recorded_shift;
 mod update;
@@ -19,7 +20,8 @@ use crate::observed::{Name, PodKey};
 use crate::reason::NotPlaced;
 use crate::time::Time;
 pub use batch::{Batch, PassFailure, Wait};
-pub use open_notice::OpenNotice;
+pub use drain::{Closing, Drain, DrainReason, DrainRequest, NotADrainReason};
+pub use open_notice::{Awaited, OpenNotice};
 pub use recorded_shift::RecordedShift;
 pub use update::Update;
 
@@ -72,6 +74,8 @@ pub struct Memory {
     pub notices: BTreeMap<NoticeId, OpenNotice>,
     /// Claims that have to go because of what was announced about their instances.
     pub interrupted: BTreeMap<Name, NoticeKind>,
+    /// Nodes that are drained, or were and are still there, by name.
+    pub drains: BTreeMap<Name, Drain>,
     /// When nodes were last searched for some to take away.
     pub searched_at: Option<Time>,
 }
@@ -244,6 +248,25 @@ impl Memory {
                 }
             }
             Update::NoticeSettled(id) => drop(self.notices.remove(&id)),
+            Update::StartDrain { node, uid, reason, request } => {
+                let drain = self.drains.entry(node).or_insert_with(|| Drain::of(uid.clone()));
+                if drain.uid != uid {
+                    *drain = Drain::of(uid);
+                }
+                drain.add(reason, *request);
+            }
+            Update::DrainClosed { node, at } => {
+                if let Some(drain) = self.drains.get_mut(&node) {
+                    drain.closed_at.get_or_insert(at);
+                }
+            }
+            Update::Drained { node, reason, at } => {
+                let drain = self.drains.get_mut(&node);
+                if let Some(request) = drain.and_then(|drain| drain.requests.get_mut(&reason)) {
+                    request.drained_at.get_or_insert(at);
+                }
+            }
+            Update::ForgetDrain(node) => drop(self.drains.remove(&node)),
             Update::Interrupted { claim, kind } => {
                 // The first reason stays: what follows from it follows once.
                 self.interrupted.entry(claim).or_insert(kind);

@@ -58,6 +58,10 @@ pub enum NoticeOutcome {
     EventSpec,
     /// None of the instances belongs to a claim.
     NoClaim,
+    /// Every node it is about is drained.
+    Drained,
+    /// None of the instances has a node in this cluster.
+    NoNode,
     /// The deletion could not be stored in time. It is still wanted; the notice must come again.
     NotInTime,
 }
@@ -73,19 +77,19 @@ impl NoticeKind {
         NoticeKind::CapacityReservationInterrupted,
     ];
 
-    /// As people read it.
+    /// As Events and logs word it.
     #[must_use]
     pub const fn sentence(self) -> &'static str {
         match self {
-            NoticeKind::SpotInterrupted => "the cloud takes the spot machine back in two minutes",
+            NoticeKind::SpotInterrupted => "the cloud takes the spot instance back in two minutes",
             NoticeKind::RebalanceRecommendation => {
-                "the cloud may take the spot machine back sooner than others; nothing is done yet"
+                "the cloud may take the spot instance back sooner than others"
             }
-            NoticeKind::InstanceStopped => "the machine is stopping or stopped",
-            NoticeKind::InstanceTerminated => "the machine is ending or gone",
-            NoticeKind::ScheduledChange => "the cloud has planned maintenance of the machine",
+            NoticeKind::InstanceStopped => "the instance is stopping or stopped",
+            NoticeKind::InstanceTerminated => "the instance is terminating or gone",
+            NoticeKind::ScheduledChange => "the cloud has planned maintenance of the instance",
             NoticeKind::CapacityReservationInterrupted => {
-                "the cloud takes the machine back for whom its capacity is reserved"
+                "the cloud takes the instance back for whom its capacity is reserved"
             }
         }
     }
@@ -112,6 +116,8 @@ impl NoticeOutcome {
             NoticeOutcome::ClaimsDeleted => "claims_deleted",
             NoticeOutcome::EventSpec => "told",
             NoticeOutcome::NoClaim => "no_claim",
+            NoticeOutcome::Drained => "drained",
+            NoticeOutcome::NoNode => "no_node",
             NoticeOutcome::NotInTime => "not_in_time",
         }
     }

@@ -3,11 +3,15 @@
 use kerf_scheduler::{Binder, SchedulerSettings};
 use serde::{Deserialize, Serialize};
 
+use crate::memory::Closing;
+use crate::role::Role;
 use crate::time::Span;
 
 /// How the engine decides.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Settings {
+    /// What the process is for.
+    pub role: Role,
     /// The longest pods wait for more pods to be placed together with.
     pub batch_max: Span,
     /// How long no new pod may come before those there are placed.
@@ -21,11 +25,24 @@ pub struct Settings {
     pub termination_grace_default: Option<kerf_model::duration::GoDuration>,
     /// An instance whose node has not joined by then, counted from the claim's creation, will not.
     pub registration_within: Span,
+    /// How a termination handler drains.
+    pub drain: DrainSettings,
+}
+
+/// How a termination handler drains nodes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DrainSettings {
+    /// How nodes are closed to new pods.
+    pub closing: Closing,
+    /// Whether pods that are still there shortly before the instance goes are deleted, so that they
+    /// have the time they ask for to end.
+    pub forces_pods: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
+            role: Role::default(),
             batch_max: Span::from_seconds(10),
             batch_idle: Span::from_seconds(1),
             // Pods are bound by the cluster's scheduler, which does not know the plan.
@@ -36,6 +53,7 @@ impl Default for Settings {
             node_class_kinds: Vec::new(),
             termination_grace_default: None,
             registration_within: Span::from_minutes(15),
+            drain: DrainSettings::default(),
         }
     }
 }

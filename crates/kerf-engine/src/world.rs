@@ -85,11 +85,11 @@ impl World {
         }
     }
 
-    /// Whether every kind of object has been seen once. Nothing may be decided before: what is not
-    /// known yet would look like it is not there.
+    /// Whether every kind of object the role reads has been listed once. Nothing may be decided
+    /// before: what is not known yet would look like it is not there.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        Kind::ALL.iter().all(|kind| self.listed.contains(kind))
+        self.settings.role.kinds().iter().all(|kind| self.listed.contains(kind))
     }
 
     /// Whether a claim, pool or node class of this kind is Kerf's business.

@@ -15,8 +15,17 @@ pub struct OpenNotice {
     pub notice: Notice,
     /// When it came.
     pub at: Time,
-    /// The claims whose deletion it waits for, with their identity; `None` until it was looked at.
-    pub awaits: Option<Vec<(Name, Arc<str>)>>,
+    /// What it waits for; `None` until it was looked at.
+    pub awaits: Option<Awaited>,
+}
+
+/// What a notice waits for before it has its outcome: objects by name, with their identity.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Awaited {
+    /// The deletion of these claims is stored.
+    Deletion(Vec<(Name, Arc<str>)>),
+    /// These nodes are drained.
+    Drain(Vec<(Name, Arc<str>)>),
 }
 
 impl OpenNotice {

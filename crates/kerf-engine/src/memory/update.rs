@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use kerf_model::pod::PodShape;
 
-use super::{EmptinessRound, InstanceList, Nomination, RecordedShift, Registration, Removal};
+use super::{
+    Awaited, DrainReason, DrainRequest, EmptinessRound, InstanceList, Nomination, RecordedShift,
+    Registration, Removal,
+};
 use crate::action::NewClaim;
 use crate::event::{Failure, Instance};
 use crate::notice::{Notice, NoticeId, NoticeKind};
@@ -191,8 +194,8 @@ pub enum Update {
     NoticeAwaits {
         /// Which.
         id: NoticeId,
-        /// The claims whose deletion it waits for, with their identity.
-        awaits: Vec<(Name, Arc<str>)>,
+        /// What it waits for.
+        awaits: Awaited,
     },
     /// A notice has its outcome.
     NoticeSettled(NoticeId),
@@ -203,4 +206,33 @@ pub enum Update {
         /// What was announced.
         kind: NoticeKind,
     },
+    /// A node shall be drained. Asked for several reasons, it is drained once.
+    StartDrain {
+        /// The node.
+        node: Name,
+        /// Its identity.
+        uid: Arc<str>,
+        /// Who asks. The same reason asked twice is one.
+        reason: DrainReason,
+        /// What to do.
+        request: Box<DrainRequest>,
+    },
+    /// A node that is drained was seen closed to new pods.
+    DrainClosed {
+        /// The node.
+        node: Name,
+        /// The first time counts.
+        at: Time,
+    },
+    /// The pods that had to leave a node for this reason have left.
+    Drained {
+        /// The node.
+        node: Name,
+        /// Who had asked.
+        reason: DrainReason,
+        /// When the last of them was gone.
+        at: Time,
+    },
+    /// A node that was drained is gone.
+    ForgetDrain(Name),
 }

@@ -1,16 +1,19 @@
 //! The planners: plain functions from the world and the time to decisions.
 //!
-//! Each subject has one planner ([`plan`]). [`on_change`] and [`on_delete`] say what to remember
-//! when an object changes, while the former state is still known; [`conclude`] what to make of a
-//! finished action. None of them can fail, wait, or change the world.
+//! A subject is planned by one planner or more ([`plan`]); the [role](crate::role) says which of
+//! them there are. [`on_change`] and [`on_delete`] say what to remember when an object changes,
+//! while the former state is still known; [`conclude`] what to make of a finished action. None of
+//! them can fail, wait, or change the world.
 
 mod claims;
 pub(crate) mod disruption;
+pub(crate) mod drain;
 mod instances;
+mod joining;
 mod notices;
 mod pools;
 mod provisioning;
-pub(crate) mod termination;
+mod termination;
 mod zonal_shift;
 
 pub use provisioning::{DryRun, dry_run};
@@ -22,33 +25,66 @@ use crate::observed::Name;
 use crate::time::Time;
 use crate::world::World;
 
-/// What a subject needs now.
+/// A part of what the engine decides, switched on by the role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Planner {
+    /// Claims, from creation to deletion.
+    Claims,
+    /// Nodes that register and initialize.
+    Joining,
+    /// Nodes whose deletion was asked for.
+    Termination,
+    /// Nodes that are drained, for whatever reason, and their pods.
+    Drain,
+    /// The status of pools.
+    Pools,
+    /// Nodes for pods that have none.
+    Provisioning,
+    /// Nodes nobody needs.
+    Disruption,
+    /// Instances nobody knows of.
+    Instances,
+    /// Events about zonal shifts.
+    ZonalShift,
+    /// Interruption notices.
+    Notices,
+}
+
+/// What a subject needs now, by the planners of the role.
 pub(crate) fn plan(world: &World, subject: &Subject, now: Time) -> Decision {
-    match subject {
-        Subject::Claim(name) => claims::plan(world, name, now),
-        Subject::Node(name) => termination::plan(world, name, now),
-        Subject::Pod(key) => termination::plan_pod(world, key, now),
-        Subject::Pool(name) => pools::plan(world, name, now),
-        Subject::Provisioning => provisioning::plan(world, now),
-        Subject::Disruption => disruption::plan(world, now),
-        Subject::Instances => instances::plan(world, now),
-        Subject::ZonalShift => zonal_shift::plan(world, now),
-        Subject::Notices => notices::plan(world, now),
+    let mut decision = Decision::default();
+    for planner in world.settings.role.planners() {
+        decision.and(planner.plan(world, subject, now));
     }
+    decision
 }
 
 /// What to remember when an object is about to become this.
 pub(crate) fn on_change(world: &World, object: &Object, now: Time) -> Decision {
-    let mut decision = claims::on_change(world, object, now);
-    decision.and(provisioning::on_change(world, object, now));
+    let mut decision = Decision::default();
+    for planner in world.settings.role.planners() {
+        decision.and(match (planner, object) {
+            (Planner::Claims, _) => claims::on_change(world, object, now),
+            (Planner::Drain, Object::Node(node)) => drain::on_node_change(world, node),
+            (Planner::Provisioning, _) => provisioning::on_change(world, object, now),
+            _ => continue,
+        });
+    }
     decision
 }
 
 /// What to remember when an object is about to be gone.
 pub(crate) fn on_delete(world: &World, key: &Key, now: Time) -> Decision {
+    let mut decision = Decision::default();
     // Who counted on a claim is asked before it is forgotten.
-    let mut decision = provisioning::on_delete(world, key, now);
-    decision.and(claims::on_delete(world, key, now));
+    for planner in world.settings.role.planners().iter().rev() {
+        decision.and(match planner {
+            Planner::Claims => claims::on_delete(world, key, now),
+            Planner::Drain => drain::on_delete(world, key),
+            Planner::Provisioning => provisioning::on_delete(world, key, now),
+            _ => continue,
+        });
+    }
     decision
 }
 
@@ -59,19 +95,43 @@ pub(crate) fn on_instance_types(world: &World, pool: &Name, now: Time) -> Decisi
 
 /// What to make of a finished action.
 pub(crate) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: Time) -> Decision {
-    match action.kind.subject() {
-        Subject::Claim(name) => {
-            let mut decision = claims::conclude(world, &name, action, outcome, now);
-            decision.and(disruption::conclude(world, action, outcome));
-            decision
+    let subject = action.kind.subject();
+    let mut decision = Decision::default();
+    for planner in world.settings.role.planners() {
+        decision.and(match (planner, &subject) {
+            (Planner::Claims, Subject::Claim(name)) => {
+                claims::conclude(world, name, action, outcome, now)
+            }
+            (Planner::Disruption, Subject::Claim(_)) => {
+                disruption::conclude(world, action, outcome)
+            }
+            (Planner::Drain, Subject::Pod(key)) => drain::conclude(world, key, action, outcome),
+            (Planner::Provisioning, Subject::Provisioning) => {
+                provisioning::conclude(world, action, outcome, now)
+            }
+            (Planner::Instances, Subject::Instances) => instances::conclude(world, action, outcome),
+            _ => continue,
+        });
+    }
+    decision
+}
+
+impl Planner {
+    /// What a subject needs now; nothing where it is not this planner's.
+    fn plan(self, world: &World, subject: &Subject, now: Time) -> Decision {
+        match (self, subject) {
+            (Planner::Claims, Subject::Claim(name)) => claims::plan(world, name, now),
+            (Planner::Joining, Subject::Node(name)) => joining::plan(world, name),
+            (Planner::Termination, Subject::Node(name)) => termination::plan(world, name, now),
+            (Planner::Drain, Subject::Node(name)) => drain::plan(world, name, now),
+            (Planner::Drain, Subject::Pod(key)) => drain::plan_pod(world, key, now),
+            (Planner::Pools, Subject::Pool(name)) => pools::plan(world, name, now),
+            (Planner::Provisioning, Subject::Provisioning) => provisioning::plan(world, now),
+            (Planner::Disruption, Subject::Disruption) => disruption::plan(world, now),
+            (Planner::Instances, Subject::Instances) => instances::plan(world, now),
+            (Planner::ZonalShift, Subject::ZonalShift) => zonal_shift::plan(world, now),
+            (Planner::Notices, Subject::Notices) => notices::plan(world, now),
+            _ => Decision::default(),
         }
-        Subject::Pod(key) => termination::conclude(world, &key, action, outcome),
-        Subject::Provisioning => provisioning::conclude(world, action, outcome, now),
-        Subject::Instances => instances::conclude(world, action, outcome),
-        Subject::Node(_)
-        | Subject::Pool(_)
-        | Subject::Disruption
-        | Subject::ZonalShift
-        | Subject::Notices => Decision::default(),
     }
 }

@@ -6,7 +6,7 @@ use kerf_model::budget::DisruptionReason;
 use kerf_model::labels::annotation::DO_NOT_DISRUPT;
 
 use super::{Blocked, ConditionChange, DeletionCause, NotPlaced, Reason};
-use crate::planners::termination::rfc3339;
+use crate::timestamp::rfc3339;
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -15,9 +15,11 @@ impl World {
             || claim.status.conditions.is_true(INSTANCE_TERMINATING)
     }
 
-    /// Whether a node is on its way out, by itself or with its claim.
+    /// Whether a node is on its way out, by itself or with its claim, or is drained.
     #[must_use]
     pub fn is_node_leaving(&self, node: &Node) -> bool {
-        node.meta.is_deleting() || self.claim_of(node).is_some_and(|claim| self.is_leaving(claim))
+        node.meta.is_deleting()
+            || self.memory.drains.contains_key(&node.meta.name)
+            || self.claim_of(node).is_some_and(|claim| self.is_leaving(claim))
     }
 }

@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use kerf_engine::action::{Action, ActionId, ActionKind};
-use kerf_engine::event::{Event, Failure, Instance, Key, Kind, Object};
+use kerf_engine::event::{Event, Failure, Instance, Key, Object};
 use kerf_engine::kubernetes_event::KubernetesEvent;
 use kerf_engine::notice::Settled;
 use kerf_engine::observed::{Claim, Name, Node, Pod, Pool, Revision};
@@ -79,8 +79,22 @@ const ROUNDS_MAX: usize = 200;
 impl Cluster {
     /// An empty cluster with one usable node class, and an engine that has seen everything.
     pub(crate) fn new() -> Self {
-        let mut cluster = Self {
-            engine: Engine::new(settings()),
+        let mut cluster = Self::bare(settings());
+        cluster.store(Object::NodeClass(node_class()));
+        cluster.list_all();
+        cluster
+    }
+
+    /// A cluster without Kerf's CRDs, and an engine in a role that needs none.
+    pub(crate) fn without_crds(settings: Settings) -> Self {
+        let mut cluster = Self::bare(settings);
+        cluster.list_all();
+        cluster
+    }
+
+    fn bare(settings: Settings) -> Self {
+        Self {
+            engine: Engine::new(settings),
             now: START,
             objects: BTreeMap::new(),
             actions: Vec::new(),
@@ -101,10 +115,7 @@ impl Cluster {
             news: VecDeque::new(),
             booting: BTreeMap::new(),
             revision: 0,
-        };
-        cluster.store(Object::NodeClass(node_class()));
-        cluster.list_all();
-        cluster
+        }
     }
 
     /// The process dies and another starts: only what is stored is known.
@@ -124,7 +135,7 @@ impl Cluster {
     }
 
     fn list_all(&mut self) {
-        for kind in Kind::ALL {
+        for kind in self.engine.world().settings.role.kinds().iter().copied() {
             self.news.push_back(Event::Listed(kind));
         }
     }

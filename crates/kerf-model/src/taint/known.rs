@@ -7,6 +7,9 @@ pub const UNREGISTERED_KEY: &str = "karpenter.sh/unregistered";
 /// Set before a node is taken away; pods that tolerate it are not drained.
 pub const DISRUPTED_KEY: &str = "karpenter.sh/disrupted";
 
+/// Set by Kubernetes while `spec.unschedulable` is true, as `kubectl cordon` makes it.
+pub const UNSCHEDULABLE_KEY: &str = "node.kubernetes.io/unschedulable";
+
 /// `karpenter.sh/unregistered:NoExecute`
 #[must_use]
 pub fn unregistered() -> Taint {
@@ -17,4 +20,10 @@ pub fn unregistered() -> Taint {
 #[must_use]
 pub fn disrupted() -> Taint {
     Taint::new(DISRUPTED_KEY, "", TaintEffect::NoSchedule)
+}
+
+/// `node.kubernetes.io/unschedulable:NoSchedule`
+#[must_use]
+pub fn unschedulable() -> Taint {
+    Taint::new(UNSCHEDULABLE_KEY, "", TaintEffect::NoSchedule)
 }

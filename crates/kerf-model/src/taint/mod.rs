@@ -9,7 +9,9 @@ mod toleration;
 mod vocabulary;
 
 pub use ephemeral::is_known_ephemeral;
-pub use known::{DISRUPTED_KEY, UNREGISTERED_KEY, disrupted, unregistered};
+pub use known::{
+    DISRUPTED_KEY, UNREGISTERED_KEY, UNSCHEDULABLE_KEY, disrupted, unregistered, unschedulable,
+};
 pub use toleration::{Toleration, TolerationOperator, untolerated};
 pub use vocabulary::{TaintId, TaintSet, TaintVocabulary};
 

@@ -12,6 +12,7 @@ use crate::event::{Failure, Key};
 use crate::observed::{Claim, Node};
 use crate::reason::Reason;
 use crate::time::Time;
+use crate::timestamp::rfc3339;
 use crate::world::World;
 
 /// What a claim whose deletion was asked for needs.
@@ -37,11 +38,11 @@ pub(super) fn plan(world: &World, claim: &Claim, now: Time) -> Decision {
 fn set_deadline(work: &mut Work<'_>) {
     let Some(deadline) = termination::deadline(work.claim) else { return };
     if !work.claim.annotations().contains_key(TERMINATION_TIMESTAMP) {
-        let text = termination::rfc3339(deadline);
+        let text = rfc3339(deadline);
         work.patch.annotations.insert(TERMINATION_TIMESTAMP.to_owned(), text);
     }
     let about = Key::Claim(work.claim.meta.name.clone());
-    work.decision.record(termination::deadline_news(about, deadline));
+    work.decision.record(termination::deadline_event(about, deadline));
 }
 
 /// Asks for the deletion of the claim's nodes, and notes how far that has come. A node that never

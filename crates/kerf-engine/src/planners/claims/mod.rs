@@ -16,7 +16,6 @@ mod deletion;
 mod end;
 mod health;
 mod initialization;
-mod joining;
 mod launch;
 mod liveness;
 mod metadata;
@@ -30,7 +29,6 @@ mod work;
 
 pub(super) use conclusion::conclude;
 pub(super) use end::is_garbage;
-pub(super) use joining::tend as tend_node;
 pub(super) use on_change::{on_change, on_delete};
 
 use crate::action::ActionKind;

@@ -1,6 +1,6 @@
 //! From an instance to a node of the cluster, as the claim sees it.
 
-use super::joining::has_joined;
+use super::super::joining::has_joined;
 use super::work::Work;
 use crate::condition::claim::{LAUNCHED, REGISTERED};
 

@@ -1,9 +1,9 @@
-//! What people are told about notices, under the reasons they know.
+//! The Kubernetes Events about notices, under Karpenter's reasons.
 
 use crate::event::Key;
 use crate::kubernetes_event::KubernetesEvent;
 use crate::notice::NoticeKind;
-use crate::observed::Claim;
+use crate::observed::{Claim, Node};
 use crate::world::World;
 
 /// Something was announced about a claim's instance.
@@ -13,14 +13,22 @@ pub(super) fn announced(
     kind: NoticeKind,
     instance: &str,
 ) -> Vec<KubernetesEvent> {
-    let reason = reason(kind);
+    keys(world, claim).into_iter().map(|about| event(about, kind, instance)).collect()
+}
+
+/// Something was announced about a node's instance.
+pub(super) fn announced_to(node: &Node, kind: NoticeKind, instance: &str) -> KubernetesEvent {
+    event(Key::Node(node.meta.name.clone()), kind, instance)
+}
+
+fn event(about: Key, kind: NoticeKind, instance: &str) -> KubernetesEvent {
     let message = format!("{instance}: {}", kind.sentence());
-    let is_bad = kind != NoticeKind::RebalanceRecommendation;
-    let news = |about| match is_bad {
-        true => KubernetesEvent::warning(about, reason, &message),
-        false => KubernetesEvent::normal(about, reason, &message),
-    };
-    keys(world, claim).into_iter().map(news).collect()
+    match kind {
+        NoticeKind::RebalanceRecommendation => {
+            KubernetesEvent::normal(about, reason(kind), message)
+        }
+        _ => KubernetesEvent::warning(about, reason(kind), message),
+    }
 }
 
 /// A claim was deleted because of that.
@@ -30,8 +38,8 @@ pub(in crate::planners) fn terminating(
     kind: NoticeKind,
 ) -> Vec<KubernetesEvent> {
     let message = format!("the node is emptied and given up: {}", kind.sentence());
-    let news = |about| KubernetesEvent::warning(about, "TerminatingOnInterruption", &message);
-    keys(world, claim).into_iter().map(news).collect()
+    let event = |about| KubernetesEvent::warning(about, "TerminatingOnInterruption", &message);
+    keys(world, claim).into_iter().map(event).collect()
 }
 
 fn reason(kind: NoticeKind) -> &'static str {

@@ -1,12 +1,12 @@
-//! Until when pods are waited for.
+//! Until when the pods of a node are waited for.
 
 use kerf_model::labels::annotation::TERMINATION_TIMESTAMP;
 
-use super::timestamp::{parse_rfc3339, rfc3339};
 use crate::event::Key;
 use crate::kubernetes_event::KubernetesEvent;
 use crate::observed::Claim;
 use crate::time::{Span, Time};
+use crate::timestamp::{parse_rfc3339, rfc3339};
 
 /// Until when a claim's pods are waited for: as its annotation says, or as its grace period does
 /// once its deletion was asked for.
@@ -18,8 +18,8 @@ pub(in crate::planners) fn deadline(claim: &Claim) -> Option<Time> {
     })
 }
 
-/// The deadline, for people.
-pub(in crate::planners) fn deadline_news(about: Key, deadline: Time) -> KubernetesEvent {
+/// The Event that announces the deadline.
+pub(in crate::planners) fn deadline_event(about: Key, deadline: Time) -> KubernetesEvent {
     let text = format!("All pods will be deleted by {}", rfc3339(deadline));
     KubernetesEvent::warning(about, "TerminationGracePeriodExpiring", text)
 }

@@ -1,12 +1,13 @@
-//! The end of an instance.
+//! Terminating a claim's instance, and knowing that it is gone.
 
 use std::sync::Arc;
 
-use super::messages;
 use crate::action::ActionKind;
 use crate::decision::Decision;
+use crate::event::Key;
+use crate::kubernetes_event::KubernetesEvent;
 use crate::memory::InstanceList;
-use crate::observed::{Name, Node};
+use crate::observed::{Name, Node, ShiftedZone};
 use crate::reason::Reason;
 use crate::time::{Span, Time};
 use crate::world::World;
@@ -31,7 +32,7 @@ pub(in crate::planners) fn terminate_instance(
         return true;
     }
     if let Some(zone) = world.shifted_zone_of_instance(claim, provider_id.as_deref()) {
-        decision.record(messages::awaiting_shift(claim, zone));
+        decision.record(awaiting_shift(claim, zone));
         return false;
     }
     match world.memory.terminate_asked_at.get(claim) {
@@ -44,9 +45,13 @@ pub(in crate::planners) fn terminate_instance(
     false
 }
 
-/// Whether the cloud's instances were listed after the node's deletion was asked for, and its own
-/// was not among them.
-pub(super) fn is_unlisted(world: &World, node: &Node) -> bool {
+/// Whether a node's instance is gone: the node is not ready, and when the cloud's instances were
+/// listed after its deletion was asked for, its own was not among them.
+pub(super) fn is_lost(world: &World, node: &Node) -> bool {
+    !node.is_ready && is_unlisted(world, node)
+}
+
+fn is_unlisted(world: &World, node: &Node) -> bool {
     let Some(InstanceList { at: listed_at, instances }) = &world.memory.instances else {
         return false;
     };
@@ -55,4 +60,13 @@ pub(super) fn is_unlisted(world: &World, node: &Node) -> bool {
     // A list that is silent about a shifted zone proves nothing.
     let is_told = world.shifted_zone(&node.labels).is_none();
     is_told && asked_before && !instances.contains_key(provider_id)
+}
+
+/// The instance is in a zone where no call is made now.
+fn awaiting_shift(claim: &Name, zone: &ShiftedZone) -> KubernetesEvent {
+    let text = format!(
+        "Awaiting the end of the zonal shift away from {} ({}) before the instance is terminated",
+        zone.name, zone.id
+    );
+    KubernetesEvent::normal(Key::Claim(claim.clone()), "AwaitingZonalShift", text)
 }

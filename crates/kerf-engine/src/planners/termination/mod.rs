@@ -1,29 +1,21 @@
-//! Nodes that are taken away: closed, drained, detached, ended.
+//! Nodes whose deletion was asked for: drained, detached, their instance terminated, let go.
 //!
 //! ```text
-//!  node deleting ─► claim deleting ─► taint ─► drain ─► volumes ─► instance gone ─► finalizer gone
-//!                                               │
-//!                                     pods, tier by tier: evict, or delete when time is up
+//!  node deleting ─► claim deleting ─► drain ─► volumes ─► instance gone ─► finalizer gone
 //! ```
 //!
-//! The node's planner acts; how far it has come is written into the claim's conditions by the
-//! claim's planner ([`note_progress`]) and waited for here.
+//! The drain itself is [another planner's](super::drain); this one asks for it and goes on when it
+//! is over. How far it has come is written into the claim's conditions by the claim's planner
+//! ([`note_progress`]) and waited for here.
 
-mod conclusion;
 mod deadline;
-mod drain;
-mod eviction;
 mod instance;
-mod messages;
 mod progress;
-mod timestamp;
 mod volumes;
 
-pub(super) use conclusion::conclude;
-pub(super) use deadline::{deadline, deadline_news};
+pub(super) use deadline::{deadline, deadline_event};
 pub(super) use instance::terminate_instance;
 pub(super) use progress::note_progress;
-pub(crate) use timestamp::rfc3339;
 
 use kerf_model::labels::node_class_key;
 use kerf_model::labels::well_known::{
@@ -31,43 +23,24 @@ use kerf_model::labels::well_known::{
 };
 use kerf_model::taint::disrupted;
 
-use super::claims;
+use super::drain::{self, NodeDrain};
 use crate::action::{ActionKind, FinalizerChange, NodePatch};
 use crate::condition::Status;
 use crate::condition::claim::{DRAINED, VOLUMES_DETACHED};
 use crate::decision::Decision;
 use crate::event::Key;
-use crate::observed::{Claim, Name, Node, PodKey};
+use crate::memory::{Closing, DrainReason, DrainRequest};
+use crate::observed::{Claim, Name, Node};
 use crate::reason::Reason;
 use crate::time::Time;
 use crate::world::World;
 
-/// What a node needs now.
+/// What a node whose deletion was asked for needs now.
 pub(super) fn plan(world: &World, name: &Name, now: Time) -> Decision {
-    let Some(node) = world.nodes.get(name) else { return Decision::default() };
-    if !node.meta.is_deleting() {
-        return claims::tend_node(world, node);
-    }
-    if is_guarded(node) && is_managed(world, node) {
-        return take_away(world, node, now);
-    }
-    Decision::default()
-}
-
-/// What a pod on a node that is taken away needs now.
-pub(super) fn plan_pod(world: &World, key: &PodKey, now: Time) -> Decision {
     let mut decision = Decision::default();
-    let Some(pod) = world.pods.get(key) else { return decision };
-    let Some(node) = pod.node().and_then(|node| world.nodes.get(node)) else { return decision };
-    if node.meta.is_deleting() && is_closed(node) && is_managed(world, node) {
-        let tier = drain::active_tier(world, node, now);
-        eviction::advance(world, node, pod, tier, now, &mut decision);
-    }
-    decision
-}
-
-fn take_away(world: &World, node: &Node, now: Time) -> Decision {
-    let mut decision = Decision::default();
+    let Some(node) = world.nodes.get(name).filter(|node| is_terminating(world, node)) else {
+        return decision;
+    };
     let claim = world.claim_of(node);
     if let Some(claim) = claim
         && !claim.meta.is_deleting()
@@ -75,20 +48,16 @@ fn take_away(world: &World, node: &Node, now: Time) -> Decision {
         let (name, uid) = (claim.meta.name.clone(), claim.meta.uid.clone());
         decision.act(ActionKind::DeleteClaim { name, uid }, Reason::NodeDeleting);
     }
-    if !node.is_ready && instance::is_unlisted(world, node) {
+    if instance::is_lost(world, node) {
         release(node, Reason::InstanceGone, &mut decision);
         return decision;
     }
     if let Some(deadline) = claim.and_then(deadline) {
-        decision.record(deadline_news(Key::Node(node.meta.name.clone()), deadline));
+        decision.record(deadline_event(Key::Node(node.meta.name.clone()), deadline));
     }
-    if let Some(patch) = closing_patch(node) {
-        let (name, uid) = (node.meta.name.clone(), node.meta.uid.clone());
-        decision.act(ActionKind::PatchNode { name, uid, patch }, Reason::DrainStarting);
-        return decision;
-    }
-    if is_empty(world, node, claim, now, &mut decision)
-        && is_detached(world, node, claim, &mut decision)
+    let drain = own_drain(world, node);
+    if is_drained(world, &drain, claim, now)
+        && is_detached(world, &drain, claim, &mut decision)
         && is_ended(world, node, claim, now, &mut decision)
     {
         release(node, Reason::NodeDrained, &mut decision);
@@ -96,31 +65,57 @@ fn take_away(world: &World, node: &Node, now: Time) -> Decision {
     decision
 }
 
-fn is_empty(
-    world: &World,
-    node: &Node,
-    claim: Option<&Claim>,
-    now: Time,
-    decision: &mut Decision,
-) -> bool {
-    let waiting = drain::waiting(world, node, now);
-    if waiting.is_empty() {
-        return claim.is_none_or(|claim| claim.status.conditions.is_true(DRAINED));
+/// What the drain of a node whose deletion was asked for has to do; nothing where its instance is
+/// gone already.
+pub(super) fn drain_request(world: &World, node: &Node) -> Option<DrainRequest> {
+    (is_terminating(world, node) && !instance::is_lost(world, node)).then(|| request(world, node))
+}
+
+/// Whether nothing of a node can be forgotten: Kerf's finalizer is stored.
+pub(super) fn is_guarded(node: &Node) -> bool {
+    node.finalizers.iter().any(|finalizer| finalizer == TERMINATION_FINALIZER)
+}
+
+fn is_terminating(world: &World, node: &Node) -> bool {
+    node.meta.is_deleting() && is_guarded(node) && is_managed(world, node)
+}
+
+/// A node is Kerf's when it carries the label of a supported node class.
+fn is_managed(world: &World, node: &Node) -> bool {
+    let mut kinds = world.settings.node_class_kinds.iter();
+    kinds.any(|(group, kind)| node.labels.contains_key(&node_class_key(group, kind)))
+}
+
+/// The part of a node's drain that termination waits for, whoever else has the node drained.
+fn own_drain<'a>(world: &World, node: &'a Node) -> NodeDrain<'a> {
+    NodeDrain::only(node, DrainReason::Termination, request(world, node))
+}
+
+fn request(world: &World, node: &Node) -> DrainRequest {
+    let value = EXCLUDE_FROM_LOAD_BALANCERS_VALUE.to_owned();
+    DrainRequest {
+        closing: Closing::Taint(disrupted()),
+        labels: [(EXCLUDE_FROM_LOAD_BALANCERS.to_owned(), value)].into(),
+        deadline: world.claim_of(node).and_then(deadline),
+        forces_pods: true,
+        drained_at: None,
     }
-    decision.record(messages::waiting(node, waiting.len()));
-    let tier = drain::active_tier(world, node, now);
-    for pod in waiting {
-        eviction::advance(world, node, pod, tier, now, decision);
-        if let Some(at) = drain::given_up_at(pod) {
-            decision.wake(at);
-        }
-    }
-    false
 }
 
 /// A claim keeps the record; a node without one is looked at as it is.
-fn is_detached(world: &World, node: &Node, claim: Option<&Claim>, decision: &mut Decision) -> bool {
-    let pending = volumes::pending(world, node);
+fn is_drained(world: &World, drain: &NodeDrain<'_>, claim: Option<&Claim>, now: Time) -> bool {
+    drain.is_closed()
+        && drain::waiting(world, drain, now).is_empty()
+        && claim.is_none_or(|claim| claim.status.conditions.is_true(DRAINED))
+}
+
+fn is_detached(
+    world: &World,
+    drain: &NodeDrain<'_>,
+    claim: Option<&Claim>,
+    decision: &mut Decision,
+) -> bool {
+    let pending = volumes::pending(world, drain);
     let is_over = match claim {
         None => pending.is_empty(),
         Some(claim) => {
@@ -129,7 +124,7 @@ fn is_detached(world: &World, node: &Node, claim: Option<&Claim>, decision: &mut
         }
     };
     if !is_over && !pending.is_empty() {
-        decision.record(messages::awaiting_volumes(node, &pending));
+        decision.record(volumes::awaited(drain.node, &pending));
     }
     is_over
 }
@@ -146,37 +141,8 @@ fn is_ended(
     terminate_instance(world, name, Some(provider_id.clone()), now, decision)
 }
 
-/// The taint and the label that keep pods and load balancers away, if they are not there.
-fn closing_patch(node: &Node) -> Option<NodePatch> {
-    let mut patch = NodePatch::default();
-    if !is_closed(node) {
-        patch.taints_added.push(disrupted());
-    }
-    let excluded = node.labels.get(EXCLUDE_FROM_LOAD_BALANCERS).map(String::as_str);
-    if excluded != Some(EXCLUDE_FROM_LOAD_BALANCERS_VALUE) {
-        let value = EXCLUDE_FROM_LOAD_BALANCERS_VALUE.to_owned();
-        patch.labels.insert(EXCLUDE_FROM_LOAD_BALANCERS.to_owned(), value);
-    }
-    (patch != NodePatch::default()).then_some(patch)
-}
-
 fn release(node: &Node, reason: Reason, decision: &mut Decision) {
     let patch = NodePatch { finalizer: FinalizerChange::Remove, ..NodePatch::default() };
     let (name, uid) = (node.meta.name.clone(), node.meta.uid.clone());
     decision.act(ActionKind::PatchNode { name, uid, patch }, reason);
-}
-
-/// Whether nothing of a node can be forgotten: Kerf's finalizer is stored.
-pub(super) fn is_guarded(node: &Node) -> bool {
-    node.finalizers.iter().any(|finalizer| finalizer == TERMINATION_FINALIZER)
-}
-
-fn is_closed(node: &Node) -> bool {
-    node.taints.contains(&disrupted())
-}
-
-/// A node is Kerf's when it carries the label of a supported node class.
-fn is_managed(world: &World, node: &Node) -> bool {
-    let mut kinds = world.settings.node_class_kinds.iter();
-    kinds.any(|(group, kind)| node.labels.contains_key(&node_class_key(group, kind)))
 }

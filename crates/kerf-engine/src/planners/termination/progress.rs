@@ -1,15 +1,13 @@
 //! How far the end of a claim's nodes has come, in the claim's conditions.
 
-use super::{deadline, drain, is_closed, volumes};
+use super::{deadline, own_drain, volumes};
 use crate::condition::claim::{DRAINED, VOLUMES_DETACHED};
 use crate::condition::{Draft, Status};
 use crate::decision::Decision;
 use crate::observed::{Claim, Node};
-use crate::time::{Span, Time};
+use crate::planners::drain::{self, DRAIN_MIN, NodeDrain};
+use crate::time::Time;
 use crate::world::World;
-
-/// A drain takes at least so long, so that pods bound in the last moment are seen.
-const DRAIN_MIN: Span = Span::from_seconds(5);
 
 /// Notes in a claim's conditions how far the end of its node has come.
 pub(in crate::planners) fn note_progress(
@@ -20,18 +18,19 @@ pub(in crate::planners) fn note_progress(
     conditions: &mut Draft<'_>,
     decision: &mut Decision,
 ) {
-    let is_begun = |node: &&Node| node.meta.is_deleting() && is_closed(node);
-    if nodes.is_empty() || !nodes.iter().all(is_begun) {
+    let drains: Vec<_> = nodes.iter().map(|node| own_drain(world, node)).collect();
+    let is_begun = |drain: &NodeDrain<'_>| drain.node.meta.is_deleting() && drain.is_closed();
+    if drains.is_empty() || !drains.iter().all(is_begun) {
         return;
     }
-    if note_drain(world, nodes, now, conditions, decision) {
-        note_volumes(world, nodes, claim, now, conditions, decision);
+    if note_drain(world, &drains, now, conditions, decision) {
+        note_volumes(world, &drains, claim, now, conditions, decision);
     }
 }
 
 fn note_drain(
     world: &World,
-    nodes: &[&Node],
+    drains: &[NodeDrain<'_>],
     now: Time,
     conditions: &mut Draft<'_>,
     decision: &mut Decision,
@@ -40,7 +39,7 @@ fn note_drain(
         return true;
     }
     let since = conditions.get(DRAINED).map(|condition| condition.changed_at);
-    let waiting: Vec<_> = nodes.iter().flat_map(|node| drain::waiting(world, node, now)).collect();
+    let waiting: Vec<_> = (drains.iter()).flat_map(|own| drain::waiting(world, own, now)).collect();
     for at in waiting.iter().filter_map(|pod| drain::given_up_at(pod)) {
         decision.wake(at);
     }
@@ -60,7 +59,7 @@ fn note_drain(
 
 fn note_volumes(
     world: &World,
-    nodes: &[&Node],
+    drains: &[NodeDrain<'_>],
     claim: &Claim,
     now: Time,
     conditions: &mut Draft<'_>,
@@ -70,11 +69,11 @@ fn note_volumes(
     if matches!(known, Some(Status::True | Status::False)) {
         return;
     }
-    if nodes.iter().all(|node| volumes::pending(world, node).is_empty()) {
+    if drains.iter().all(|drain| volumes::pending(world, drain).is_empty()) {
         conditions.set_true(VOLUMES_DETACHED);
         return;
     }
-    let deadline = deadline::deadline(claim);
+    let deadline = deadline(claim);
     if deadline.is_some_and(|deadline| now >= deadline) {
         let message = "the termination grace period is over; volumes are not waited for";
         conditions.set_false(VOLUMES_DETACHED, "TerminationGracePeriodElapsed", message);

@@ -82,6 +82,9 @@ fn steps(before: &Node, uid: &str, patch: &NodePatch) -> Vec<Value> {
     let taints = before.spec.as_ref().and_then(|spec| spec.taints.clone());
     let tainted = tainted(taints.clone().unwrap_or_default(), patch);
     replace("/spec/taints", &taints, tainted, &mut steps);
+    if patch.cordon {
+        steps.push(json!({ "op": "add", "path": "/spec/unschedulable", "value": true }));
+    }
     steps
 }
 

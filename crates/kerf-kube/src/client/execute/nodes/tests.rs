@@ -43,6 +43,7 @@ fn what_others_wrote_stays() {
         finalizer: FinalizerChange::Add,
         taints_removed: vec![unregistered()],
         taints_added: vec![disrupted()],
+        cordon: false,
         owner: Some(("claim".into(), "uid".into())),
     };
     let after = changed(&node(), &node(), &patch).unwrap();
@@ -79,4 +80,13 @@ fn a_finalizer_goes_alone() {
     let after = changed(&guarded, &guarded, &patch).unwrap();
     assert_eq!(after["metadata"]["finalizers"], json!(["other"]));
     assert_eq!(after["spec"], guarded["spec"]);
+}
+
+#[test]
+fn a_node_is_cordoned_once_and_keeps_its_taints() {
+    let patch = NodePatch { cordon: true, ..NodePatch::default() };
+    let once = changed(&node(), &node(), &patch).unwrap();
+    assert_eq!(once["spec"]["unschedulable"], json!(true));
+    assert_eq!(once["spec"]["taints"], node()["spec"]["taints"]);
+    assert_eq!(changed(&once, &once, &patch), Some(once.clone()));
 }

@@ -1,25 +1,41 @@
-//! What a node gets from its claim when it joins, and when it is ready for pods.
+//! Nodes that join: what a node gets from its claim when it registers, and when it is initialized.
+//!
+//! The claim's planner writes the same steps into the claim's conditions; both go by
+//! [`has_joined`] and [`lack`].
 
 use kerf_model::labels::node_class_key;
 use kerf_model::labels::well_known::{
     DO_NOT_SYNC_TAINTS, INITIALIZED as INITIALIZED_LABEL, REGISTERED as REGISTERED_LABEL,
     TERMINATION_FINALIZER,
 };
-use kerf_model::taint::{Taint, UNREGISTERED_KEY, merge_taints, unregistered};
+use kerf_model::taint::{Taint, UNREGISTERED_KEY, is_known_ephemeral, merge_taints, unregistered};
 
-use super::initialization::{Lack, lack};
 use crate::action::{ActionKind, FinalizerChange, NodePatch};
 use crate::condition::claim::{LAUNCHED, REGISTERED};
 use crate::decision::Decision;
 use crate::event::Key;
 use crate::kubernetes_event::KubernetesEvent;
-use crate::observed::{Claim, Node};
+use crate::observed::{Claim, Name, Node};
 use crate::reason::Reason;
 use crate::world::World;
 
+/// What a node lacks to be ready for pods.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Lack {
+    Nothing,
+    Something {
+        /// The reason in the claim's condition.
+        reason: &'static str,
+        /// The message there.
+        message: String,
+    },
+}
+
 /// What a node that stays needs.
-pub(in crate::planners) fn tend(world: &World, node: &Node) -> Decision {
+pub(super) fn plan(world: &World, name: &Name) -> Decision {
     let mut decision = Decision::default();
+    let node = world.nodes.get(name).filter(|node| !node.meta.is_deleting());
+    let Some(node) = node else { return decision };
     let Some(claim) = world.claim_of(node) else { return decision };
     let is_alone = world.node_of(claim).is_some();
     if !is_alone || claim.meta.is_deleting() || !world.is_supported(&claim.spec.node.node_class) {
@@ -58,6 +74,34 @@ pub(super) fn has_joined(node: &Node, claim: &Claim) -> bool {
         && node.finalizers.iter().any(|finalizer| finalizer == TERMINATION_FINALIZER)
         && node.owner_claim.as_ref() == Some(&claim.meta.uid)
         && !node.taints.iter().any(|taint| taint.key == UNREGISTERED_KEY)
+}
+
+/// The first thing a node lacks.
+pub(super) fn lack(claim: &Claim, node: Option<&Node>) -> Lack {
+    let missing = |reason, message| Lack::Something { reason, message };
+    let Some(node) = node else {
+        return missing("NodeNotFound", "the claim's node is not there".to_owned());
+    };
+    if !node.is_ready {
+        return missing("NodeNotReady", "the node does not say it is ready".to_owned());
+    }
+    let startup = &claim.spec.node.startup_taints;
+    let is_startup = |taint: &&_| startup.iter().any(|own| own.same_mark(taint));
+    if let Some(taint) = node.taints.iter().find(is_startup) {
+        return missing("StartupTaintsExist", format!("the startup taint {taint} is still there"));
+    }
+    if let Some(taint) = node.taints.iter().find(|taint| is_known_ephemeral(taint)) {
+        let message = format!("the taint {taint}, which should go by itself, is still there");
+        return missing("KnownEphemeralTaintsExist", message);
+    }
+    let requested = claim.spec.requests.iter().filter(|(_, quantity)| !quantity.is_zero());
+    for (resource, _) in requested {
+        if node.allocatable.quantity(resource).is_zero() {
+            let message = format!("the node does not offer the resource {resource} yet");
+            return missing("ResourceNotRegistered", message);
+        }
+    }
+    Lack::Nothing
 }
 
 fn joining_patch(node: &Node, claim: &Claim) -> NodePatch {

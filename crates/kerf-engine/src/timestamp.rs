@@ -19,7 +19,7 @@ pub(crate) fn rfc3339(time: Time) -> String {
 
 /// Reads `2025-01-31T08:30:00Z`, also with a fraction of a second, which is dropped, or with an
 /// offset. Anything else is nothing.
-pub(super) fn parse_rfc3339(text: &str) -> Option<Time> {
+pub(crate) fn parse_rfc3339(text: &str) -> Option<Time> {
     let (date, rest) = (text.get(..10)?, text.get(11..)?);
     let (time, zone) = (rest.get(..8)?, rest.get(8..)?);
     if !matches!(text.as_bytes()[10], b'T' | b't' | b' ') {

@@ -1,8 +1,8 @@
 //! Which pods have to leave a node, and in what order.
 
-use kerf_model::taint::disrupted;
-
-use crate::observed::{Node, Pod, PodOwner};
+use super::NodeDrain;
+use crate::memory::{Closing, DrainRequest};
+use crate::observed::{Pod, PodOwner};
 use crate::time::{Span, Time};
 use crate::world::World;
 
@@ -20,17 +20,20 @@ pub(super) enum Tier {
 const STUCK_AFTER: Span = Span::from_minutes(1);
 
 /// The pods a node still waits for, by name.
-pub(super) fn waiting<'a>(world: &'a World, node: &Node, now: Time) -> Vec<&'a Pod> {
-    let pods = world.pods_on(&node.meta.name);
-    pods.filter(|pod| is_drainable(pod) && !is_stuck(pod, now)).collect()
+pub(in crate::planners) fn waiting<'a>(
+    world: &'a World,
+    drain: &NodeDrain<'_>,
+    now: Time,
+) -> Vec<&'a Pod> {
+    let pods = world.pods_on(&drain.node.meta.name);
+    pods.filter(|pod| is_drainable(pod, drain) && !is_stuck(pod, now)).collect()
 }
 
 /// The tier whose pods leave now.
-pub(super) fn active_tier(world: &World, node: &Node, now: Time) -> Option<Tier> {
-    waiting(world, node, now).into_iter().map(tier).min()
+pub(super) fn active_tier(world: &World, drain: &NodeDrain<'_>, now: Time) -> Option<Tier> {
+    waiting(world, drain, now).into_iter().map(tier).min()
 }
 
-/// The tier of a pod.
 pub(super) fn tier(pod: &Pod) -> Tier {
     match (pod.is_critical, pod.owner == PodOwner::DaemonSet) {
         (false, false) => Tier::Ordinary,
@@ -40,15 +43,23 @@ pub(super) fn tier(pod: &Pod) -> Tier {
     }
 }
 
-/// Whether a pod has to leave at all: it has not ended, does not live and die with the node, and
-/// has not said that it stays to the end.
-pub(super) fn is_drainable(pod: &Pod) -> bool {
-    let stays = pod.shape.tolerations.iter().any(|own| own.tolerates(&disrupted()));
+/// Whether a pod has to leave, for one reason or another.
+pub(in crate::planners) fn is_drainable(pod: &Pod, drain: &NodeDrain<'_>) -> bool {
+    drain.requests().any(|request| must_leave(pod, request))
+}
+
+/// Whether a pod has to leave for this reason: it has not ended, does not live and die with the
+/// node, and may not stay to the end.
+pub(super) fn must_leave(pod: &Pod, request: &DrainRequest) -> bool {
+    let stays = match &request.closing {
+        Closing::Cordon => pod.owner == PodOwner::DaemonSet,
+        Closing::Taint(taint) => pod.shape.tolerations.iter().any(|own| own.tolerates(taint)),
+    };
     !pod.has_ended() && pod.owner != PodOwner::Node && !stays
 }
 
 /// When a pod that is leaving is no longer waited for.
-pub(super) fn given_up_at(pod: &Pod) -> Option<Time> {
+pub(in crate::planners) fn given_up_at(pod: &Pod) -> Option<Time> {
     // One millisecond more: at the moment itself it still has a chance.
     pod.meta.deleting_since.map(|end| end + STUCK_AFTER + Span::from_millis(1))
 }

@@ -1,0 +1,154 @@
+//! Draining a node: closed to new pods, emptied tier by tier, reported.
+//!
+//! ```text
+//!  requested ─► closed (cordon or taint) ─► pods, tier by tier: evict, or delete by the deadline
+//!                                                                └─► drained, reason by reason
+//! ```
+//!
+//! Needs nodes and pods and nothing else: no claim, no finalizer, no CRD. Who wants a node drained
+//! asks with [`Update::StartDrain`]; a managed node whose deletion was asked for is drained too
+//! ([`termination::drain_request`](super::termination::drain_request)), which needs no update
+//! because it follows from what is stored.
+
+mod eviction;
+mod messages;
+mod node_drain;
+mod pods;
+
+pub(super) use eviction::conclude;
+pub(super) use node_drain::NodeDrain;
+pub(super) use pods::{given_up_at, is_drainable, waiting};
+
+use crate::action::{Action, ActionKind, NodePatch};
+use crate::decision::Decision;
+use crate::event::Key;
+use crate::memory::{Closing, Update};
+use crate::observed::{Name, Node, PodKey};
+use crate::reason::Reason;
+use crate::time::{Span, Time};
+use crate::world::World;
+
+/// A drain takes at least so long, so that pods bound in the last moment are seen.
+pub(super) const DRAIN_MIN: Span = Span::from_seconds(5);
+
+/// What a node that is drained needs now.
+pub(super) fn plan(world: &World, name: &Name, now: Time) -> Decision {
+    let mut decision = Decision::default();
+    let Some(node) = world.nodes.get(name) else { return decision };
+    let Some(drain) = NodeDrain::of(world, node) else { return decision };
+    if let Some(patch) = closing_patch(&drain) {
+        let (name, uid) = (node.meta.name.clone(), node.meta.uid.clone());
+        decision.act(ActionKind::PatchNode { name, uid, patch }, Reason::DrainStarting);
+        return decision;
+    }
+    evict(world, &drain, now, &mut decision);
+    report(world, &drain, now, &mut decision);
+    decision
+}
+
+/// What a pod on a node that is drained needs now.
+pub(super) fn plan_pod(world: &World, key: &PodKey, now: Time) -> Decision {
+    let mut decision = Decision::default();
+    let Some(pod) = world.pods.get(key) else { return decision };
+    let Some(node) = pod.node().and_then(|node| world.nodes.get(node)) else { return decision };
+    if let Some(drain) = NodeDrain::of(world, node).filter(NodeDrain::is_closed) {
+        let tier = pods::active_tier(world, &drain, now);
+        eviction::advance(&drain, pod, tier, now, &mut decision);
+    }
+    decision
+}
+
+/// What to remember when a node is about to become this: one made anew is not drained.
+pub(super) fn on_node_change(world: &World, node: &Node) -> Decision {
+    let drain = world.memory.drains.get(&node.meta.name);
+    forget(&node.meta.name, drain.is_some_and(|drain| drain.uid != node.meta.uid))
+}
+
+/// What to remember when an object is about to be gone.
+pub(super) fn on_delete(world: &World, key: &Key) -> Decision {
+    match key {
+        Key::Node(name) => forget(name, world.memory.drains.contains_key(name)),
+        _ => Decision::default(),
+    }
+}
+
+/// Puts what is done about nodes that will be gone first before everything else. Where writes wait
+/// for each other, or pods share a PodDisruptionBudget, these have no time to lose.
+pub(crate) fn sort_by_deadline(world: &World, actions: &mut [Action]) {
+    actions.sort_by_cached_key(|action| match deadline_of(world, &action.kind) {
+        Some(deadline) => (false, Some(deadline)),
+        None => (true, None),
+    });
+}
+
+fn deadline_of(world: &World, kind: &ActionKind) -> Option<Time> {
+    let node = match kind {
+        ActionKind::PatchNode { name, .. } => name,
+        ActionKind::EvictPod { pod, .. } | ActionKind::DeletePod { pod, .. } => {
+            world.pods.get(pod)?.node()?
+        }
+        _ => return None,
+    };
+    NodeDrain::of(world, world.nodes.get(node)?)?.deadline()
+}
+
+/// The taints and labels that keep new pods away, if they are not all there.
+fn closing_patch(drain: &NodeDrain<'_>) -> Option<NodePatch> {
+    let mut patch = NodePatch::default();
+    for request in drain.requests() {
+        match &request.closing {
+            closing if drain.node.taints.contains(&closing.taint()) => {}
+            Closing::Cordon => patch.cordon = true,
+            Closing::Taint(taint) => patch.taints_added.push(taint.clone()),
+        }
+        for (key, value) in &request.labels {
+            if drain.node.labels.get(key) != Some(value) {
+                patch.labels.insert(key.clone(), value.clone());
+            }
+        }
+    }
+    (patch != NodePatch::default()).then_some(patch)
+}
+
+fn evict(world: &World, drain: &NodeDrain<'_>, now: Time, decision: &mut Decision) {
+    let waiting = pods::waiting(world, drain, now);
+    if waiting.is_empty() {
+        return;
+    }
+    decision.record(messages::waiting(drain.node, waiting.len()));
+    let tier = pods::active_tier(world, drain, now);
+    for pod in waiting {
+        eviction::advance(drain, pod, tier, now, decision);
+        if let Some(at) = pods::given_up_at(pod) {
+            decision.wake(at);
+        }
+    }
+}
+
+/// Notes for each reason that was asked for whether its pods have left. Who asked by deleting the
+/// node sees it there.
+fn report(world: &World, drain: &NodeDrain<'_>, now: Time, decision: &mut Decision) {
+    let name = &drain.node.meta.name;
+    let Some(asked) = world.memory.drains.get(name) else { return };
+    let Some(closed_at) = asked.closed_at else {
+        return decision.remember(Update::DrainClosed { node: name.clone(), at: now });
+    };
+    if now < closed_at + DRAIN_MIN {
+        return decision.wake(closed_at + DRAIN_MIN);
+    }
+    let waiting = pods::waiting(world, drain, now);
+    let unfinished = asked.requests.iter().filter(|(_, request)| request.drained_at.is_none());
+    for (reason, request) in unfinished {
+        if !waiting.iter().any(|pod| pods::must_leave(pod, request)) {
+            decision.remember(Update::Drained { node: name.clone(), reason: *reason, at: now });
+        }
+    }
+}
+
+fn forget(node: &Name, is_known: bool) -> Decision {
+    let mut decision = Decision::default();
+    if is_known {
+        decision.remember(Update::ForgetDrain(node.clone()));
+    }
+    decision
+}

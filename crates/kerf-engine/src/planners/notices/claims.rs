@@ -1,0 +1,91 @@
+//! Notices about the instances of claims: the claims are deleted, and replaced.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::messages;
+use crate::decision::Decision;
+use crate::memory::{Awaited, OpenNotice, Update};
+use crate::notice::{NoticeKind, NoticeOutcome};
+use crate::observed::{Claim, Name};
+use crate::world::World;
+
+/// Claims by the last part of their instance's provider id. More than one is a fault; all must go.
+type Found<'a> = BTreeMap<&'a str, Vec<&'a Claim>>;
+
+/// The first look at these notices: records Events, and says which claims have to go. Returns the
+/// outcome of each; `None` for one that takes time.
+pub(super) fn read(
+    world: &World,
+    notices: &[&OpenNotice],
+    decision: &mut Decision,
+) -> Vec<Option<NoticeOutcome>> {
+    let found = find(world, notices);
+    notices.iter().map(|open| read_one(world, open, &found, decision)).collect()
+}
+
+/// Whether the deletion of all these claims is stored.
+pub(super) fn are_deleted(world: &World, claims: &[(Name, Arc<str>)]) -> bool {
+    claims.iter().all(|(name, uid)| {
+        let claim = world.claims.get(name).filter(|claim| claim.meta.uid == *uid);
+        claim.is_none_or(|claim| claim.meta.is_deleting())
+    })
+}
+
+/// Walks over all claims once, however many instances are asked for.
+fn find<'a>(world: &'a World, notices: &[&OpenNotice]) -> Found<'a> {
+    let mut found = Found::new();
+    let instances = super::instances(notices);
+    if instances.is_empty() {
+        return found;
+    }
+    for claim in world.claims.values() {
+        let launched = world.memory.launched.get(&claim.meta.uid).map(|it| &it.provider_id);
+        let provider_id = claim.status.provider_id.as_ref().or(launched);
+        let instance = provider_id.and_then(|id| id.rsplit('/').next());
+        if let Some(instance) = instance.filter(|instance| instances.contains(instance))
+            && world.is_supported(&claim.spec.node.node_class)
+        {
+            found.entry(instance).or_default().push(claim);
+        }
+    }
+    found
+}
+
+fn read_one(
+    world: &World,
+    open: &OpenNotice,
+    found: &Found<'_>,
+    decision: &mut Decision,
+) -> Option<NoticeOutcome> {
+    let kind = open.notice.kind;
+    let mut awaits: Vec<(Name, Arc<str>)> = Vec::new();
+    let mut is_ours = false;
+    for instance in &open.notice.instances {
+        for claim in found.get(&**instance).into_iter().flatten() {
+            is_ours = true;
+            decision.kubernetes_events.extend(messages::announced(world, claim, kind, instance));
+            if !claim.meta.is_deleting() && is_the_end(kind) {
+                let name = &claim.meta.name;
+                decision.remember(Update::Interrupted { claim: name.clone(), kind });
+                awaits.push((name.clone(), claim.meta.uid.clone()));
+            }
+        }
+    }
+    match (is_ours, is_the_end(kind)) {
+        (false, _) => Some(NoticeOutcome::NoClaim),
+        (true, false) => Some(NoticeOutcome::EventSpec),
+        (true, true) if awaits.is_empty() => Some(NoticeOutcome::ClaimsDeleted),
+        (true, true) => {
+            let awaits = Awaited::Deletion(awaits);
+            decision.remember(Update::NoticeAwaits { id: open.notice.id, awaits });
+            None
+        }
+    }
+}
+
+/// Whether an instance goes for which this is announced. A recommendation often comes to nothing,
+/// and to follow each would only move pods about.
+fn is_the_end(kind: NoticeKind) -> bool {
+    !matches!(kind, NoticeKind::RebalanceRecommendation)
+}

@@ -1,0 +1,109 @@
+//! Notices about the instances of nodes, where nobody knows of claims: the nodes are drained.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::messages;
+use crate::decision::Decision;
+use crate::memory::{Awaited, DrainReason, DrainRequest, OpenNotice, Update};
+use crate::notice::{NoticeKind, NoticeOutcome};
+use crate::observed::{Name, Node};
+use crate::time::{Span, Time};
+use crate::world::World;
+
+/// How long before it takes an instance AWS says so, at most.
+const INTERRUPTED_AFTER: Span = Span::from_minutes(2);
+
+/// Nodes by the last part of their provider id.
+type Found<'a> = BTreeMap<&'a str, Vec<&'a Node>>;
+
+/// The first look at these notices: records Events, and asks for the drain of their nodes. Returns
+/// the outcome of each; `None` for one that takes time.
+pub(super) fn read(
+    world: &World,
+    notices: &[&OpenNotice],
+    decision: &mut Decision,
+) -> Vec<Option<NoticeOutcome>> {
+    let found = find(world, notices);
+    notices.iter().map(|open| read_one(world, open, &found, decision)).collect()
+}
+
+/// Whether all these nodes are drained, as far as they are there.
+pub(super) fn are_drained(world: &World, open: &OpenNotice, nodes: &[(Name, Arc<str>)]) -> bool {
+    nodes.iter().all(|(name, uid)| {
+        let node = world.nodes.get(name).filter(|node| node.meta.uid == *uid);
+        node.is_none_or(|node| is_drained(world, open.notice.kind, node))
+    })
+}
+
+/// Walks over all nodes once, however many instances are asked for.
+fn find<'a>(world: &'a World, notices: &[&OpenNotice]) -> Found<'a> {
+    let mut found = Found::new();
+    let instances = super::instances(notices);
+    if instances.is_empty() {
+        return found;
+    }
+    for node in world.nodes.values() {
+        let instance = node.provider_id.as_ref().and_then(|id| id.rsplit('/').next());
+        if let Some(instance) = instance.filter(|instance| instances.contains(instance)) {
+            found.entry(instance).or_default().push(node);
+        }
+    }
+    found
+}
+
+fn read_one(
+    world: &World,
+    open: &OpenNotice,
+    found: &Found<'_>,
+    decision: &mut Decision,
+) -> Option<NoticeOutcome> {
+    let kind = open.notice.kind;
+    let mut awaits: Vec<(Name, Arc<str>)> = Vec::new();
+    let mut is_ours = false;
+    for instance in &open.notice.instances {
+        for node in found.get(&**instance).into_iter().flatten() {
+            is_ours = true;
+            decision.record(messages::announced_to(node, kind, instance));
+            if !is_drained(world, kind, node) {
+                let (name, uid) = (node.meta.name.clone(), node.meta.uid.clone());
+                awaits.push((name.clone(), uid.clone()));
+                let reason = DrainReason::Notice(kind);
+                let request = Box::new(request(world, kind, open.at));
+                decision.remember(Update::StartDrain { node: name, uid, reason, request });
+            }
+        }
+    }
+    match (is_ours, awaits.is_empty()) {
+        (false, _) => Some(NoticeOutcome::NoNode),
+        (true, true) => Some(NoticeOutcome::Drained),
+        (true, false) => {
+            let awaits = Awaited::Drain(awaits);
+            decision.remember(Update::NoticeAwaits { id: open.notice.id, awaits });
+            None
+        }
+    }
+}
+
+/// A notice that comes again finds the node drained, unless somebody opened it to pods since.
+fn is_drained(world: &World, kind: NoticeKind, node: &Node) -> bool {
+    let drain = world.memory.drains.get(&node.meta.name);
+    let drain = drain.filter(|drain| drain.uid == node.meta.uid);
+    let request = drain.and_then(|drain| drain.requests.get(&DrainReason::Notice(kind)));
+    request.is_some_and(|request| {
+        request.drained_at.is_some() && node.taints.contains(&request.closing.taint())
+    })
+}
+
+fn request(world: &World, kind: NoticeKind, at: Time) -> DrainRequest {
+    let settings = &world.settings.drain;
+    let is_taken =
+        matches!(kind, NoticeKind::SpotInterrupted | NoticeKind::CapacityReservationInterrupted);
+    DrainRequest {
+        closing: settings.closing.clone(),
+        labels: BTreeMap::new(),
+        deadline: is_taken.then_some(at + INTERRUPTED_AFTER),
+        forces_pods: settings.forces_pods,
+        drained_at: None,
+    }
+}

@@ -1,0 +1,290 @@
+//! A termination handler drains nodes in a cluster without CRDs, claims or finalizers.
+
+#![allow(clippy::unwrap_used)]
+
+mod cluster;
+
+use std::sync::Arc;
+
+use cluster::{Cluster, START, claim, pod};
+use kerf_engine::action::ActionKind;
+use kerf_engine::event::{Event, Key, Kind, Object};
+use kerf_engine::memory::{Closing, DrainReason};
+use kerf_engine::notice::NoticeOutcome::{Drained, NoNode, NotInTime};
+use kerf_engine::notice::{Notice, NoticeId, NoticeKind, NoticeOutcome};
+use kerf_engine::observed::{DoNotDisrupt, Node, Pod, PodOwner};
+use kerf_engine::time::{Span, Time};
+use kerf_engine::{DrainSettings, Engine, Role, Settings};
+use kerf_model::pod::PodShape;
+use kerf_model::taint::{Taint, TaintEffect, Toleration, unschedulable};
+
+const SPOT: NoticeKind = NoticeKind::SpotInterrupted;
+const STOPPED: NoticeKind = NoticeKind::InstanceStopped;
+
+fn handler(drain: DrainSettings) -> Settings {
+    Settings { role: Role::TerminationHandler, drain, ..Settings::default() }
+}
+
+/// Nodes `node-a`, `node-b`, … on instances `i-a`, `i-b`, …, as a node group makes them.
+fn node_group(names: &[&str], drain: DrainSettings) -> Cluster {
+    let mut cluster = Cluster::without_crds(handler(drain));
+    for name in names {
+        let mut node =
+            cluster::booting_node(&claim(name), &format!("aws:///zone-a/i-{name}").into(), START);
+        node.taints.clear();
+        node.is_ready = true;
+        cluster.store(Object::Node(node));
+    }
+    cluster.settle();
+    cluster
+}
+
+/// A pod that takes so many seconds to end.
+fn on(cluster: &mut Cluster, node: &str, name: &str, change: impl FnOnce(&mut Pod)) {
+    let mut pod = pod(name, node);
+    pod.termination_grace = Some(Span::from_seconds(10));
+    change(&mut pod);
+    cluster.store(Object::Pod(pod));
+}
+
+fn notice(cluster: &mut Cluster, id: u64, kind: NoticeKind, instances: &[&str]) {
+    let instances = instances.iter().map(|instance| (*instance).into()).collect();
+    cluster.news.push_back(Event::Noticed(Notice { id: NoticeId(id), kind, instances }));
+}
+
+fn outcomes(cluster: &Cluster) -> Vec<(u64, NoticeOutcome)> {
+    cluster.settled.iter().map(|settled| (settled.id.0, settled.outcome)).collect()
+}
+
+fn node<'a>(cluster: &'a Cluster, name: &str) -> &'a Node {
+    cluster.nodes().into_iter().find(|node| *node.meta.name == *name).unwrap()
+}
+
+/// The pods that were evicted, in the order of the actions.
+fn evicted(cluster: &Cluster) -> Vec<&str> {
+    let evictions = cluster.actions.iter().filter_map(|(_, action)| match &action.kind {
+        ActionKind::EvictPod { pod, .. } => Some(&*pod.name),
+        _ => None,
+    });
+    evictions.collect()
+}
+
+/// Forced deletions: pod, seconds after `since`, seconds of grace.
+fn forced(cluster: &Cluster, since: Time) -> Vec<(&str, u64, u64)> {
+    let deletions = cluster.actions.iter().filter_map(|(at, action)| match &action.kind {
+        ActionKind::DeletePod { pod, grace_seconds, .. } => {
+            Some((&*pod.name, at.since(since).seconds(), *grace_seconds))
+        }
+        _ => None,
+    });
+    deletions.collect()
+}
+
+#[test]
+fn a_role_decides_once_the_kinds_it_reads_are_listed() {
+    let mut handler = Engine::new(handler(DrainSettings::default()));
+    assert!(!handler.world().is_complete());
+    handler.handle(Event::Listed(Kind::Pod), START);
+    assert!(!handler.world().is_complete());
+    handler.handle(Event::Listed(Kind::Node), START);
+    assert!(handler.world().is_complete());
+    let mut controller = Engine::new(Settings::default());
+    for kind in [Kind::Pod, Kind::Node] {
+        controller.handle(Event::Listed(kind), START);
+    }
+    assert!(!controller.world().is_complete());
+}
+
+#[test]
+fn a_node_without_a_claim_is_cordoned_drained_and_reported() {
+    let mut cluster = node_group(&["a", "b"], DrainSettings::default());
+    on(&mut cluster, "node-a", "web", |_| ());
+    on(&mut cluster, "node-a", "agent", |pod| pod.owner = PodOwner::DaemonSet);
+    on(&mut cluster, "node-a", "mirror", |pod| pod.owner = PodOwner::Node);
+    on(&mut cluster, "node-a", "tolerant", |pod| {
+        let tolerations = vec![Toleration::of_everything()];
+        pod.shape = Arc::new(PodShape { tolerations, ..PodShape::default() });
+    });
+    on(&mut cluster, "node-b", "other", |_| ());
+    notice(&mut cluster, 1, SPOT, &["i-a"]);
+    cluster.seconds(5);
+    assert!(node(&cluster, "node-a").taints.contains(&unschedulable()));
+    assert_eq!(evicted(&cluster), ["tolerant", "web"], "as kubectl drain does");
+    assert_eq!(outcomes(&cluster), [], "its pods are still there");
+    cluster.seconds(6);
+    assert_eq!(outcomes(&cluster), [(1, Drained)]);
+    assert_eq!(cluster.story(), ["patch node", "evict pod"]);
+    assert_eq!(node(&cluster, "node-a").finalizers, Vec::<String>::new());
+    assert!(node(&cluster, "node-b").taints.is_empty());
+    assert!(cluster.has_said("SpotInterrupted"));
+    assert!(cluster.has_said("Evicted"));
+}
+
+#[test]
+fn an_empty_node_is_watched_for_five_seconds_before_it_counts_as_drained() {
+    let mut cluster = node_group(&["a"], DrainSettings::default());
+    notice(&mut cluster, 1, SPOT, &["i-a"]);
+    cluster.seconds(4);
+    on(&mut cluster, "node-a", "late", |_| ());
+    cluster.seconds(2);
+    assert_eq!((evicted(&cluster), outcomes(&cluster)), (vec!["late"], vec![]));
+    cluster.seconds(10);
+    assert_eq!(outcomes(&cluster), [(1, Drained)]);
+}
+
+#[test]
+fn a_taint_of_choice_closes_the_node_and_says_who_stays() {
+    let taint = Taint::new("example.com/going", "soon", TaintEffect::NoSchedule);
+    let closing = Closing::Taint(taint.clone());
+    let mut cluster = node_group(&["a"], DrainSettings { closing, forces_pods: false });
+    on(&mut cluster, "node-a", "agent", |pod| pod.owner = PodOwner::DaemonSet);
+    on(&mut cluster, "node-a", "tolerant", |pod| {
+        let tolerations = vec![Toleration::of_everything()];
+        pod.shape = Arc::new(PodShape { tolerations, ..PodShape::default() });
+    });
+    notice(&mut cluster, 1, STOPPED, &["i-a"]);
+    cluster.seconds(12);
+    assert_eq!(node(&cluster, "node-a").taints, [taint]);
+    assert_eq!(evicted(&cluster), ["agent"]);
+    assert_eq!(outcomes(&cluster), [(1, Drained)]);
+}
+
+#[test]
+fn pods_leave_tier_by_tier_without_a_claim_too() {
+    let mut cluster = node_group(&["a"], DrainSettings::default());
+    on(&mut cluster, "node-a", "critical", |pod| pod.is_critical = true);
+    on(&mut cluster, "node-a", "ordinary", |_| ());
+    notice(&mut cluster, 1, STOPPED, &["i-a"]);
+    cluster.seconds(9);
+    assert_eq!(evicted(&cluster), ["ordinary"]);
+    cluster.seconds(20);
+    assert_eq!(evicted(&cluster), ["ordinary", "critical"]);
+}
+
+#[test]
+fn several_reasons_are_one_drain_and_each_is_completed() {
+    let mut cluster = node_group(&["a"], DrainSettings::default());
+    on(&mut cluster, "node-a", "web", |_| ());
+    notice(&mut cluster, 1, SPOT, &["i-a"]);
+    cluster.seconds(3);
+    notice(&mut cluster, 2, STOPPED, &["i-a"]);
+    notice(&mut cluster, 3, SPOT, &["i-a"]);
+    cluster.seconds(12);
+    assert_eq!(outcomes(&cluster), [(1, Drained), (2, Drained), (3, Drained)]);
+    assert_eq!(evicted(&cluster), ["web"]);
+    assert_eq!(cluster.count(|kind| matches!(kind, ActionKind::PatchNode { .. })), 1);
+    let drains = &cluster.engine.world().memory.drains;
+    let reasons: Vec<_> = drains["node-a"].requests.keys().copied().collect();
+    assert_eq!(reasons, [DrainReason::Notice(SPOT), DrainReason::Notice(STOPPED)]);
+    notice(&mut cluster, 4, SPOT, &["i-a"]);
+    cluster.settle();
+    assert_eq!(outcomes(&cluster)[3], (4, Drained), "known to be drained");
+    cluster.remove(&Key::Node("node-a".into()));
+    cluster.settle();
+    assert!(cluster.engine.world().memory.drains.is_empty(), "nothing is remembered");
+}
+
+#[test]
+fn a_drain_that_takes_long_is_given_back_and_goes_on() {
+    let mut cluster = node_group(&["a"], DrainSettings::default());
+    on(&mut cluster, "node-a", "slow", |pod| {
+        pod.termination_grace = Some(Span::from_seconds(40));
+    });
+    notice(&mut cluster, 1, SPOT, &["i-a"]);
+    cluster.seconds(20);
+    assert_eq!(outcomes(&cluster), [(1, NotInTime)], "the queue shows the message again");
+    notice(&mut cluster, 2, SPOT, &["i-a"]);
+    cluster.seconds(14);
+    assert_eq!(outcomes(&cluster).len(), 1);
+    notice(&mut cluster, 3, SPOT, &["i-a"]);
+    cluster.seconds(7);
+    assert_eq!(outcomes(&cluster)[1..], [(2, NotInTime), (3, Drained)]);
+    assert_eq!(evicted(&cluster), ["slow"], "asked once");
+}
+
+#[test]
+fn a_restart_goes_on_when_the_notice_comes_again() {
+    let mut cluster = node_group(&["a"], DrainSettings::default());
+    on(&mut cluster, "node-a", "web", |_| ());
+    notice(&mut cluster, 1, SPOT, &["i-a"]);
+    cluster.seconds(2);
+    cluster.restart_with(handler(DrainSettings::default()));
+    cluster.seconds(2);
+    assert_eq!(outcomes(&cluster), []);
+    notice(&mut cluster, 2, SPOT, &["i-a"]);
+    cluster.seconds(14);
+    assert_eq!(outcomes(&cluster), [(2, Drained)]);
+    assert_eq!(cluster.count(|kind| matches!(kind, ActionKind::PatchNode { .. })), 1);
+}
+
+#[test]
+fn pods_are_deleted_before_the_instance_goes_only_where_that_is_wanted() {
+    for forces_pods in [true, false] {
+        let closing = Closing::Cordon;
+        let mut cluster = node_group(&["a"], DrainSettings { closing, forces_pods });
+        on(&mut cluster, "node-a", "guarded", |pod| {
+            pod.termination_grace = Some(Span::from_seconds(30));
+        });
+        on(&mut cluster, "node-a", "precious", |pod| pod.do_not_disrupt = DoNotDisrupt::Always);
+        cluster.unevictable.insert("guarded".to_owned());
+        let start = cluster.now;
+        notice(&mut cluster, 1, SPOT, &["i-a"]);
+        cluster.seconds(130);
+        let expected = [("guarded", 90, 30), ("precious", 110, 10)];
+        let expected = if forces_pods { &expected[..] } else { &[] };
+        assert_eq!(forced(&cluster, start), expected);
+    }
+}
+
+#[test]
+fn who_dies_first_is_drained_first() {
+    let mut cluster = node_group(&["a", "b", "c"], DrainSettings::default());
+    for name in ["a", "b", "c"] {
+        on(&mut cluster, &format!("node-{name}"), &format!("pod-{name}"), |_| ());
+    }
+    notice(&mut cluster, 1, STOPPED, &["i-a"]);
+    notice(&mut cluster, 2, SPOT, &["i-c"]);
+    cluster.tell();
+    let closed: Vec<_> = cluster.decide();
+    let names: Vec<_> = closed.iter().map(|action| action.kind.subject()).collect();
+    assert_eq!(
+        names,
+        ["node-c", "node-a"].map(|name| kerf_engine::action::Subject::Node(name.into()))
+    );
+    closed.into_iter().for_each(|action| cluster.carry_out(action));
+    cluster.settle();
+    assert_eq!(evicted(&cluster), ["pod-c", "pod-a"]);
+}
+
+#[test]
+fn a_notice_about_no_node_of_the_cluster_has_its_outcome() {
+    let mut cluster = node_group(&["a"], DrainSettings::default());
+    notice(&mut cluster, 1, SPOT, &["i-elsewhere"]);
+    cluster.settle();
+    assert_eq!((outcomes(&cluster), cluster.actions.len()), (vec![(1, NoNode)], 0));
+}
+
+#[test]
+fn a_node_made_anew_under_the_same_name_is_not_drained() {
+    let mut cluster = node_group(&["a"], DrainSettings::default());
+    notice(&mut cluster, 1, SPOT, &["i-a"]);
+    cluster.seconds(1);
+    let mut anew = node(&cluster, "node-a").clone();
+    anew.meta.uid = "another-uid".into();
+    anew.taints.clear();
+    cluster.store(Object::Node(anew));
+    on(&mut cluster, "node-a", "web", |_| ());
+    cluster.seconds(60);
+    assert_eq!(evicted(&cluster), Vec::<&str>::new());
+    assert_eq!(outcomes(&cluster), [(1, Drained)], "the node it was about is gone");
+}
+
+#[test]
+fn what_other_roles_do_is_left_alone() {
+    let mut cluster = node_group(&["a"], DrainSettings::default());
+    cluster.store(Object::Pod(cluster::waiting_pod("waiting", "1", START)));
+    cluster.edit_node(|node| node.finalizers.push("karpenter.sh/termination".to_owned()));
+    cluster.delete(&Key::Node("node-a".into()));
+    cluster.seconds(600);
+    assert_eq!(cluster.actions.len(), 0, "{:?}", cluster.story());
+}
