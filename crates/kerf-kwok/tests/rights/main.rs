@@ -1,0 +1,89 @@
+//! Each role file of `deploy/` with the cloud it is for: every call of the controller is allowed,
+//! nothing else is, and no right is granted that no call needs.
+//!
+//! The controller's own watches, executor and Lease make the calls, as the service account that the
+//! files bind; the API server's audit log tells which they were.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod account;
+mod calls;
+mod no_cloud;
+mod objects;
+
+use account::{Account, Right};
+use calls::Calls;
+
+/// Calls no part of Kerf makes: what a stolen token must not be good for.
+const FORBIDDEN: [Right; 18] = [
+    Right::new("get", "", "secrets"),
+    Right::new("list", "", "secrets"),
+    Right::new("create", "", "secrets"),
+    Right::new("list", "", "configmaps"),
+    Right::new("create", "", "pods"),
+    Right::new("patch", "", "pods"),
+    Right::new("create", "", "pods/exec"),
+    Right::new("get", "", "pods/log"),
+    Right::new("create", "", "serviceaccounts/token"),
+    Right::new("patch", "", "nodes/status"),
+    Right::new("get", "", "nodes/proxy"),
+    Right::new("delete", "", "namespaces"),
+    Right::new("create", "karpenter.sh", "nodepools"),
+    Right::new("delete", "karpenter.sh", "nodepools"),
+    Right::new("patch", "apiextensions.k8s.io", "customresourcedefinitions"),
+    Right::new("create", "rbac.authorization.k8s.io", "clusterrolebindings"),
+    Right::new("delete", "policy", "poddisruptionbudgets"),
+    Right::new("delete", "coordination.k8s.io", "leases"),
+];
+
+#[test]
+fn the_controller_needs_rbac_yaml_and_no_more() {
+    let account = Account::with(&["deploy/rbac.yaml"], ["list", "nodes"]);
+    let calls = Calls::of(&account);
+    calls.watch(no_cloud::NoCloud, false);
+    calls.lead();
+    calls.write(no_cloud::NoCloud);
+    account.assert_rights_are_those_used();
+    account.assert_forbidden(&FORBIDDEN);
+    // What the kwok cloud may do is not the controller's to do elsewhere.
+    account.assert_forbidden(&[
+        Right::new("create", "", "nodes"),
+        Right::new("list", "karpenter.kwok.sh", "kwoknodeclasses"),
+        Right::new("list", "", "services"),
+    ]);
+}
+
+#[test]
+fn the_kwok_cloud_needs_rbac_kwok_yaml_beside_it() {
+    let files = ["deploy/rbac.yaml", "deploy/rbac-kwok.yaml"];
+    let account = Account::with(&files, ["create", "nodes"]);
+    let calls = Calls::of(&account);
+    let kwok = || kerf_kwok::Kwok::new(account.client(), kerf_catalog::kwok());
+    calls.watch(kwok(), false);
+    calls.lead();
+    calls.write(kwok());
+    calls.launch(kwok());
+    account.assert_rights_are_those_used();
+    account.assert_forbidden(&FORBIDDEN);
+}
+
+#[test]
+fn default_spreads_need_rbac_scheduler_config_yaml_beside_it() {
+    let files = ["deploy/rbac.yaml", "deploy/rbac-scheduler-config.yaml"];
+    let account = Account::with(&files, ["list", "services"]);
+    let calls = Calls::of(&account);
+    calls.watch(no_cloud::NoCloud, true);
+    calls.lead();
+    calls.write(no_cloud::NoCloud);
+    account.assert_rights_are_those_used();
+    account.assert_forbidden(&FORBIDDEN);
+}
+
+#[test]
+fn a_call_that_no_file_allows_is_found() {
+    let account = Account::with(&["deploy/rbac.yaml"], ["list", "nodes"]);
+    let calls = Calls::of(&account);
+    let kwok = kerf_kwok::Kwok::new(account.client(), kerf_catalog::kwok());
+    calls.launch(kwok);
+    let refused = account.refused();
+    assert!(refused.contains(&"get karpenter.kwok.sh/kwoknodeclasses".to_owned()), "{refused:?}");
+}
