@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kerf_engine::event::Event;
 use kerf_engine::observed::{DoNotDisrupt, PodKey, PodPhase};
 use kerf_engine::time::{Span, Time};
-use kerf_engine::{Engine, Settings, World};
+use kerf_engine::{Engine, Role, Settings, World};
 use kerf_kube::{Change, Observer, SchedulerConfig, WatchUpdate};
 use kerf_model::labels::LabelRules;
 use kerf_model::quantity::Quantity;
@@ -300,6 +300,17 @@ fn pods_are_listed_only_once_their_storage_is() {
     let events =
         edge.observer.observe(WatchUpdate::StorageClass(Change::Listed), edge.engine.world());
     assert!(matches!(events[..], [Event::Listed(kerf_engine::event::Kind::Pod)]), "{events:?}");
+}
+
+#[test]
+fn a_termination_handler_waits_for_pods_and_nodes_only() {
+    let role = Role::TerminationHandler;
+    let observer = Observer::in_role(role, LabelRules::core(), &[]);
+    let mut edge = Edge { observer, engine: Engine::new(Settings { role, ..Settings::default() }) };
+    edge.learn(WatchUpdate::Pod(Change::Listed));
+    assert!(!edge.world().is_complete());
+    edge.learn(WatchUpdate::Node(Change::Listed));
+    assert!(edge.world().is_complete());
 }
 
 #[test]

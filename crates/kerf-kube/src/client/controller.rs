@@ -83,7 +83,8 @@ impl<C: Cloud> Controller<C> {
         };
         let classes = node_classes.clone();
         let mut tasks = Tasks::default();
-        let watched = watch::Watched { client: &self.client, node_classes: classes, pods_by_owner };
+        let (client, role) = (&self.client, self.settings.role);
+        let watched = watch::Watched { client, role, node_classes: classes, pods_by_owner };
         watch::start(watched, &update_sender, &self.health, &mut tasks);
         if let Some(zones) = self.cloud.shifted_zones() {
             tasks.spawn("shifted zones", shifts::tell(zones, event_sender.clone()));
@@ -92,7 +93,7 @@ impl<C: Cloud> Controller<C> {
         let (mut scrapes, mut notices) = (self.scrapes, self.notices);
         let mut reconcile_loop = ReconcileLoop {
             engine: Engine::new(with_cloud(self.settings, self.cloud.as_ref())),
-            observer: Observer::new(self.cloud.label_rules(), &node_classes)
+            observer: Observer::in_role(role, self.cloud.label_rules(), &node_classes)
                 .with_default_spreads(self.default_spreads),
             solver_pool: SolverPool::new(event_sender.clone(), self.metrics.clone()),
             executor_pool: ExecutorPool::new(

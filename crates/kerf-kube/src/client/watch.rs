@@ -8,6 +8,8 @@ use std::pin::pin;
 
 use futures_util::StreamExt;
 use k8s_openapi::NamespaceResourceScope;
+use kerf_engine::Role;
+use kerf_engine::event::Kind;
 use kerf_runtime::Tasks;
 use kube::api::{Api, ApiResource, DynamicObject};
 use kube::runtime::WatchStreamExt;
@@ -26,33 +28,41 @@ pub(crate) const UPDATES_WAITING_MAX: usize = 256;
 /// What to watch, and where.
 pub(crate) struct Watched<'a> {
     pub(crate) client: &'a Client,
+    pub(crate) role: Role,
     pub(crate) node_classes: Vec<ApiResource>,
     pub(crate) pods_by_owner: PodsByOwner,
 }
 
-/// Starts a task for each watch.
+/// Starts a task for each watch. What the role does not read is not watched: it may have no right
+/// to, or not exist.
 pub(crate) fn start(
     watched: Watched<'_>,
     news: &mpsc::Sender<WatchUpdate>,
     health: &Health,
     tasks: &mut Tasks,
 ) {
-    let Watched { client, node_classes, pods_by_owner } = watched;
+    let Watched { client, role, node_classes, pods_by_owner } = watched;
     let mut watches = Watches { client, news, health, tasks };
-    watches.namespaced(WatchUpdate::Pod);
-    watches.cluster(WatchUpdate::Node);
-    watches.cluster(WatchUpdate::Claim);
-    watches.cluster(WatchUpdate::Pool);
-    watches.namespaced(WatchUpdate::PodDisruptionBudget);
-    watches.namespaced(WatchUpdate::DaemonSet);
-    watches.cluster(WatchUpdate::Namespace);
-    watches.cluster(WatchUpdate::VolumeAttachment);
-    watches.cluster(WatchUpdate::CsiNode);
-    watches.namespaced(WatchUpdate::VolumeClaim);
-    watches.cluster(WatchUpdate::Volume);
-    watches.cluster(WatchUpdate::StorageClass);
-    for kind in node_classes {
-        watches.node_class(kind);
+    for kind in role.kinds() {
+        match kind {
+            Kind::Pod => watches.namespaced(WatchUpdate::Pod),
+            Kind::Node => watches.cluster(WatchUpdate::Node),
+            Kind::Claim => watches.cluster(WatchUpdate::Claim),
+            Kind::Pool => watches.cluster(WatchUpdate::Pool),
+            Kind::NodeClass => {
+                node_classes.iter().cloned().for_each(|class| watches.node_class(class));
+            }
+            Kind::PodDisruptionBudget => watches.namespaced(WatchUpdate::PodDisruptionBudget),
+            Kind::DaemonSet => watches.namespaced(WatchUpdate::DaemonSet),
+            Kind::Namespace => watches.cluster(WatchUpdate::Namespace),
+            Kind::VolumeAttachment => watches.cluster(WatchUpdate::VolumeAttachment),
+        }
+    }
+    if role.places_pods() {
+        watches.cluster(WatchUpdate::CsiNode);
+        watches.namespaced(WatchUpdate::VolumeClaim);
+        watches.cluster(WatchUpdate::Volume);
+        watches.cluster(WatchUpdate::StorageClass);
     }
     if pods_by_owner == PodsByOwner::Watched {
         watches.namespaced(WatchUpdate::Service);

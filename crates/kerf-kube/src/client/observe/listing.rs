@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use kerf_engine::World;
 use kerf_engine::event::{Event, Key, Kind};
 use kerf_engine::observed::{Meta, Revision};
+use kerf_engine::{Role, World};
 use kube::api::ApiResource;
 
 /// The lists that are being told and those that have been.
@@ -12,6 +12,8 @@ use kube::api::ApiResource;
 pub(super) struct Listings {
     open: HashMap<Source, Listing>,
     awaited: BTreeSet<Source>,
+    /// The kinds the engine reads.
+    kinds: &'static [Kind],
     told: HashSet<Kind>,
     /// The newest version of anything that was told.
     newest: Revision,
@@ -70,14 +72,20 @@ impl Source {
 }
 
 impl Listings {
-    /// Nothing has been told yet, and these kinds of node classes will be.
-    pub(super) fn new(node_classes: &[ApiResource]) -> Self {
-        let kinds = Kind::ALL.into_iter().filter(|kind| *kind != Kind::NodeClass).map(Source::Kind);
+    /// Nothing has been told yet, and what the role reads will be, with these kinds of node classes
+    /// where it reads those.
+    pub(super) fn new(role: Role, node_classes: &[ApiResource]) -> Self {
+        let kinds = role.kinds();
+        let sources = |kind: &Kind| match kind {
+            Kind::NodeClass => node_classes.iter().map(Source::of_class).collect(),
+            kind => vec![Source::Kind(*kind)],
+        };
         let parts = [Source::CsiNode, Source::VolumeClaim, Source::Volume, Source::StorageClass];
-        let classes = node_classes.iter().map(Source::of_class);
+        let parts = parts.into_iter().filter(|_| role.places_pods());
         Self {
             open: HashMap::new(),
-            awaited: kinds.chain(parts).chain(classes).collect(),
+            awaited: kinds.iter().flat_map(sources).chain(parts).collect(),
+            kinds,
             told: HashSet::new(),
             newest: Revision::default(),
         }
@@ -114,7 +122,7 @@ impl Listings {
             events.extend(lost(world, source, &listing).into_iter().map(gone));
         }
         self.awaited.remove(source);
-        for kind in Kind::ALL {
+        for kind in self.kinds.iter().copied() {
             let whole = !self.awaited.iter().any(|source| source.parts_of() == kind);
             if whole && self.told.insert(kind) {
                 events.push(Event::Listed(kind));

@@ -7,9 +7,9 @@ use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::api::storage::v1 as storage;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kerf_api::Problem;
-use kerf_engine::World;
 use kerf_engine::event::{Event, Key, Kind, Object};
 use kerf_engine::observed::{Name, Namespace, PodKey, VolumeAttachment};
+use kerf_engine::{Role, World};
 use kerf_model::labels::LabelRules;
 use kerf_model::pod::SpreadConstraint;
 use kube::api::ApiResource;
@@ -50,9 +50,16 @@ struct Unreadable {
 }
 
 impl Observer {
-    /// An observer of a cluster with these rules for labels and these kinds of node classes.
+    /// An observer of a cluster with these rules for labels and these kinds of node classes, for an
+    /// engine that provisions.
     #[must_use]
     pub fn new(rules: LabelRules, node_classes: &[ApiResource]) -> Self {
+        Self::in_role(Role::Controller, rules, node_classes)
+    }
+
+    /// The same for an engine in this role, which reads only some kinds of objects.
+    #[must_use]
+    pub fn in_role(role: Role, rules: LabelRules, node_classes: &[ApiResource]) -> Self {
         Self {
             rules,
             interners: Interners::default(),
@@ -61,7 +68,7 @@ impl Observer {
             pods_by_owner: PodsByOwner::default(),
             dependent_pods: BTreeMap::new(),
             volume_limits: HashMap::new(),
-            listings: Listings::new(node_classes),
+            listings: Listings::new(role, node_classes),
         }
     }
 
