@@ -2,14 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use crate::action::Subject;
 use crate::time::Time;
 
 /// Subjects that are due now, and those that will be.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Agenda {
     due: BTreeSet<Subject>,
     later: BTreeSet<(Time, Subject)>,
+    #[serde(with = "crate::entries")]
     alarm: BTreeMap<Subject, Time>,
 }
 

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::action::{Action, ActionId, ActionKind, Lane, Subject};
 use crate::agenda::Agenda;
 use crate::decision::Decision;
@@ -24,19 +26,21 @@ use crate::time::Time;
 use crate::world::World;
 
 /// The running product.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Engine {
     world: World,
     gate: Gate,
     agenda: Agenda,
     under_way: BTreeMap<ActionId, UnderWay>,
+    /// Not serialised: it decides on Kubernetes Events only, never on actions.
+    #[serde(skip)]
     event_throttle: EventThrottle,
     orders: Orders,
     last_id: u64,
 }
 
 /// An action that has not been answered.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct UnderWay {
     action: Action,
     /// Who asked for it and looks again when it ends, if that is not what it is about.
@@ -44,15 +48,17 @@ struct UnderWay {
 }
 
 /// What the engine wants.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Orders {
     /// What to do; each answers with an [`Event::Finished`].
     pub actions: Vec<Action>,
     /// Solves whose answer nobody waits for any more: they may stop.
     pub withdrawn: Vec<ActionId>,
     /// What to tell people.
+    #[serde(skip)]
     pub kubernetes_events: Vec<KubernetesEvent>,
     /// What to count.
+    #[serde(skip)]
     pub samples: Vec<Sample>,
     /// Notices that have their outcome.
     pub settled: Vec<Settled>,

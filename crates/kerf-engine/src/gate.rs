@@ -1,36 +1,43 @@
 //! What is under way and what waits for another try: one action per subject and lane at a time.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::mem::{Discriminant, discriminant};
+
+use serde::{Deserialize, Serialize};
 
 use crate::action::{ActionId, ActionKind, Lane, Subject};
 use crate::time::{Span, Time};
 
 /// What is under way and what waits.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Gate {
+    #[serde(with = "crate::entries")]
     under_way: BTreeMap<(Subject, Lane), UnderWay>,
     by_id: BTreeMap<ActionId, (Subject, Lane)>,
+    #[serde(with = "crate::entries")]
     waiting: BTreeMap<(Subject, Lane), Wait>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct UnderWay {
     id: ActionId,
     give_up_at: Time,
-    kind: Discriminant<ActionKind>,
+    kind: KindName,
     patience: Patience,
     has_update: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Wait {
     /// What failed; another kind of action need not wait for it. None where news is waited for.
-    kind: Option<Discriminant<ActionKind>>,
+    kind: Option<KindName>,
     /// How often in a row it failed, or news did not come.
     tries: u32,
     until: Time,
 }
+
+/// What kind of action something is, by its name.
+type KindName = Cow<'static, str>;
 
 /// How an action ended, as far as the next one is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +51,7 @@ pub(crate) enum Answer {
 }
 
 /// How long to wait between tries: doubling from the first to the last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Patience {
     first: Span,
     last: Span,
@@ -89,7 +96,7 @@ impl Gate {
         let busy = UnderWay {
             id,
             give_up_at,
-            kind: discriminant(kind),
+            kind: name(kind),
             patience: Patience::of(kind),
             has_update: false,
         };
@@ -123,7 +130,7 @@ impl Gate {
     fn wait(
         &self,
         slot: &(Subject, Lane),
-        kind: Option<Discriminant<ActionKind>>,
+        kind: Option<KindName>,
         patience: Patience,
         now: Time,
     ) -> Wait {
@@ -157,7 +164,7 @@ impl Gate {
 
 impl Wait {
     fn holds(&self, kind: &ActionKind) -> bool {
-        self.kind.is_none_or(|known| known == discriminant(kind))
+        self.kind.as_ref().is_none_or(|known| *known == name(kind))
     }
 }
 
@@ -177,4 +184,23 @@ impl Patience {
         let factor = 1u64.checked_shl(tries.saturating_sub(1)).unwrap_or(u64::MAX);
         self.first.times(factor.max(1)).min(self.last)
     }
+}
+
+fn name(kind: &ActionKind) -> KindName {
+    Cow::Borrowed(match kind {
+        ActionKind::CreateClaim(_) => "CreateClaim",
+        ActionKind::PatchClaim { .. } => "PatchClaim",
+        ActionKind::WriteClaimStatus { .. } => "WriteClaimStatus",
+        ActionKind::DeleteClaim { .. } => "DeleteClaim",
+        ActionKind::PatchNode { .. } => "PatchNode",
+        ActionKind::DeleteNode { .. } => "DeleteNode",
+        ActionKind::EvictPod { .. } => "EvictPod",
+        ActionKind::DeletePod { .. } => "DeletePod",
+        ActionKind::PatchPool { .. } => "PatchPool",
+        ActionKind::WritePoolStatus { .. } => "WritePoolStatus",
+        ActionKind::Launch(_) => "Launch",
+        ActionKind::Terminate { .. } => "Terminate",
+        ActionKind::ListInstances => "ListInstances",
+        ActionKind::Solve(_) => "Solve",
+    })
 }

@@ -24,6 +24,7 @@ pub mod condition;
 mod decision;
 mod dependents;
 mod engine;
+mod entries;
 pub mod event;
 mod event_throttle;
 mod gate;

@@ -8,6 +8,7 @@ mod index;
 mod leaving;
 mod node_view;
 mod shifted;
+mod state;
 mod tombstones;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,6 +16,7 @@ use std::sync::Arc;
 
 use kerf_model::instance_type::InstanceType;
 use kerf_model::node_spec::NodeClassRef;
+use serde::{Deserialize, Serialize};
 
 use crate::event::{Key, Kind, Object};
 use crate::memory::Memory;
@@ -24,10 +26,12 @@ use crate::observed::{
 };
 use crate::settings::Settings;
 use index::Index;
+use state::WorldState;
 use tombstones::Tombstones;
 
 /// Everything that is known.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(into = "WorldState", from = "WorldState")]
 pub struct World {
     /// How to decide.
     pub settings: Settings,

@@ -1,5 +1,6 @@
 //! Lines as what the engine was told and what it decided.
 
+use kerf_engine::Engine;
 use kerf_engine::event::Event;
 use kerf_engine::time::Time;
 use serde::Deserialize;
@@ -39,6 +40,8 @@ pub enum JournalLine {
         /// Notices that got their outcome, as they were written.
         settled: Vec<Value>,
     },
+    /// Everything the engine knew.
+    State(Box<Engine>),
     /// So many records are missing.
     Gap(u64),
     /// A value that later lines refer to.
@@ -111,10 +114,15 @@ impl Decoder {
         self.record(value)
     }
 
-    /// How many lines were read.
+    /// How many lines of this file were read.
     #[must_use]
     pub fn line(&self) -> u64 {
         self.line
+    }
+
+    /// Counts lines from 1 again.
+    pub fn next_file(&mut self) {
+        self.line = 0;
     }
 
     fn header(&mut self, value: Value) -> Result<JournalLine, JournalError> {
@@ -139,6 +147,9 @@ impl Decoder {
             let mut list = |name| take(name).map_or(Ok(Vec::new()), |list| self.parse(list));
             let (actions, settled) = (list("actions")?, list("settled")?);
             return Ok(JournalLine::Decision { at: self.parse(at)?, actions, settled });
+        }
+        if let Some(state) = take("state") {
+            return Ok(JournalLine::State(self.parse(state)?));
         }
         match take("gap") {
             Some(records) => Ok(JournalLine::Gap(self.parse(records)?)),

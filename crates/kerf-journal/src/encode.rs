@@ -63,6 +63,7 @@ fn value(record: &Record) -> Result<Value, Error> {
             }
             decision
         }
+        Record::State(engine) => json!({ "state": to_value(engine)? }),
         Record::Gap { records } => json!({ "gap": records }),
     })
 }

@@ -25,6 +25,7 @@ impl<S: Sink> JournaledEngine<S> {
 
     /// See [`Engine::handle`].
     pub fn handle(&mut self, event: Event, now: Time) {
+        self.keep_state();
         if let Some(sink) = &mut self.sink {
             sink.take(Record::Event { at: now, event: event.clone() });
         }
@@ -33,12 +34,23 @@ impl<S: Sink> JournaledEngine<S> {
 
     /// See [`Engine::decide`].
     pub fn decide(&mut self, now: Time) -> Orders {
+        self.keep_state();
         let orders = self.engine.decide(now);
         if let Some(sink) = &mut self.sink {
             let (actions, settled) = (orders.actions.clone(), orders.settled.clone());
             sink.take(Record::Decision { at: now, actions, settled });
         }
         orders
+    }
+
+    /// Records everything the engine knows, where the sink asks for it. The copy shares the
+    /// objects: it is a matter of milliseconds, and happens once a segment.
+    fn keep_state(&mut self) {
+        if let Some(sink) = &mut self.sink
+            && sink.wants_state()
+        {
+            sink.take(Record::State(Box::new(self.engine.clone())));
+        }
     }
 
     /// What was recorded.

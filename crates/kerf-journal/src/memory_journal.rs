@@ -9,6 +9,9 @@ use crate::record::{Record, Sink};
 pub struct MemoryJournal {
     encoder: Encoder,
     lines: String,
+    /// Records after which the engine's state is written once more, as a new segment would begin.
+    state_every: Option<u64>,
+    records: u64,
 }
 
 impl MemoryJournal {
@@ -17,7 +20,14 @@ impl MemoryJournal {
     pub fn new(header: &Header) -> Self {
         let mut encoder = Encoder::default();
         let lines = encoder.start(header).expect("a header has a JSON form");
-        Self { encoder, lines }
+        Self { encoder, lines, state_every: None, records: 0 }
+    }
+
+    /// Writes the engine's state every so many records.
+    #[must_use]
+    pub fn with_state_every(mut self, records: u64) -> Self {
+        self.state_every = Some(records);
+        self
     }
 
     /// All lines so far.
@@ -29,6 +39,11 @@ impl MemoryJournal {
 
 impl Sink for MemoryJournal {
     fn take(&mut self, record: Record) {
+        self.records += 1;
         self.lines += &self.encoder.encode(&record).expect("every record has a JSON form");
+    }
+
+    fn wants_state(&self) -> bool {
+        self.state_every.is_some_and(|every| (self.records + 1).is_multiple_of(every))
     }
 }

@@ -1,5 +1,6 @@
 //! What happens to an engine, call by call.
 
+use kerf_engine::Engine;
 use kerf_engine::action::Action;
 use kerf_engine::event::Event;
 use kerf_engine::notice::Settled;
@@ -24,6 +25,9 @@ pub enum Record {
         /// Notices that got their outcome.
         settled: Vec<Settled>,
     },
+    /// Everything the engine knows, between two calls. What follows can be replayed without what
+    /// came before.
+    State(Box<Engine>),
     /// Records are missing: they came faster than they could be written.
     Gap {
         /// How many.
@@ -35,4 +39,7 @@ pub enum Record {
 pub trait Sink {
     /// Takes a record.
     fn take(&mut self, record: Record);
+
+    /// Whether the next record shall be the engine's state.
+    fn wants_state(&self) -> bool;
 }

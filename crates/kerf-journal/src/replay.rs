@@ -26,6 +26,8 @@ pub struct ReplayReport {
     pub kerf_version: String,
     /// Segments begun.
     pub segments: u64,
+    /// States of the engine that it went on from.
+    pub states: u64,
     /// Events handed to the engine.
     pub events: u64,
     /// Times the engine was asked to decide.
@@ -51,7 +53,7 @@ pub struct ReplayReport {
 pub struct Difference {
     /// When it was made.
     pub at: Time,
-    /// The line of the journal, from 1.
+    /// The line of its file, from 1.
     pub line: u64,
     /// The event before it, as it was written.
     pub event: Option<String>,
@@ -93,6 +95,11 @@ impl Replay {
         self.report.is_stopped || self.report.difference.is_some()
     }
 
+    /// Goes on with the next file of the journal: lines count from 1 again.
+    pub fn next_file(&mut self) {
+        self.decoder.next_file();
+    }
+
     /// Goes on by one line, which ends with its line break unless the journal breaks off there.
     ///
     /// # Errors
@@ -112,6 +119,10 @@ impl Replay {
                 self.engine = (segment == 1).then(|| Engine::new(settings));
                 self.report.kerf_version = kerf_version;
                 self.report.segments += 1;
+            }
+            JournalLine::State(engine) => {
+                self.engine = Some(*engine);
+                self.report.states += 1;
             }
             JournalLine::Gap(records) => {
                 self.engine = None;

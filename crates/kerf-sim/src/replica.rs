@@ -34,11 +34,16 @@ struct Watch {
     is_due: bool,
 }
 
+/// Records of a journal between two states of its engine: a few in every run, so that a state is
+/// known to be all there is to go on from.
+const RECORDS_BETWEEN_STATES: u64 = 1_000;
+
 impl Replica {
     pub(crate) fn new(id: ReplicaId, settings: Settings, is_journaled: bool) -> Self {
         let version = env!("CARGO_PKG_VERSION");
-        let journal =
-            is_journaled.then(|| MemoryJournal::new(&Header::new(version, settings.clone())));
+        let header = Header::new(version, settings.clone());
+        let journal = is_journaled
+            .then(|| MemoryJournal::new(&header).with_state_every(RECORDS_BETWEEN_STATES));
         Self {
             id,
             engine: JournaledEngine::new(Engine::new(settings), journal),

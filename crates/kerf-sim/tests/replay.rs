@@ -20,14 +20,16 @@ fn assert_replays(scenario: &Arc<Scenario>, seed: u64) {
     let mut simulation =
         Simulation::journaled(scenario.clone(), seed).expect("the cloud sells something");
     simulation.run();
-    let mut actions = 0;
+    let (mut actions, mut states) = (0, 0);
     for (number, journal) in simulation.journals().into_iter().enumerate() {
         let report = Replay::of(journal).expect("what was written can be read");
         assert_eq!(report.difference, None, "seed {seed}, engine {number}");
         assert_eq!(report.skipped, 0);
         actions += report.actions;
+        states += report.states;
     }
     assert!(actions > 100, "only {actions} actions were compared");
+    assert!(states > 0, "no replay went on from a state");
 }
 
 #[test]

@@ -25,6 +25,8 @@ enum Command {
     Simulate(commands::simulate::Simulate),
     /// Watch a cluster, give pending pods nodes, and take nodes away that nobody needs
     Controller(Box<commands::controller::Controller>),
+    /// Run the engine over a journal and say whether it decides the same again
+    Replay(commands::replay::Replay),
     /// Bring each interruption event to the cluster it belongs to, and to no other
     Router(commands::router::Router),
     /// Keep nodes out of zones that AWS shifts away from, and give everything back afterwards
@@ -65,6 +67,7 @@ fn main() -> ExitCode {
         Command::Plan(plan) => plan.run(),
         Command::Simulate(simulate) => simulate.run(),
         Command::Controller(controller) => controller.run(),
+        Command::Replay(replay) => replay.run(),
         Command::Router(router) => router.run(),
         Command::ZonalAutoshift(daemon) => daemon.run(),
         Command::ZonalShift(shift) => shift.run(),

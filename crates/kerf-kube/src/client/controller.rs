@@ -15,13 +15,14 @@ use kerf_engine::action::ActionKind;
 use kerf_engine::event::{Event, Key, Object, Outcome};
 use kerf_engine::time::Time;
 use kerf_engine::{Engine, Orders, Settings};
+use kerf_journal::{Header, JournaledEngine};
 use kerf_model::pod::SpreadConstraint;
 use kerf_runtime::shutdown::FINISH_WITHIN;
 use kerf_runtime::{Shutdown, TaskEnded, Tasks, clock};
 use kube::Client;
 use tokio::sync::{mpsc, watch as signal};
 use tokio::time::{Instant, sleep_until, timeout};
-use tracing::{debug, info};
+use tracing::{debug, error, info};
 
 use crate::client::cloud::Cloud;
 use crate::client::event_recorder::EventRecorder;
@@ -29,6 +30,7 @@ use crate::client::execute::{Executor, Pace};
 use crate::client::executor_pool::ExecutorPool;
 use crate::client::health::Health;
 use crate::client::instance_types::InstanceTypes;
+use crate::client::journal::{JournalFiles, JournalWriter};
 use crate::client::metrics::{Metrics, Scrape};
 use crate::client::notices::{NoticeDelivery, Notices};
 use crate::client::observe::{Observer, WatchUpdate};
@@ -62,6 +64,8 @@ pub struct Controller<C> {
     pub scrapes: mpsc::Receiver<Scrape>,
     /// What the cloud announces about instances.
     pub notices: mpsc::Receiver<NoticeDelivery>,
+    /// Where the engine's events and actions are kept for a replay, if anywhere.
+    pub journal: Option<JournalFiles>,
 }
 
 impl<C: Cloud> Controller<C> {
@@ -92,7 +96,7 @@ impl<C: Cloud> Controller<C> {
         let (event_recorder, announcing) = EventRecorder::start(self.client.clone());
         let (mut scrapes, mut notices) = (self.scrapes, self.notices);
         let mut reconcile_loop = ReconcileLoop {
-            engine: Engine::new(with_cloud(self.settings, self.cloud.as_ref())),
+            engine: journaled(with_cloud(self.settings, self.cloud.as_ref()), self.journal),
             observer: Observer::in_role(role, self.cloud.label_rules(), &node_classes)
                 .with_default_spreads(self.default_spreads),
             solver_pool: SolverPool::new(event_sender.clone(), self.metrics.clone()),
@@ -147,9 +151,21 @@ fn with_cloud(mut settings: Settings, cloud: &impl Cloud) -> Settings {
     settings
 }
 
+/// The engine, with a journal if there are files for one. A disk that is full is no reason not to
+/// decide.
+fn journaled(settings: Settings, files: Option<JournalFiles>) -> JournaledEngine<JournalWriter> {
+    let header = Header::new(env!("CARGO_PKG_VERSION"), settings.clone());
+    let started = files.map(|files| JournalWriter::start(files, header)).transpose();
+    let journal = started.unwrap_or_else(|error| {
+        error!(%error, "the journal cannot be written; there will be none");
+        None
+    });
+    JournaledEngine::new(Engine::new(settings), journal)
+}
+
 /// Where the engine sits.
 struct ReconcileLoop<C> {
-    engine: Engine,
+    engine: JournaledEngine<JournalWriter>,
     observer: Observer,
     executor_pool: ExecutorPool<C>,
     solver_pool: SolverPool,

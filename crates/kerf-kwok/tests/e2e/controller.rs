@@ -63,6 +63,7 @@ impl Running {
                 metrics: Metrics::new(Shows::Everything),
                 scrapes,
                 notices: no_notices(),
+                journal: None,
             };
             let (lead, leading) = watch::channel(false);
             let mut candidate = Candidate::new(client, NAMESPACE, LEASE, "e2e".to_owned());

@@ -55,6 +55,7 @@ impl<'a> Calls<'a> {
             metrics: Metrics::new(Shows::Everything),
             scrapes,
             notices: no_notices(),
+            journal: None,
         };
         let (_lead, leading) = watch::channel(false);
         let is_ready = async {

@@ -8,6 +8,7 @@ pub(crate) mod demo;
 pub(crate) mod lint;
 mod log;
 pub(crate) mod plan;
+pub(crate) mod replay;
 pub(crate) mod router;
 pub(crate) mod simulate;
 pub(crate) mod zonal_autoshift;

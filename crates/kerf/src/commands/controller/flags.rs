@@ -109,6 +109,10 @@ pub(crate) struct Controller {
     pub(super) enable_zonal_autoshift: bool,
     #[command(flatten, next_help_heading = "With --enable-zonal-autoshift")]
     pub(super) autoshift: crate::commands::zonal_autoshift::flags::AutoshiftFlags,
+    /// Write what the controller learns and decides to a file, or to segments in a folder, for kerf
+    /// replay; both are bounded
+    #[arg(long, env = "KERF_JOURNAL", value_name = "FILE|DIR", value_parser = value::path)]
+    pub(super) journal: Option<PathBuf>,
     #[command(flatten)]
     pub(super) log: LogFlags,
 }

@@ -9,13 +9,16 @@ mod zonal_autoshift;
 mod zonal_offering;
 
 use std::cell::Cell;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use kerf_engine::Settings;
 use kerf_engine::time::Span;
-use kerf_kube::{Cloud, Controller as Running, Health, Metrics, Pace, Scrape, Shows, connect};
+use kerf_kube::{
+    Cloud, Controller as Running, Health, JournalFiles, Metrics, Pace, Scrape, Shows, connect,
+};
 use kerf_kwok::Kwok;
 use kerf_runtime::http::{Pages, all_addresses};
 use kerf_runtime::{Candidate, Leadership, Shutdown, Tasks, identity};
@@ -114,6 +117,7 @@ impl Controller {
             metrics,
             scrapes,
             notices: interruption.notices,
+            journal: self.journal()?,
         };
         let shutdown = Cell::new(Shutdown::AtOnce);
         let stop = async {
@@ -160,6 +164,14 @@ impl Controller {
         settings.scheduler.preferences = self.preference_policy.into();
         settings.scheduler.min_values = self.min_values_policy.into();
         settings
+    }
+
+    fn journal(&self) -> Result<Option<JournalFiles>> {
+        let open = |path: &PathBuf| {
+            JournalFiles::open(path).with_context(|| format!("--journal {}", path.display()))
+        };
+        let path = self.journal.as_ref().filter(|path| !path.as_os_str().is_empty());
+        path.map(open).transpose()
     }
 
     fn shows(&self) -> Shows {
