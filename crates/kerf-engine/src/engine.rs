@@ -143,6 +143,9 @@ impl Engine {
             && let Some(subject) = self.agenda.pop(now)
         {
             planner_runs.count(&subject);
+            if subject == Subject::Provisioning || self.world.has_many_changed_nodes() {
+                self.world.refresh_node_entries();
+            }
             let decision = planners::plan(&self.world, &subject, now);
             if let Some(time) = decision.wake_at {
                 self.agenda.at(time, subject.clone());

@@ -6,6 +6,7 @@
 pub(crate) mod arrival;
 mod index;
 mod leaving;
+pub(crate) mod node_entry;
 mod node_view;
 mod shifted;
 mod state;
@@ -26,6 +27,7 @@ use crate::observed::{
 };
 use crate::settings::Settings;
 use index::Index;
+use node_entry::NodeEntry;
 use state::WorldState;
 use tombstones::Tombstones;
 
@@ -62,6 +64,7 @@ pub struct World {
     pub memory: Memory,
     listed: BTreeSet<Kind>,
     index: Index,
+    node_entries: BTreeMap<Name, NodeEntry>,
     tombstones: Tombstones,
 }
 
@@ -85,6 +88,7 @@ impl World {
             memory: Memory::default(),
             listed: BTreeSet::new(),
             index: Index::default(),
+            node_entries: BTreeMap::new(),
             tombstones: Tombstones::default(),
         }
     }

@@ -4,7 +4,6 @@
 //! resource that any of them has, and limits on the most.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use kerf_model::claim::NodeClaim;
 use kerf_model::instance_type::InstanceType;
@@ -39,12 +38,7 @@ impl<'a> Arrivals<'a> {
 
     /// Claims that are stored and stay, and have no node yet.
     pub(crate) fn stored(world: &'a World) -> impl Iterator<Item = &'a Claim> {
-        let has_node = |claim: &Claim| {
-            let id = claim.status.provider_id.as_deref();
-            id.is_some_and(|id| world.nodes_on_instance(id).next().is_some())
-        };
-        let claims = world.claims.values().map(Arc::as_ref);
-        claims.filter(move |claim| !world.is_leaving(claim) && !has_node(claim))
+        world.claims_without_node().filter(|claim| !world.is_leaving(claim))
     }
 
     /// Claims that are decided on and not stored yet. One that is stored is counted there.

@@ -1,6 +1,6 @@
 //! Answers kept ready: who is where and whose, without a search.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -16,9 +16,12 @@ pub(super) struct Index {
     unschedulable: BTreeMap<PodKey, Arc<Pod>>,
     unjudged: BTreeMap<PodKey, Arc<Pod>>,
     nodes_on_instance: Groups<Name, Node>,
-    claim_of_instance: FxHashMap<Arc<str>, Arc<Claim>>,
+    pub(super) claim_of_instance: FxHashMap<Arc<str>, Arc<Claim>>,
+    claims_without_node: BTreeMap<Name, Arc<Claim>>,
     claims_of_pool: Groups<Name, Claim>,
     attachments_on: Groups<Name, VolumeAttachment>,
+    /// Nodes of which something changed: themselves, their claim, or the pods on them.
+    pub(super) changed_nodes: BTreeSet<Name>,
 }
 
 /// Objects that have something in common.
@@ -65,6 +68,11 @@ impl World {
         nodes.next().is_none().then_some(node)
     }
 
+    /// The claims whose instance no node says it runs on.
+    pub(crate) fn claims_without_node(&self) -> impl Iterator<Item = &Claim> {
+        self.index.claims_without_node.values().map(Arc::as_ref)
+    }
+
     /// The claims that say they belong to a pool.
     pub fn claims_of(&self, pool: &str) -> impl Iterator<Item = &Claim> {
         members(&self.index.claims_of_pool, pool)
@@ -79,7 +87,10 @@ impl World {
 impl Index {
     pub(super) fn add_pod(&mut self, pod: &Arc<Pod>) {
         match &pod.phase {
-            PodPhase::Bound { node } => enter(&mut self.pods_on, node, &pod.key, pod),
+            PodPhase::Bound { node } => {
+                self.changed_nodes.insert(node.clone());
+                enter(&mut self.pods_on, node, &pod.key, pod);
+            }
             PodPhase::Unschedulable { .. } => {
                 self.unschedulable.insert(pod.key.clone(), pod.clone());
             }
@@ -90,7 +101,10 @@ impl Index {
 
     pub(super) fn remove_pod(&mut self, pod: &Pod) {
         match &pod.phase {
-            PodPhase::Bound { node } => leave(&mut self.pods_on, node, &pod.key),
+            PodPhase::Bound { node } => {
+                self.changed_nodes.insert(node.clone());
+                leave(&mut self.pods_on, node, &pod.key);
+            }
             PodPhase::Unschedulable { .. } => drop(self.unschedulable.remove(&pod.key)),
             PodPhase::Unjudged => drop(self.unjudged.remove(&pod.key)),
             PodPhase::Waiting | PodPhase::Ended { .. } => {}
@@ -98,20 +112,35 @@ impl Index {
     }
 
     pub(super) fn add_node(&mut self, node: &Arc<Node>) {
+        self.changed_nodes.insert(node.meta.name.clone());
         if let Some(id) = &node.provider_id {
             enter(&mut self.nodes_on_instance, id, &node.meta.name, node);
+            if let Some(claim) = self.claim_of_instance.get(id) {
+                self.claims_without_node.remove(&claim.meta.name);
+            }
         }
     }
 
     pub(super) fn remove_node(&mut self, node: &Node) {
+        self.changed_nodes.insert(node.meta.name.clone());
         if let Some(id) = &node.provider_id {
             leave(&mut self.nodes_on_instance, id, &node.meta.name);
+            if let Some(claim) = self.claim_of_instance.get(id)
+                && !self.nodes_on_instance.contains_key(id)
+            {
+                self.claims_without_node.insert(claim.meta.name.clone(), claim.clone());
+            }
         }
     }
 
     pub(super) fn add_claim(&mut self, claim: &Arc<Claim>) {
-        if let Some(id) = &claim.status.provider_id {
+        let id = claim.status.provider_id.as_ref();
+        if !id.is_some_and(|id| self.nodes_on_instance.contains_key(id)) {
+            self.claims_without_node.insert(claim.meta.name.clone(), claim.clone());
+        }
+        if let Some(id) = id {
             self.claim_of_instance.insert(id.clone(), claim.clone());
+            self.note_claim_changed(id);
         }
         if let Some(pool) = claim.pool() {
             enter(&mut self.claims_of_pool, &Arc::from(pool), &claim.meta.name, claim);
@@ -119,12 +148,20 @@ impl Index {
     }
 
     pub(super) fn remove_claim(&mut self, claim: &Claim) {
+        self.claims_without_node.remove(&claim.meta.name);
         if let Some(id) = &claim.status.provider_id {
             self.claim_of_instance.remove(id);
+            self.note_claim_changed(id);
         }
         if let Some(pool) = claim.pool() {
             leave(&mut self.claims_of_pool, pool, &claim.meta.name);
         }
+    }
+
+    /// A node is seen with its claim's eyes until it has come up.
+    fn note_claim_changed(&mut self, provider_id: &str) {
+        let nodes = self.nodes_on_instance.get(provider_id).into_iter().flat_map(BTreeMap::keys);
+        self.changed_nodes.extend(nodes.cloned());
     }
 
     pub(super) fn add_attachment(&mut self, volume: &Arc<VolumeAttachment>) {

@@ -5,14 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kerf_model::node::BoundPod;
 use kerf_model::resources::ResourceList;
 use rustc_hash::FxHashMap;
 
 use super::waiting;
 use crate::condition::claim::INITIALIZED;
 use crate::memory::Nomination;
-use crate::observed::{Claim, Name, Node, Pod, PodOwner};
+use crate::observed::{Claim, Name, Node, Pod};
 use crate::settings::Settings;
 use crate::time::{Span, Time};
 use crate::world::World;
@@ -116,15 +115,6 @@ pub(in crate::planners) fn targets_in_use(world: &World, now: Time) -> BTreeSet<
     let shielded = world.memory.nominated_until.iter().filter(|(_, until)| now < **until);
     let shielded = shielded.map(|(target, _)| target.clone());
     shielded.chain(expected(world, now).into_keys().map(Name::from)).collect()
-}
-
-/// A pod in the words of the scheduler, as if it stood on a node.
-pub(super) fn bound(pod: &Pod) -> BoundPod {
-    BoundPod {
-        pod: waiting::in_words(pod),
-        is_daemon: pod.owner == PodOwner::DaemonSet,
-        is_leaving: pod.meta.is_deleting(),
-    }
 }
 
 fn initialized_at(claim: &Claim) -> Option<Time> {

@@ -7,11 +7,12 @@ use kerf_model::node::{BoundPod, Node as NodeView};
 use kerf_model::pod::PodShape;
 use kerf_scheduler::{PlacementProblem, PoolWithTypes};
 
-use super::{nomination, waiting};
-use crate::observed::{Node, Pod, PodKey};
+use super::nomination;
+use crate::observed::{Pod, PodKey};
 use crate::time::Time;
 use crate::world::World;
 use crate::world::arrival::Arrivals;
+use crate::world::node_entry::bound_pod;
 
 /// The label every namespace carries: its name.
 const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
@@ -27,40 +28,44 @@ pub(super) fn build(
     // Who is asked about is not expected anywhere.
     let asked: BTreeSet<&PodKey> = pods.iter().map(|pod| &pod.key).collect();
     expected.values_mut().for_each(|pods| pods.retain(|pod| !asked.contains(&pod.key)));
-    let mut nodes: Vec<NodeView> = world
-        .nodes
-        .values()
-        .filter(|node| !world.is_node_leaving(node))
-        .filter_map(|node| world.node_view(node, pods_of(world, node, &expected)))
-        .collect();
+    let mut nodes: Vec<Arc<NodeView>> = Vec::with_capacity(world.nodes.len());
+    for entry in world.node_entries() {
+        if let Some(view) = &entry.view
+            && !world.is_entry_leaving(&entry)
+        {
+            nodes.push(with_nominated(view, meant_for(entry.nomination_target(), &expected)));
+        }
+    }
     let mut arrivals = Arrivals::new(world);
     for claim in Arrivals::stored(world) {
         let pods = meant_for(&claim.meta.name, &expected);
-        nodes.push(arrivals.of_claim(claim, pods));
+        nodes.push(Arc::new(arrivals.of_claim(claim, pods)));
     }
     for (name, claim) in Arrivals::decided(world) {
-        nodes.push(arrivals.of_decision(claim, meant_for(name, &expected)));
+        nodes.push(Arc::new(arrivals.of_decision(claim, meant_for(name, &expected))));
     }
     PlacementProblem {
-        pods: pods.iter().map(|pod| waiting::in_words(pod)).collect(),
+        pods: pods.iter().map(|pod| pod.to_model()).collect(),
         daemons: daemons(world),
-        nodes: nodes.into_iter().map(Arc::new).collect(),
+        nodes,
         pools,
         namespaces: Arc::new(namespaces(world)),
         settings: world.settings.scheduler.clone(),
     }
 }
 
-/// The pods on a node and those meant for it.
-fn pods_of(world: &World, node: &Node, expected: &BTreeMap<&str, Vec<&Pod>>) -> Vec<BoundPod> {
-    let there = world.pods_on(&node.meta.name).map(nomination::bound);
-    let target = world.claim_of(node).map_or(&node.meta.name, |claim| &claim.meta.name);
-    there.chain(meant_for(target, expected)).collect()
+/// A node with the pods nominated for it; the node itself where there are none.
+fn with_nominated(view: &Arc<NodeView>, nominated: Vec<BoundPod>) -> Arc<NodeView> {
+    let mut view = view.clone();
+    if !nominated.is_empty() {
+        Arc::make_mut(&mut view).pods.extend(nominated);
+    }
+    view
 }
 
 fn meant_for(target: &str, expected: &BTreeMap<&str, Vec<&Pod>>) -> Vec<BoundPod> {
     let pods = expected.get(target).into_iter().flatten();
-    pods.map(|pod| nomination::bound(pod)).collect()
+    pods.map(|pod| bound_pod(pod)).collect()
 }
 
 /// One shape for each daemon set. Those that ask for devices through claims are not counted: such

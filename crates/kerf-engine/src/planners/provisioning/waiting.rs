@@ -6,7 +6,7 @@ use kerf_model::pod::Pod as PodInWords;
 
 use super::nomination::{NominationTarget, Promises};
 use crate::memory::Batch;
-use crate::observed::{Pod, PodKey, PodOwner, PodPhase};
+use crate::observed::{Name, Pod, PodKey, PodOwner, PodPhase};
 use crate::planners::disruption::pdbs::Pdbs;
 use crate::time::{Span, Time};
 use crate::world::World;
@@ -74,10 +74,15 @@ fn gather<'a>(world: &'a World, promises: &mut Promises<'a>, now: Time) -> Waiti
         waiting.pods.append(&mut lost);
         waiting.pods.append(&mut settling);
     }
+    let leaving = world.node_entries().filter(|entry| world.is_entry_leaving(entry));
+    let leaving: Vec<Name> = leaving.map(|entry| entry.node.meta.name.clone()).collect();
+    if leaving.is_empty() {
+        return waiting;
+    }
+    waiting.has_leaving_nodes = true;
     let mut pdbs = Pdbs::new(world);
-    for node in world.nodes.values().filter(|node| world.is_node_leaving(node)) {
-        waiting.has_leaving_nodes = true;
-        let moving = world.pods_on(&node.meta.name);
+    for node in leaving {
+        let moving = world.pods_on(&node);
         let is_free = |promise| matches!(promise, NominationTarget::Void | NominationTarget::Taken);
         let moving = moving.filter(|pod| is_free(promises.of(pod)));
         let moving = moving.filter(|pod| pod.unusable.is_none() && may_move(pod, &mut pdbs, now));
@@ -139,16 +144,6 @@ pub(super) fn may_need_place(world: &World, pod: &Pod) -> bool {
             world.nodes.get(node).is_none_or(|node| world.is_node_leaving(node))
         }
         PodPhase::Ended { .. } => false,
-    }
-}
-
-/// A pod in the words of the scheduler.
-pub(super) fn in_words(pod: &Pod) -> PodInWords {
-    PodInWords {
-        name: pod.key.name.to_string(),
-        uid: pod.meta.uid.to_string(),
-        created_at: pod.meta.created_at.seconds(),
-        shape: pod.shape.clone(),
     }
 }
 

@@ -1,0 +1,98 @@
+//! Nodes as the scheduler sees them, made once and kept until something about them changes.
+//!
+//! A snapshot of the world for a solve copies pointers to these, and what the scheduler has read
+//! of one serves it as long as the pointer is the same.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use kerf_model::node::{BoundPod, Node as NodeView};
+
+use super::World;
+use crate::observed::{Claim, Name, Node, Pod, PodOwner};
+
+/// A node with its claim, and what the scheduler may count on.
+#[derive(Clone, Debug)]
+pub(crate) struct NodeEntry {
+    pub(crate) node: Arc<Node>,
+    pub(crate) claim: Option<Arc<Claim>>,
+    /// The node with the pods bound to it; none while it cannot be counted on.
+    pub(crate) view: Option<Arc<NodeView>>,
+}
+
+/// Nodes that changed are made ready when provisioning looks at them, or when there are so many.
+const CHANGED_MAX: usize = 1_000;
+
+impl World {
+    /// Every node, by name.
+    pub(crate) fn node_entries(&self) -> Box<dyn Iterator<Item = Cow<'_, NodeEntry>> + '_> {
+        if self.index.changed_nodes.is_empty() {
+            return Box::new(self.node_entries.values().map(Cow::Borrowed));
+        }
+        Box::new(self.nodes.iter().map(|(name, node)| match self.node_entries.get(name) {
+            Some(entry) if !self.index.changed_nodes.contains(name) => Cow::Borrowed(entry),
+            _ => Cow::Owned(self.node_entry(node)),
+        }))
+    }
+
+    /// Makes the nodes ready that changed.
+    pub(crate) fn refresh_node_entries(&mut self) {
+        for name in std::mem::take(&mut self.index.changed_nodes) {
+            match self.nodes.get(&name) {
+                Some(node) => {
+                    let entry = self.node_entry(node);
+                    self.node_entries.insert(name, entry);
+                }
+                None => drop(self.node_entries.remove(&name)),
+            }
+        }
+    }
+
+    /// Whether nodes wait to be made ready although nobody looks at them.
+    pub(crate) fn has_many_changed_nodes(&self) -> bool {
+        self.index.changed_nodes.len() > CHANGED_MAX
+    }
+
+    fn node_entry(&self, node: &Arc<Node>) -> NodeEntry {
+        let pods = self.pods_on(&node.meta.name).map(bound_pod).collect();
+        let view = self.node_view(node, pods).map(Arc::new);
+        let id = node.provider_id.as_deref();
+        let claim = id.and_then(|id| self.index.claim_of_instance.get(id)).cloned();
+        NodeEntry { node: node.clone(), claim, view }
+    }
+
+    /// Whether the node of an entry is on its way out.
+    pub(crate) fn is_entry_leaving(&self, entry: &NodeEntry) -> bool {
+        entry.node.meta.is_deleting()
+            || self.memory.drains.contains_key(&entry.node.meta.name)
+            || entry.claim.as_ref().is_some_and(|claim| self.is_leaving(claim))
+    }
+}
+
+impl NodeEntry {
+    /// What nominations for the node name: its claim, or itself where there is none.
+    pub(crate) fn nomination_target(&self) -> &Name {
+        self.claim.as_ref().map_or(&self.node.meta.name, |claim| &claim.meta.name)
+    }
+}
+
+/// A pod in the words of the scheduler, as if it stood on a node.
+pub(crate) fn bound_pod(pod: &Pod) -> BoundPod {
+    BoundPod {
+        pod: pod.to_model(),
+        is_daemon: pod.owner == PodOwner::DaemonSet,
+        is_leaving: pod.meta.is_deleting(),
+    }
+}
+
+impl Pod {
+    /// The pod in the words of the scheduler.
+    pub(crate) fn to_model(&self) -> kerf_model::pod::Pod {
+        kerf_model::pod::Pod {
+            name: self.key.name.as_ref().to_owned(),
+            uid: self.meta.uid.as_ref().to_owned(),
+            created_at: self.meta.created_at.seconds(),
+            shape: self.shape.clone(),
+        }
+    }
+}
