@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kerf_scheduler::{CancelFlag, Effort, PlacementProblem, solve_within};
+use kerf_scheduler::{CancelFlag, Effort, PlacementProblem, SolverCache};
 use serde::{Deserialize, Serialize};
 
 use crate::action::Subject;
@@ -79,7 +79,13 @@ impl SolveRequest {
     /// Solves it here and now.
     #[must_use]
     pub fn solve(&self, cancel: &CancelFlag) -> Outcome {
-        match solve_within(&self.problem, self.effort, cancel) {
+        self.solve_with(&mut SolverCache::default(), cancel)
+    }
+
+    /// Solves it with what was read for requests before; the answer is the same.
+    #[must_use]
+    pub fn solve_with(&self, cache: &mut SolverCache, cancel: &CancelFlag) -> Outcome {
+        match cache.solve_within(&self.problem, self.effort, cancel) {
             Some(solution) => Outcome::Solved(Box::new(solution)),
             None => Outcome::Failed(Failure::Unavailable {
                 message: "the solve was cancelled: nobody waits for its answer".to_owned(),

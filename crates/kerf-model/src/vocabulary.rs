@@ -71,7 +71,10 @@ const FIRST_KEYS: [&str; 9] = [
 #[derive(Clone, Debug)]
 pub struct Vocabulary {
     keys: Interner<KeyId, Arc<str>>,
-    values: Vec<KeyValues>,
+    /// Shared between copies until one of them learns a new value.
+    values: Vec<Arc<KeyValues>>,
+    /// Keys, and values of keys other than the host name, that were given a number.
+    growth: usize,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -85,7 +88,7 @@ impl Vocabulary {
     /// A vocabulary of the keys every cluster has, without values.
     #[must_use]
     pub fn new() -> Self {
-        let mut vocabulary = Self { keys: Interner::new(), values: Vec::new() };
+        let mut vocabulary = Self { keys: Interner::new(), values: Vec::new(), growth: 0 };
         for key in FIRST_KEYS {
             vocabulary.key(key);
         }
@@ -96,7 +99,8 @@ impl Vocabulary {
     pub fn key(&mut self, text: &str) -> KeyId {
         let id = self.keys.intern(text, || text.into());
         if self.values.len() < self.keys.len() {
-            self.values.push(KeyValues::default());
+            self.values.push(Arc::default());
+            self.growth += 1;
         }
         id
     }
@@ -104,11 +108,13 @@ impl Vocabulary {
     /// The id of a value of `key`, new or known.
     pub fn value(&mut self, key: KeyId, text: &str) -> ValueId {
         let values = &mut self.values[key.0 as usize];
-        let id = values.texts.intern(text, || text.into());
-        if values.integers.len() < values.texts.len() {
-            values.integers.push(parse_integer(text));
+        if let Some(known) = values.texts.find(text) {
+            return known;
         }
-        id
+        self.growth += usize::from(key != KeyId::HOSTNAME);
+        let values = Arc::make_mut(values);
+        values.integers.push(parse_integer(text));
+        values.texts.intern(text, || text.into())
     }
 
     /// The id of a key, if known.
@@ -139,6 +145,13 @@ impl Vocabulary {
     #[must_use]
     pub fn integer(&self, key: KeyId, value: ValueId) -> Option<i64> {
         self.values[key.0 as usize].integers[value.0 as usize]
+    }
+
+    /// How often something other than a host name was given a number. Every node has a host name of
+    /// its own, and no decision depends on their order.
+    #[must_use]
+    pub fn growth(&self) -> usize {
+        self.growth
     }
 
     /// How many keys are known.

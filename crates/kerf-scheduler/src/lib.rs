@@ -21,6 +21,7 @@ mod prepared_cluster;
 mod problem;
 mod reading;
 mod solution;
+mod solver_cache;
 mod solving;
 mod units;
 
@@ -31,9 +32,7 @@ pub use problem::{
     NODE_OVERHEAD_DEFAULT, PlacementProblem, PoolWithTypes, PreferencePolicy, SchedulerSettings,
 };
 pub use solution::{Displaced, ExistingPlacement, NewNode, Solution, TypeOption, Unplaced, WhatIf};
-
-use limits::Limits;
-use reading::base::{Base, BoundPods};
+pub use solver_cache::SolverCache;
 
 /// Decides where pods go and which nodes to add. The same problem always gives the same answer.
 #[must_use]
@@ -50,7 +49,5 @@ pub fn solve_within(
     effort: Effort,
     cancel: &CancelFlag,
 ) -> Option<Solution> {
-    let limits = Limits::new(effort, cancel.clone());
-    let what_if = Base::read(problem, BoundPods::Stay).without(&[], &limits);
-    (!limits.is_cancelled()).then_some(what_if.solution)
+    SolverCache::default().solve_within(problem, effort, cancel)
 }

@@ -4,6 +4,7 @@ use crate::limits::{CancelFlag, Effort, Limits};
 use crate::problem::PlacementProblem;
 use crate::reading::base::{Base, BoundPods};
 use crate::solution::{Solution, WhatIf};
+use crate::solver_cache::SolverCache;
 use crate::solving::solver::Solver;
 
 /// A cluster, read once. Questions share what was read and what earlier ones worked out, so that
@@ -17,7 +18,7 @@ impl<'p> PreparedCluster<'p> {
     /// Reads a cluster.
     #[must_use]
     pub fn read(problem: &'p PlacementProblem) -> Self {
-        Self { base: Base::read(problem, BoundPods::MayMove) }
+        Self { base: Base::read(problem, BoundPods::MayMove, &mut SolverCache::default()) }
     }
 
     /// Decides where the waiting pods go and which nodes to add.

@@ -42,6 +42,11 @@ impl Units {
             .collect()
     }
 
+    /// How many resources are known.
+    pub(crate) fn len(&self) -> usize {
+        self.names.iter().count()
+    }
+
     /// The id of a resource, if anything in the problem has it.
     pub(crate) fn id(&self, name: &str) -> Option<ResourceId> {
         self.names.id(name)

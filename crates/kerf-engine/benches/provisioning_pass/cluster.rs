@@ -17,7 +17,7 @@ use kerf_model::labels::well_known::TERMINATION_FINALIZER;
 use kerf_model::node::{BoundPod, Node as ModelNode};
 use kerf_model::pod::PodShape;
 use kerf_model::pool::NodePool;
-use kerf_scheduler::{CancelFlag, PlacementProblem};
+use kerf_scheduler::{CancelFlag, PlacementProblem, SolverCache};
 
 const START: Time = Time::from_seconds(1_735_689_600);
 /// Pods that wait for one pass. Some fit onto nodes there are, some need a new one.
@@ -29,6 +29,7 @@ pub(crate) struct LargeCluster {
     engine: Engine,
     now: Time,
     shapes: Vec<Arc<PodShape>>,
+    cache: SolverCache,
     revision: u64,
 }
 
@@ -44,8 +45,8 @@ impl LargeCluster {
         settings.scheduler.label_rules = problem.settings.label_rules.clone();
         let shapes = waiting_shapes(problem);
         let engine = Engine::new(settings);
-        let quiet = engine.clone();
-        let mut cluster = Self { quiet, engine, now: START, shapes, revision: 0 };
+        let (quiet, cache) = (engine.clone(), SolverCache::default());
+        let mut cluster = Self { quiet, engine, now: START, shapes, cache, revision: 0 };
         let readiness = Readiness::Ready;
         cluster.see(Object::NodeClass(NodeClass {
             meta: meta(&class.name),
@@ -96,7 +97,7 @@ impl LargeCluster {
             _ => None,
         });
         let (action, request) = solve.expect("pods wait, so a solve is asked for");
-        let outcome = request.solve(&CancelFlag::default());
+        let outcome = request.solve_with(&mut self.cache, &CancelFlag::default());
         self.engine.handle(Event::Finished { action, outcome }, self.now);
         let orders = self.engine.decide(self.now);
         let is_claim = |kind: &ActionKind| matches!(kind, ActionKind::CreateClaim(_));

@@ -9,17 +9,17 @@ use kerf_engine::action::ActionId;
 use kerf_engine::event::{Event, Failure, Outcome};
 use kerf_engine::solve::{Asker, SolveRequest};
 use kerf_engine::time::{Span, Time};
-use kerf_scheduler::CancelFlag;
-use tokio::sync::{Semaphore, mpsc};
+use kerf_scheduler::{CancelFlag, SolverCache};
+use tokio::sync::{Mutex, OwnedMutexGuard, mpsc};
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::{Instant, timeout_at};
 use tracing::{info, warn};
 
 use crate::client::metrics::{Metrics, solve};
 
-/// Solves under way, each cancelled when it is withdrawn or its deadline passes.
+/// Solves under way, one for each asker at a time with what it read before, each cancelled when it is withdrawn or its deadline passes.
 pub(crate) struct SolverPool {
-    lanes: BTreeMap<Asker, Arc<Semaphore>>,
+    lanes: BTreeMap<Asker, Arc<Mutex<SolverCache>>>,
     events: mpsc::Sender<Event>,
     metrics: Metrics,
     under_way: BTreeMap<ActionId, CancelFlag>,
@@ -29,7 +29,7 @@ pub(crate) struct SolverPool {
 impl SolverPool {
     /// A pool that sends answers as events.
     pub(crate) fn new(events: mpsc::Sender<Event>, metrics: Metrics) -> Self {
-        let lanes = Asker::ALL.map(|asker| (asker, Arc::new(Semaphore::new(1)))).into();
+        let lanes = Asker::ALL.map(|asker| (asker, Arc::default())).into();
         Self { lanes, events, metrics, under_way: BTreeMap::new(), tasks: JoinSet::new() }
     }
 
@@ -42,9 +42,9 @@ impl SolverPool {
         let lane = self.lanes[&request.asker].clone();
         let (events, metrics) = (self.events.clone(), self.metrics.clone());
         self.tasks.spawn(async move {
-            let _turn = lane.acquire_owned().await;
+            let cache = lane.lock_owned().await;
             let since = Instant::now();
-            let outcome = solve_until(deadline, request, cancel).await;
+            let outcome = solve_until(deadline, request, cache, cancel).await;
             let milliseconds = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
             metrics.count(solve(Span::from_millis(milliseconds)));
             log(&outcome, milliseconds);
@@ -78,9 +78,14 @@ impl SolverPool {
 
 /// Solves on a thread of its own. After the deadline the solve is told to end; it does at its next
 /// step.
-async fn solve_until(deadline: Instant, request: SolveRequest, cancel: CancelFlag) -> Outcome {
+async fn solve_until(
+    deadline: Instant,
+    request: SolveRequest,
+    mut cache: OwnedMutexGuard<SolverCache>,
+    cancel: CancelFlag,
+) -> Outcome {
     let flag = cancel.clone();
-    let mut worker = spawn_blocking(move || request.solve(&flag));
+    let mut worker = spawn_blocking(move || request.solve_with(&mut cache, &flag));
     let solved = match timeout_at(deadline, &mut worker).await {
         Ok(solved) => solved,
         Err(_) => {

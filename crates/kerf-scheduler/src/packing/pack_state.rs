@@ -21,9 +21,19 @@ impl PackState {
         let templates = instance_types.templates.iter();
         Self {
             limits: templates.clone().map(|template| template.limits.clone()).collect(),
-            nodes_left: templates.map(|template| template.nodes_left).collect(),
+            nodes_left: templates.map(|template| template.nodes_max).collect(),
             reservations: instance_types.reservations.iter().map(|(_, left)| *left).collect(),
             started: vec![false; groups],
+        }
+    }
+
+    /// Takes what a node of such a capacity takes of a template's limits.
+    pub(crate) fn take(&mut self, template: usize, capacity: &Amounts) {
+        if let Some(left) = &mut self.nodes_left[template] {
+            *left -= 1;
+        }
+        for (resource, left) in &mut self.limits[template] {
+            *left = left.saturating_sub(capacity.get(*resource).copied().unwrap_or(0));
         }
     }
 

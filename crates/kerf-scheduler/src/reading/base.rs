@@ -1,26 +1,28 @@
 //! A cluster, read and numbered: what all what-ifs about it share.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use kerf_model::node::BoundPod;
 use kerf_model::pod::Pod;
 use kerf_model::selector::{LabelSet, Namespace};
-use kerf_model::taint::{Taint, TaintEffect, TaintVocabulary};
+use kerf_model::taint::{Taint, TaintEffect};
 use kerf_model::vocabulary::{KeySet, Vocabulary};
 
 use crate::packing::pack_state::PackState;
 use crate::problem::PlacementProblem;
-use crate::reading::bound_shapes::BoundShapes;
+use crate::reading::bound_shapes::{BoundShapes, Membership};
 use crate::reading::class::{Class, ClassReader};
-use crate::reading::daemon::read_daemons;
 use crate::reading::demand::KnownDemands;
 use crate::reading::domains::DomainCounts;
 use crate::reading::group::{Context, Groups};
-use crate::reading::instance_type::{InstanceTypeReader, InstanceTypes};
-use crate::reading::node::{NodeState, read_nodes};
+use crate::reading::instance_type::InstanceTypes;
+use crate::reading::node::NodeState;
 use crate::reading::occupancy::HostGroups;
+use crate::reading::shape_table::ShapeTable;
 use crate::reading::shapes::Shapes;
 use crate::reading::universe::UniverseBuilder;
+use crate::solver_cache::SolverCache;
 use crate::units::Units;
 
 /// Whether pods that stand on nodes may need another place.
@@ -40,7 +42,7 @@ pub(crate) struct Base<'p> {
     pub(crate) units: Units,
     pub(crate) groups: Groups,
     pub(crate) hosts: HostGroups,
-    pub(crate) instance_types: InstanceTypes,
+    pub(crate) instance_types: Arc<InstanceTypes>,
     pub(crate) classes: Vec<Class>,
     /// The shapes of the classes.
     pub(crate) shapes: Shapes,
@@ -57,33 +59,26 @@ pub(crate) struct Base<'p> {
 
 impl<'p> Base<'p> {
     /// Reads a problem.
-    pub(crate) fn read(problem: &'p PlacementProblem, bound_pods: BoundPods) -> Self {
-        let rules = &problem.settings.label_rules;
-        let normalization = rules.normalization();
-        let mut vocabulary = Vocabulary::new();
-        let well_known = rules.well_known_ids(&mut vocabulary);
-        let (mut units, mut taints) = (Units::default(), TaintVocabulary::new());
-        let mut reader = InstanceTypeReader {
-            vocabulary: &mut vocabulary,
-            normalization,
-            units: &mut units,
-            taints: &mut taints,
-            well_known: &well_known,
-        };
-        let daemons = read_daemons(problem, &mut reader);
-        let instance_types = reader.read(problem, &daemons);
-        let nodes = read_nodes(problem, &daemons, &mut reader);
-        let namespaces = read_namespaces(problem, &mut vocabulary);
+    pub(crate) fn read(
+        problem: &'p PlacementProblem,
+        bound_pods: BoundPods,
+        cache: &mut SolverCache,
+    ) -> Self {
+        let (kept, nodes) = cache.read(problem);
+        let (mut vocabulary, mut pod_labels) = (kept.vocabulary.clone(), kept.pod_labels.clone());
+        let mut units = kept.units.clone();
+        let namespaces = read_namespaces(problem, &mut pod_labels);
         let mut groups = Groups::default();
         let mut class_reader = ClassReader {
             context: Context {
                 vocabulary: &mut vocabulary,
-                normalization,
+                pod_labels: &mut pod_labels,
+                normalization: problem.settings.label_rules.normalization(),
                 namespaces: &namespaces,
             },
             groups: &mut groups,
             units: &mut units,
-            taints: &taints,
+            taints: &kept.taints,
             policy: problem.settings.preferences,
             soft_taints: has_soft_taints(problem),
         };
@@ -96,18 +91,18 @@ impl<'p> Base<'p> {
             }
         }
         let classes = shapes.iter().map(|shape| class_reader.read(shape.clone())).collect();
-        let bound_shapes = BoundShapes::read(problem, &mut class_reader);
+        let bound_shapes = BoundShapes::read(&nodes, &kept.shapes, &mut class_reader);
         let hosts = HostGroups::of(&groups);
-        let state = PackState::new(&instance_types, groups.len());
+        let state = PackState::new(&kept.instance_types, groups.len());
         let mut base = Self {
             problem,
             vocabulary,
-            well_known,
+            well_known: kept.well_known.clone(),
             units,
             bound_pods: vec![0; groups.len()],
             groups,
             hosts,
-            instance_types,
+            instance_types: kept.instance_types.clone(),
             classes,
             shapes,
             waiting,
@@ -117,17 +112,33 @@ impl<'p> Base<'p> {
             counts: DomainCounts::default(),
             state,
         };
-        base.match_groups();
+        base.take_limits();
+        base.match_groups(&kept.shapes);
         base.count_bound_pods();
         base
     }
 
+    /// Takes what the nodes there are use of their pools' limits.
+    fn take_limits(&mut self) {
+        for (index, template) in self.instance_types.templates.iter().enumerate() {
+            if template.limits.is_empty() && template.nodes_max.is_none() {
+                continue;
+            }
+            let pool = &self.problem.pools[template.pool].pool.name;
+            for node in &self.nodes {
+                if self.problem.nodes[node.node].pool.as_ref() == Some(pool) {
+                    self.state.take(index, &node.capacity);
+                }
+            }
+        }
+    }
+
     /// Finds out who counts in which group, once all groups are known.
-    fn match_groups(&mut self) {
+    fn match_groups(&mut self, shapes: &ShapeTable) {
         for class in &mut self.classes {
             class.match_groups(&self.groups);
         }
-        self.bound_shapes.match_groups(&self.groups);
+        self.bound_shapes.match_groups(shapes, &self.groups);
         self.groups.see_who_counts(&all_taints(self.problem));
         let mut universes =
             UniverseBuilder::new(self.problem, &self.instance_types, &self.nodes, &self.vocabulary);
@@ -136,27 +147,20 @@ impl<'p> Base<'p> {
 
     fn count_bound_pods(&mut self) {
         let (groups, counts) = (&self.groups, &mut self.counts);
+        let mut on_node: Vec<Membership> = Vec::new();
         for node in &mut self.nodes {
-            let mut on_node = std::mem::take(&mut node.headroom.occupancy);
-            self.bound_shapes.memberships(
-                node,
-                groups,
-                self.problem,
-                &self.vocabulary,
-                |membership| {
-                    self.bound_pods[membership.group] += u32::from(membership.matches);
-                    if groups.get(membership.group).is_hostname() {
-                        on_node.note_existing(
-                            membership.group,
-                            membership.matches,
-                            membership.carries,
-                        );
-                    } else {
-                        membership.count(node, groups, counts, 1);
-                    }
-                },
-            );
-            node.headroom.occupancy = on_node;
+            let (bound, problem) = (&self.bound_shapes, self.problem);
+            bound.memberships(node, groups, problem, &self.vocabulary, |membership| {
+                self.bound_pods[membership.group] += u32::from(membership.matches);
+                if groups.get(membership.group).is_hostname() {
+                    on_node.push(membership);
+                } else {
+                    membership.count(node, groups, counts, 1);
+                }
+            });
+            for Membership { group, matches, carries } in on_node.drain(..) {
+                node.occupancy_mut().note_existing(group, matches, carries);
+            }
         }
         self.state.started = self.bound_pods.iter().map(|count| *count > 0).collect();
     }
@@ -201,10 +205,10 @@ fn read_namespaces(problem: &PlacementProblem, vocabulary: &mut Vocabulary) -> V
 fn all_taints(problem: &PlacementProblem) -> Vec<Taint> {
     let of_pools = problem.pools.iter().flat_map(|pool| &pool.pool.template.spec.taints);
     let of_nodes = problem.nodes.iter().flat_map(|node| &node.taints);
-    let mut taints: Vec<Taint> = of_pools.chain(of_nodes).cloned().collect();
+    let mut taints: Vec<&Taint> = of_pools.chain(of_nodes).collect();
     taints.sort_unstable();
     taints.dedup();
-    taints
+    taints.into_iter().cloned().collect()
 }
 
 fn has_soft_taints(problem: &PlacementProblem) -> bool {

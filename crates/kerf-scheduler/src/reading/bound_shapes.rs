@@ -2,7 +2,6 @@
 
 use kerf_model::bitset::BitSet;
 use kerf_model::requirement::Requirement;
-use kerf_model::selector::LabelSet;
 use kerf_model::vocabulary::Vocabulary;
 
 use crate::problem::PlacementProblem;
@@ -10,19 +9,17 @@ use crate::reading::class::ClassReader;
 use crate::reading::domains::DomainCounts;
 use crate::reading::group::{GroupId, Groups, TermKind};
 use crate::reading::node::NodeState;
-use crate::reading::shapes::Shapes;
+use crate::reading::shape_table::ShapeTable;
 
-/// Every pod that stands on a node, alike ones together.
+/// What the shapes that stand on nodes are to the groups of a problem.
 pub(crate) struct BoundShapes {
-    kinds: Vec<BoundShape>,
-    /// Of each node of the problem the kinds of its pods, those that are going away left out.
-    by_node: Vec<Vec<u32>>,
+    /// By number of the shape; none for those that stand nowhere or concern no group.
+    shapes: Vec<Option<BoundShape>>,
 }
 
 /// Pods of one shape that stand on nodes.
+#[derive(Clone, Default)]
 struct BoundShape {
-    namespace: String,
-    labels: LabelSet,
     /// The groups they match.
     matched: BitSet,
     /// The groups whose rule they have: their anti-affinity keeps others away.
@@ -38,35 +35,41 @@ pub(crate) struct Membership {
 }
 
 impl BoundShapes {
-    /// Reads every shape that stands on a node, and makes groups of its anti-affinity.
-    pub(crate) fn read(problem: &PlacementProblem, reader: &mut ClassReader<'_, '_>) -> Self {
-        let mut shapes = Shapes::default();
-        let mut by_node = Vec::with_capacity(problem.nodes.len());
-        for node in &problem.nodes {
-            let staying = node.pods.iter().filter(|pod| !pod.is_leaving);
-            let kinds = staying.map(|pod| {
-                u32::try_from(shapes.number(&pod.pod.shape)).expect("fewer than 2³² shapes")
-            });
-            by_node.push(kinds.collect());
+    /// Makes groups of the anti-affinity of every shape that stands on a node.
+    pub(crate) fn read(
+        nodes: &[NodeState],
+        table: &ShapeTable,
+        reader: &mut ClassReader<'_, '_>,
+    ) -> Self {
+        let mut shapes = vec![None; table.len()];
+        let mut in_order = Vec::new();
+        for number in nodes.iter().flat_map(|node| &node.bound) {
+            if shapes[*number as usize].is_none() {
+                shapes[*number as usize] = Some(BoundShape::default());
+                in_order.push(*number as usize);
+            }
         }
-        let mut kinds = Vec::new();
-        for shape in shapes.iter() {
+        for number in in_order {
+            let shape = table.shape(number);
             let mut apart = Vec::new();
             for term in &shape.anti_affinity.required {
                 let context = &mut reader.context;
                 apart.push(reader.groups.of_term(shape, term, TermKind::AntiAffinity, context));
             }
-            let labels = reader.labels(shape);
-            let namespace = shape.namespace.clone();
-            kinds.push(BoundShape { namespace, labels, matched: BitSet::new(), apart });
+            shapes[number] = Some(BoundShape { matched: BitSet::new(), apart });
         }
-        Self { kinds, by_node }
+        Self { shapes }
     }
 
     /// Finds the groups they count in, once all are known.
-    pub(crate) fn match_groups(&mut self, groups: &Groups) {
-        for shape in &mut self.kinds {
-            shape.matched = groups.matching(&shape.namespace, &shape.labels);
+    pub(crate) fn match_groups(&mut self, table: &ShapeTable, groups: &Groups) {
+        for (number, slot) in self.shapes.iter_mut().enumerate() {
+            let Some(bound) = slot else { continue };
+            let shape = table.shape(number);
+            bound.matched = groups.matching(&shape.namespace, table.labels(number));
+            if bound.matched.is_empty() && bound.apart.is_empty() {
+                *slot = None;
+            }
         }
     }
 
@@ -80,8 +83,9 @@ impl BoundShapes {
         mut each: impl FnMut(Membership),
     ) {
         let taints = &problem.nodes[node.node].taints;
-        for kind in &self.by_node[node.node] {
-            let shape = &self.kinds[*kind as usize];
+        let concerned =
+            node.bound.iter().filter_map(|number| self.shapes[*number as usize].as_ref());
+        for shape in concerned {
             for group in shape.matched.iter().map(|group| group as GroupId) {
                 let matches = groups.get(group).counts_node(&node.labels, taints, vocabulary);
                 let carries = shape.apart.contains(&group);

@@ -87,7 +87,7 @@ impl ClassReader<'_, '_> {
     /// The labels of pods of a shape.
     pub(crate) fn labels(&mut self, shape: &PodShape) -> LabelSet {
         let labels = shape.labels.iter().map(|(key, value)| (key.as_str(), value.as_str()));
-        LabelSet::intern(labels, self.context.vocabulary)
+        LabelSet::intern(labels, self.context.pod_labels)
     }
 
     /// Every way to place a pod, most preferred first; none when its rules make no sense.

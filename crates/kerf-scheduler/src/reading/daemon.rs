@@ -1,11 +1,12 @@
 //! Daemon sets: what every node they run on must also hold.
 
+use std::sync::Arc;
+
 use kerf_model::host_port::HostPort;
 use kerf_model::pod::PodShape;
 use kerf_model::requirements::Requirements;
 use kerf_model::taint::{Taint, TaintEffect, untolerated};
 
-use crate::problem::PlacementProblem;
 use crate::reading::instance_type::InstanceTypeReader;
 use crate::reading::placement::PlacementReader;
 use crate::units::{self, Amounts};
@@ -28,19 +29,19 @@ pub(crate) struct DaemonLoad {
 /// Reads the daemons of a problem. Those that ask for devices by claims are not counted, because no
 /// node made for pods has them.
 pub(crate) fn read_daemons<'p>(
-    problem: &'p PlacementProblem,
+    daemons: &'p [Arc<PodShape>],
     reader: &mut InstanceTypeReader<'_>,
 ) -> Vec<Daemon<'p>> {
-    let counted = problem.daemons.iter().filter(|daemon| !daemon.has_resource_claims);
-    let mut daemons = Vec::new();
+    let counted = daemons.iter().filter(|daemon| !daemon.has_resource_claims);
+    let mut read = Vec::new();
     for shape in counted {
         let mut placement =
             PlacementReader { normalization: reader.normalization, vocabulary: reader.vocabulary };
         let alternatives = placement.alternatives(shape);
         let requests = reader.units.asked(&shape.requests);
-        daemons.push(Daemon { shape, alternatives, requests });
+        read.push(Daemon { shape, alternatives, requests });
     }
-    daemons
+    read
 }
 
 impl Daemon<'_> {

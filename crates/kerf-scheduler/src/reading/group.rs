@@ -141,7 +141,7 @@ impl Groups {
             max_skew: spread.max_skew,
             min_domains: spread.min_domains.unwrap_or(1),
         };
-        let compiled = Selector::compile(selector.as_ref(), context.vocabulary);
+        let compiled = Selector::compile(selector.as_ref(), context.pod_labels);
         let key = context.key(&spread.topology_key);
         self.push(rule, key, [shape.namespace.clone()].into(), compiled, Some(filter), identity)
     }
@@ -155,7 +155,7 @@ impl Groups {
         context: &mut Context<'_>,
     ) -> GroupId {
         let namespaces =
-            term.namespaces.resolve(&shape.namespace, context.namespaces, context.vocabulary);
+            term.namespaces.resolve(&shape.namespace, context.namespaces, context.pod_labels);
         let identity = Identity::Term(
             PodAffinityTerm { namespaces: Default::default(), ..term.clone() },
             kind,
@@ -164,7 +164,7 @@ impl Groups {
         if let Some(known) = self.groups.iter().position(|group| group.identity == identity) {
             return known;
         }
-        let compiled = Selector::compile(term.selector.as_ref(), context.vocabulary);
+        let compiled = Selector::compile(term.selector.as_ref(), context.pod_labels);
         let key = context.key(&term.topology_key);
         let rule = if kind == TermKind::Affinity { Rule::Affinity } else { Rule::AntiAffinity };
         let id = self.push(rule, key, namespaces, compiled, None, identity);
@@ -253,6 +253,8 @@ impl NodeFilter {
 /// What reading groups needs to know.
 pub(crate) struct Context<'a> {
     pub(crate) vocabulary: &'a mut Vocabulary,
+    /// The labels of pods and namespaces, numbered apart from those of nodes.
+    pub(crate) pod_labels: &'a mut Vocabulary,
     pub(crate) normalization: &'a Normalization,
     pub(crate) namespaces: &'a [Namespace],
 }

@@ -24,9 +24,9 @@ pub(crate) struct Template {
     pub(crate) requirements: Requirements,
     pub(crate) taints: TaintSet,
     pub(crate) has_min_values: bool,
-    /// What its nodes may still have, by resource index; `nodes` apart.
+    /// What its nodes may have together, by resource index; `nodes` apart.
     pub(crate) limits: Vec<(usize, i64)>,
-    pub(crate) nodes_left: Option<i64>,
+    pub(crate) nodes_max: Option<i64>,
     /// Where its instance types start and end.
     pub(crate) instance_types: std::ops::Range<usize>,
     /// Its instance types, by the price of their cheapest offering.
@@ -94,6 +94,11 @@ struct Known<'p> {
 }
 
 impl InstanceTypeReader<'_> {
+    /// How much was numbered so far, host names apart.
+    pub(crate) fn growth(&self) -> (usize, usize, usize) {
+        (self.vocabulary.growth(), self.units.len(), self.taints.len())
+    }
+
     /// Reads every dynamic pool of the problem.
     pub(crate) fn read(
         &mut self,
@@ -149,7 +154,7 @@ impl InstanceTypeReader<'_> {
         for (type_index, instance_type) in pool.instance_types.iter().enumerate() {
             self.read_type(&origin, type_index, instance_type, known, instance_types);
         }
-        let (limits, nodes_left) = self.limits(pool, problem);
+        let (limits, nodes_max) = self.limits(pool);
         let mut by_price: Vec<usize> = (start..instance_types.all.len()).collect();
         by_price
             .sort_by_key(|index| (instance_types.all[*index].offerings[0].price_micros, *index));
@@ -160,7 +165,7 @@ impl InstanceTypeReader<'_> {
             requirements,
             taints: self.taints.intern(&template.spec.taints),
             limits,
-            nodes_left,
+            nodes_max,
             instance_types: start..instance_types.all.len(),
             by_price,
         });
@@ -256,33 +261,21 @@ impl InstanceTypeReader<'_> {
         load
     }
 
-    /// What the limits of a pool leave after the nodes it has.
-    fn limits(
-        &mut self,
-        pool: &PoolWithTypes,
-        problem: &PlacementProblem,
-    ) -> (Vec<(usize, i64)>, Option<i64>) {
-        let limits = self.units.offered(&pool.pool.limits);
-        let mut left = Vec::new();
-        let mut nodes_left = None;
-        let own = problem.nodes.iter().filter(|node| node.pool.as_ref() == Some(&pool.pool.name));
-        let mut used = Amounts::new();
-        let mut count = 0;
-        for node in own {
-            let capacity = self.units.offered(&node.capacity);
-            units::add(&mut used, &capacity, 1);
-            count += 1;
-        }
+    /// The limits of a pool.
+    fn limits(&mut self, pool: &PoolWithTypes) -> (Vec<(usize, i64)>, Option<i64>) {
+        let amounts = self.units.offered(&pool.pool.limits);
+        let mut limits = Vec::new();
+        let mut nodes_max = None;
         for (name, _) in pool.pool.limits.iter() {
             let index = self.units.id(name).expect("just read").index();
-            let limit = limits.get(index).copied().unwrap_or(0);
+            let limit = amounts.get(index).copied().unwrap_or(0);
             if name == "nodes" {
-                nodes_left = Some(limit - count);
+                nodes_max = Some(limit);
             } else {
-                left.push((index, limit - used.get(index).copied().unwrap_or(0)));
+                limits.push((index, limit));
             }
         }
-        (left, nodes_left)
+        (limits, nodes_max)
     }
 }
 

@@ -15,5 +15,6 @@ pub(crate) mod known_entries;
 pub(crate) mod node;
 pub(crate) mod occupancy;
 pub(crate) mod placement;
+pub(crate) mod shape_table;
 pub(crate) mod shapes;
 pub(crate) mod universe;

@@ -1,9 +1,11 @@
 //! Nodes that exist, with what is left on them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
 use std::sync::Arc;
 
-use kerf_model::pod::PodVolume;
+use kerf_model::node::Node;
+use kerf_model::pod::{PodShape, PodVolume};
 use kerf_model::requirements::Requirements;
 use kerf_model::taint::TaintSet;
 use kerf_model::vocabulary::{KeySet, Vocabulary};
@@ -18,16 +20,52 @@ use crate::reading::instance_type::InstanceTypeReader;
 use crate::reading::occupancy::{HostGroups, Occupancy};
 use crate::units::{self, Amounts};
 
-/// A node that exists.
+/// A node of a problem.
 #[derive(Debug)]
 pub(crate) struct NodeState {
     /// Which node of the problem.
     pub(crate) node: usize,
+    read: Arc<ReadNode>,
+    /// What is left there with the counts of this problem's groups, where there are any.
+    counted: Option<Box<Headroom>>,
+}
+
+/// What was read of a node; serves every problem the node is in, as long as it does not change.
+#[derive(Debug)]
+pub(crate) struct ReadNode {
     pub(crate) labels: Requirements,
     pub(crate) taints: TaintSet,
     /// What it counts against the limits of its pool.
     pub(crate) capacity: Amounts,
-    pub(crate) headroom: Headroom,
+    headroom: Headroom,
+    /// The shapes of its pods by number, those that are going away left out.
+    pub(crate) bound: Vec<u32>,
+}
+
+impl Deref for NodeState {
+    type Target = ReadNode;
+
+    fn deref(&self) -> &ReadNode {
+        &self.read
+    }
+}
+
+impl NodeState {
+    pub(crate) fn new(node: usize, read: Arc<ReadNode>) -> Self {
+        Self { node, read, counted: None }
+    }
+
+    /// What is left on it.
+    pub(crate) fn headroom(&self) -> &Headroom {
+        self.counted.as_deref().unwrap_or(&self.read.headroom)
+    }
+
+    /// The pods on it, to be counted.
+    pub(crate) fn occupancy_mut(&mut self) -> &mut Occupancy {
+        let read = &self.read;
+        let counted = self.counted.get_or_insert_with(|| Box::new(read.headroom.clone()));
+        &mut counted.occupancy
+    }
 }
 
 /// What is left on a node, while pods are put there.
@@ -69,25 +107,27 @@ impl Attached {
     }
 }
 
-/// Reads the nodes of a problem in the order they are filled: those that are up first, then by
-/// name. Occupancy is filled in later, when the groups are known.
-pub(crate) fn read_nodes(
-    problem: &PlacementProblem,
-    daemons: &[Daemon<'_>],
-    reader: &mut InstanceTypeReader<'_>,
-) -> Vec<NodeState> {
+/// The nodes of a problem in the order they are filled: those that are up first, then by name.
+pub(crate) fn filling_order(problem: &PlacementProblem) -> Vec<usize> {
     let mut order: Vec<usize> = (0..problem.nodes.len()).collect();
-    order.sort_by_key(|index| (!problem.nodes[*index].initialized, &problem.nodes[*index].name));
-    order.into_iter().map(|index| read_node(index, problem, daemons, reader)).collect()
+    let key = |index: &usize| {
+        let node = &problem.nodes[*index];
+        (!node.initialized, node.name.as_str())
+    };
+    // Mostly they come in that order already.
+    if !order.is_sorted_by_key(key) {
+        order.sort_by(|left, right| key(left).cmp(&key(right)));
+    }
+    order
 }
 
-fn read_node(
-    index: usize,
-    problem: &PlacementProblem,
+/// Reads a node. Occupancy is filled in later, when the groups are known.
+pub(crate) fn read_node(
+    node: &Node,
     daemons: &[Daemon<'_>],
     reader: &mut InstanceTypeReader<'_>,
-) -> NodeState {
-    let node = &problem.nodes[index];
+    mut number: impl FnMut(&Arc<PodShape>) -> u32,
+) -> ReadNode {
     let labels = node.labels.iter().map(|(key, value)| (key.as_str(), value.as_str()));
     let labels = Requirements::from_labels(labels, reader.normalization, reader.vocabulary);
     let mut free = reader.units.offered(&node.allocatable);
@@ -112,8 +152,9 @@ fn read_node(
             *free -= missing;
         }
     }
-    NodeState {
-        node: index,
+    let staying = node.pods.iter().filter(|pod| !pod.is_leaving);
+    ReadNode {
+        bound: staying.map(|pod| number(&pod.pod.shape)).collect(),
         labels,
         taints: reader.taints.intern(&node.taints),
         capacity: reader.units.offered(&node.capacity),
@@ -123,7 +164,7 @@ fn read_node(
 
 /// What all daemons that belong on a node take together.
 fn daemons_to_come(
-    node: &kerf_model::node::Node,
+    node: &Node,
     labels: &Requirements,
     daemons: &[Daemon<'_>],
     vocabulary: &Vocabulary,

@@ -10,7 +10,8 @@ use rustc_hash::{FxHashMap, FxHasher};
 /// address, any other by its content.
 #[derive(Default)]
 pub(crate) struct Shapes {
-    by_address: FxHashMap<usize, usize>,
+    /// The shape itself is held, so that its address stays its own.
+    by_address: FxHashMap<usize, (usize, Arc<PodShape>)>,
     by_content: FxHashMap<u64, Vec<usize>>,
     shapes: Vec<Arc<PodShape>>,
 }
@@ -20,7 +21,7 @@ impl Shapes {
     pub(crate) fn number(&mut self, shape: &Arc<PodShape>) -> usize {
         let address = Arc::as_ptr(shape).addr();
         if let Some(known) = self.by_address.get(&address) {
-            return *known;
+            return known.0;
         }
         let bucket = self.by_content.entry(fingerprint(shape)).or_default();
         let known = bucket.iter().copied().find(|known| *self.shapes[*known] == **shape);
@@ -29,17 +30,27 @@ impl Shapes {
             bucket.push(self.shapes.len() - 1);
             self.shapes.len() - 1
         });
-        self.by_address.insert(address, number);
+        self.by_address.insert(address, (number, shape.clone()));
         number
     }
 
     /// The number of a shape that has one.
     pub(crate) fn known(&self, shape: &Arc<PodShape>) -> Option<usize> {
-        let by_address = self.by_address.get(&Arc::as_ptr(shape).addr()).copied();
+        let by_address = self.by_address.get(&Arc::as_ptr(shape).addr()).map(|known| known.0);
         by_address.or_else(|| {
             let bucket = self.by_content.get(&fingerprint(shape))?;
             bucket.iter().copied().find(|known| *self.shapes[*known] == **shape)
         })
+    }
+
+    /// The shape of a number.
+    pub(crate) fn get(&self, number: usize) -> &Arc<PodShape> {
+        &self.shapes[number]
+    }
+
+    /// How many shapes are held, equal ones counted as often as they were met.
+    pub(crate) fn held(&self) -> usize {
+        self.by_address.len()
     }
 
     /// Every shape, in order.

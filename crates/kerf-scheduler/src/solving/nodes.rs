@@ -19,7 +19,7 @@ impl<'b> Nodes<'b> {
     /// What is left on a node.
     pub(crate) fn headroom(&self, index: usize) -> &Headroom {
         match self.copies[index] {
-            0 => &self.shared[index].headroom,
+            0 => self.shared[index].headroom(),
             place => &self.own[place as usize - 1].1,
         }
     }
@@ -27,7 +27,7 @@ impl<'b> Nodes<'b> {
     /// What is left on a node, to be changed.
     pub(crate) fn headroom_mut(&mut self, index: usize) -> &mut Headroom {
         if self.copies[index] == 0 {
-            self.own.push((index, self.shared[index].headroom.clone()));
+            self.own.push((index, self.shared[index].headroom().clone()));
             self.copies[index] = u32::try_from(self.own.len()).expect("fewer than 2³² nodes");
         }
         &mut self.own[self.copies[index] as usize - 1].1

@@ -1,0 +1,63 @@
+//! A cache never changes an answer: what was read before serves only where it would be read alike.
+
+use std::sync::Arc;
+
+use kerf_checker::{Size, random_problem};
+use kerf_model::labels::well_known;
+use kerf_scheduler::{CancelFlag, Effort, PlacementProblem, Solution, SolverCache, solve};
+
+mod seeds;
+
+/// Problems solved one after the other with one cache.
+const PROBLEMS: usize = 8;
+
+fn cached(cache: &mut SolverCache, problem: &PlacementProblem) -> Solution {
+    let nobody = CancelFlag::default();
+    cache.solve_within(problem, Effort::UNLIMITED, &nobody).expect("nobody cancels it")
+}
+
+/// The cluster of a problem a moment later: some nodes went, came, were changed, or changed places.
+fn later(problem: &PlacementProblem, other: &PlacementProblem, step: usize) -> PlacementProblem {
+    let mut later = problem.clone();
+    let count = later.nodes.len();
+    match step % 7 {
+        0 => drop(later.nodes.pop()),
+        1 => later.nodes.extend(other.nodes.first().cloned()),
+        2 if count > 0 => drop(Arc::make_mut(&mut later.nodes[step % count]).pods.pop()),
+        3 if count > 0 => drop(later.nodes.remove(0)),
+        4 => later.nodes.reverse(),
+        5 if count > 0 => {
+            let node = Arc::make_mut(&mut later.nodes[step % count]);
+            node.labels.insert("rack".to_owned(), format!("r{step}"));
+            node.labels.remove(well_known::ZONE);
+        }
+        _ => later.pods.reverse(),
+    }
+    later
+}
+
+#[test]
+fn every_problem_has_the_answer_it_has_alone() {
+    seeds::for_every_seed(|seed| {
+        let mut problem = random_problem(seed, &Size::MEDIUM);
+        let other = random_problem(seed + 1, &Size::MEDIUM);
+        let mut cache = SolverCache::default();
+        for step in 0..PROBLEMS {
+            if cached(&mut cache, &problem) != solve(&problem) {
+                return Some(format!("another answer at step {step}"));
+            }
+            let offset = usize::try_from(seed % 7).expect("a small number");
+            problem = later(&problem, &other, step + offset);
+        }
+        None
+    });
+}
+
+#[test]
+fn another_cluster_has_its_own_answer() {
+    let mut cache = SolverCache::default();
+    for seed in 0..40 {
+        let problem = random_problem(seed, &Size::SMALL);
+        assert_eq!(cached(&mut cache, &problem), solve(&problem), "seed {seed}");
+    }
+}
