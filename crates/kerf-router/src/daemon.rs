@@ -1,17 +1,18 @@
 //! The daemon: a queue reader, one router, pages, a graceful stop.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kerf_aws::{Queues, SqsQueue};
 use kerf_notices::message::Record;
 use kerf_runtime::FailureLog;
 use kerf_runtime::http::{BindError, Pages, Server};
+use kerf_runtime::metrics::Registry;
 use kerf_runtime::queue::{BatchLimits, Deliveries, Delivery, Reader, ReaderSettings};
 use tokio::sync::watch;
 
-use crate::{Metrics, Routing, log};
+use crate::metrics::Metrics;
+use crate::{Routing, log};
 
 /// The time for a batch: as a function's time-out, a sixth of the central queue's visibility.
 const BATCH_TIME: Duration = Duration::from_secs(10);
@@ -42,7 +43,7 @@ pub struct Daemon {
     reader: Reader<SqsQueue>,
     deliveries: Deliveries,
     routing: Routing,
-    metrics: Arc<Metrics>,
+    registry: Registry,
     server: Server,
 }
 
@@ -65,17 +66,17 @@ impl Daemon {
         };
         let queue = SqsQueue::at(queues, queue_url);
         let (reader, deliveries) = Reader::new(queue, settings, FailureLog::default());
-        let metrics = Arc::new(Metrics::default());
-        let (shown, health) = (Arc::clone(&metrics), reader.health());
+        let registry = Registry::default();
+        let (shown, health) = (registry.clone(), reader.health());
         let check = move || match health.check() {
             Ok(()) => Ok("ok\n".to_owned()),
             Err(silence) => Err(format!("{silence}\n")),
         };
         let pages = Pages::default()
-            .metrics(move || std::future::ready(Some(shown.page())))
+            .metrics(move || std::future::ready(Some(shown.page().finish())))
             .probe("/healthz", check);
         let server = pages.bind(listen).await?;
-        Ok(Self { reader, deliveries, routing, metrics, server })
+        Ok(Self { reader, deliveries, routing, registry, server })
     }
 
     /// Where `/metrics` and `/healthz` are.
@@ -85,8 +86,9 @@ impl Daemon {
 
     /// Runs until `stop` turns true. What has been received by then is routed and deleted first.
     pub async fn run(self, stop: watch::Receiver<bool>) {
-        let Self { reader, deliveries, routing, metrics, server } = self;
-        let work = async { tokio::join!(reader.run(stop), route(deliveries, routing, &metrics)) };
+        let Self { reader, deliveries, routing, registry, server } = self;
+        let metrics = Metrics::new(registry);
+        let work = async { tokio::join!(reader.run(stop), route(deliveries, routing, metrics)) };
         let (_serving, until_done) = watch::channel(false);
         tokio::select! {
             _ = work => {}
@@ -96,7 +98,7 @@ impl Daemon {
 }
 
 /// Routes what comes until there can be no more, and has deleted what has its verdict.
-async fn route(mut deliveries: Deliveries, mut routing: Routing, metrics: &Metrics) {
+async fn route(mut deliveries: Deliveries, mut routing: Routing, mut metrics: Metrics) {
     while let Some(batch) = deliveries.next_batch(TOGETHER).await {
         let started = Instant::now();
         let record = |one: &Delivery| Record { id: one.id.clone(), body: one.body.clone() };

@@ -22,7 +22,6 @@ mod status;
 pub use carrier::{Carrier, CarrierSettings};
 pub use daemon::{Daemon, DaemonSettings};
 pub use lambda::{DirectFailure, Function};
-pub use metrics::Metrics;
 pub use redrive::{Redriven, redrive};
 pub use routing::Routing;
 pub use status::{QueueStatus, Status, status};

@@ -1,101 +1,74 @@
 //! What the daemon counts, as Prometheus reads it, and what the function prints for CloudWatch.
 
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use kerf_notices::routing::Report;
-use prometheus_client::encoding::text::encode;
-use prometheus_client::metrics::counter::Counter;
-use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::metrics::histogram::Histogram;
-use prometheus_client::registry::Registry;
+use kerf_runtime::metrics::Registry;
 use serde_json::json;
 
-type Labels = Vec<(&'static str, &'static str)>;
-
 /// Seconds; the target is two at the 99th percentile.
-const BUCKETS: [f64; 9] = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0];
+const BOUNDS: [f64; 9] = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0];
 
-/// The router's counters.
+const EVENTS: &str = "kerf_router_events_total";
+const UNROUTED: &str = "kerf_router_unrouted_total";
+const LOOKUP_CALLS: &str = "kerf_router_lookup_calls_total";
+const SEND_FAILURES: &str = "kerf_router_send_failures_total";
+const AMBIGUOUS: &str = "kerf_router_ambiguous_total";
+const CACHE_HIT_RATIO: &str = "kerf_router_cache_hit_ratio";
+const CACHE_ENTRIES: &str = "kerf_router_cache_entries";
+const LATENCY: &str = "kerf_router_route_latency_seconds";
+
+const HELP: [(&str, &str); 8] = [
+    (EVENTS, "Messages by kind and outcome."),
+    (UNROUTED, "Messages that belong to no queue."),
+    (LOOKUP_CALLS, "Calls to EC2."),
+    (SEND_FAILURES, "Messages a queue did not take, retries included."),
+    (AMBIGUOUS, "Messages about an instance that several clusters claim."),
+    (CACHE_HIT_RATIO, "Share of instances whose owner was remembered."),
+    (CACHE_ENTRIES, "Owners remembered."),
+    (LATENCY, "Seconds from receiving a batch to its verdicts."),
+];
+
+/// The router's metrics.
 #[derive(Debug)]
-pub struct Metrics {
+pub(crate) struct Metrics {
     registry: Registry,
-    events: Family<Labels, Counter>,
-    unrouted: Family<Labels, Counter>,
-    lookups: Counter,
-    send_failures: Counter,
-    ambiguous: Counter,
-    hit_ratio: Gauge<f64, AtomicU64>,
-    remembered: Gauge<i64, AtomicI64>,
-    latency: Histogram,
-    hits: AtomicU64,
-    asked: AtomicU64,
-}
-
-impl Default for Metrics {
-    fn default() -> Self {
-        let mut metrics = Self {
-            registry: Registry::with_prefix("kerf_router"),
-            events: Family::default(),
-            unrouted: Family::default(),
-            lookups: Counter::default(),
-            send_failures: Counter::default(),
-            ambiguous: Counter::default(),
-            hit_ratio: Gauge::default(),
-            remembered: Gauge::default(),
-            latency: Histogram::new(BUCKETS),
-            hits: AtomicU64::new(0),
-            asked: AtomicU64::new(0),
-        };
-        let registry = &mut metrics.registry;
-        registry.register("events", "Messages by kind and outcome", metrics.events.clone());
-        registry.register("unrouted", "Messages that belong to no queue", metrics.unrouted.clone());
-        registry.register("lookup_calls", "Calls to EC2", metrics.lookups.clone());
-        let help = "Messages a queue did not take, retries included";
-        registry.register("send_failures", help, metrics.send_failures.clone());
-        let help = "Messages about an instance that several clusters claim";
-        registry.register("ambiguous", help, metrics.ambiguous.clone());
-        let help = "Share of instances whose owner was remembered";
-        registry.register("cache_hit_ratio", help, metrics.hit_ratio.clone());
-        registry.register("cache_entries", "Owners remembered", metrics.remembered.clone());
-        let help = "Seconds from receiving a batch to its verdicts";
-        registry.register("route_latency_seconds", help, metrics.latency.clone());
-        metrics
-    }
+    cache_hits: u64,
+    cache_asked: u64,
 }
 
 impl Metrics {
+    /// Counters without labels are there from the start, so that their first change shows.
+    pub(crate) fn new(registry: Registry) -> Self {
+        registry.describe(HELP);
+        for metric in [LOOKUP_CALLS, SEND_FAILURES, AMBIGUOUS] {
+            registry.count(metric, Vec::new(), 0);
+        }
+        Self { registry, cache_hits: 0, cache_asked: 0 }
+    }
+
     /// Counts a batch.
-    pub fn count(&self, report: &Report, took: Duration, remembered: usize) {
+    pub(crate) fn count(&mut self, report: &Report, took: Duration, remembered: usize) {
+        let Self { registry, cache_hits, cache_asked } = self;
         for outcome in &report.outcomes {
             let kind = outcome.kind.map_or("unknown", |kind| kind.word());
             let word = outcome.verdict.word();
-            self.events.get_or_create(&vec![("detail_type", kind), ("outcome", word)]).inc();
+            let labels = vec![("detail_type", kind.to_owned()), ("outcome", word.to_owned())];
+            registry.count(EVENTS, labels, 1);
             if word == "unrouted" {
-                let reason = outcome.verdict.reason();
-                self.unrouted.get_or_create(&vec![("reason", reason)]).inc();
+                let reason = outcome.verdict.reason().to_owned();
+                registry.count(UNROUTED, vec![("reason", reason)], 1);
             }
-            self.ambiguous.inc_by(u64::from(outcome.ambiguous));
+            registry.count(AMBIGUOUS, Vec::new(), u64::from(outcome.ambiguous));
         }
-        self.lookups.inc_by(report.lookup_calls);
-        self.send_failures.inc_by(report.send_failures);
-        self.latency.observe(took.as_secs_f64());
-        self.remembered.set(i64::try_from(remembered).unwrap_or(i64::MAX));
-        let hits = self.hits.fetch_add(report.cache_hits, Ordering::Relaxed) + report.cache_hits;
-        let more = report.cache_hits + report.cache_misses;
-        let asked = self.asked.fetch_add(more, Ordering::Relaxed) + more;
-        if asked > 0 {
-            self.hit_ratio.set(hits as f64 / asked as f64);
-        }
-    }
-
-    /// The page a scraper reads.
-    pub fn page(&self) -> String {
-        let mut page = String::new();
-        match encode(&mut page, &self.registry) {
-            Ok(()) => page,
-            Err(_) => String::new(),
+        registry.count(LOOKUP_CALLS, Vec::new(), report.lookup_calls);
+        registry.count(SEND_FAILURES, Vec::new(), report.send_failures);
+        registry.observe(LATENCY, Vec::new(), &BOUNDS, took);
+        registry.set(CACHE_ENTRIES, Vec::new(), remembered as f64);
+        *cache_hits += report.cache_hits;
+        *cache_asked += report.cache_hits + report.cache_misses;
+        if *cache_asked > 0 {
+            registry.set(CACHE_HIT_RATIO, Vec::new(), *cache_hits as f64 / *cache_asked as f64);
         }
     }
 }

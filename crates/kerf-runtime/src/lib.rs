@@ -5,6 +5,7 @@
 //!  shutdown ──── SIGTERM, SIGINT ─────┼─► Shutdown ─► Tasks::finish
 //!  Tasks ─────── a task that died ────┘
 //!  http ──────── /metrics, /healthz, /readyz and other pages
+//!  metrics ───── Registry ─► Page
 //!  queue ─────── Reader ─► Deliveries ─► handler ─► Delivery::delete
 //!  FailureLog ── what does not work now, logged once
 //! ```
@@ -21,6 +22,7 @@ pub mod identity;
 mod leadership;
 pub mod lease;
 pub mod log;
+pub mod metrics;
 pub mod queue;
 pub mod shutdown;
 mod tasks;

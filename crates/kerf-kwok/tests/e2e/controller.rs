@@ -8,6 +8,7 @@ use kerf_engine::time::Span;
 use kerf_kube::{Controller, Health, Metrics, Pace, Scrape, Shows, connect, no_notices};
 use kerf_kwok::Kwok;
 use kerf_runtime::Candidate;
+use kerf_runtime::metrics::Registry;
 use kerf_testbed::ControlPlane;
 use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -60,7 +61,7 @@ impl Running {
                 default_spreads: Vec::new(),
                 pace: Pace::new(CALLS_PER_SECOND, CALLS_AT_ONCE),
                 health: shared_health,
-                metrics: Metrics::new(Shows::Everything),
+                metrics: Metrics::new(Registry::default(), Shows::Everything),
                 scrapes,
                 notices: no_notices(),
                 journal: None,

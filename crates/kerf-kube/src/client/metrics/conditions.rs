@@ -6,9 +6,9 @@ use kerf_engine::observed::{Claim, Meta, Node, Pool};
 use kerf_engine::time::Time;
 use kerf_model::labels::node_class_key;
 use kerf_model::labels::well_known::{INITIALIZED, NODE_POOL};
+use kerf_runtime::metrics::Page;
 
-use super::buckets::seconds;
-use super::text::Page;
+use super::seconds;
 
 /// The group of claims and pools, for the older metrics that name it.
 const GROUP: &str = "karpenter.sh";

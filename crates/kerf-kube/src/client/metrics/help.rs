@@ -1,11 +1,7 @@
 //! What each metric says, for those who read the page itself.
 
-/// The sentence of a metric, if it has one.
-pub(super) fn help(metric: &str) -> Option<&'static str> {
-    HELP.iter().find(|(name, _)| *name == metric).map(|(_, text)| *text)
-}
-
-const HELP: [(&str, &str); 68] = [
+/// The sentences of metrics that have one.
+pub(super) const HELP: [(&str, &str); 61] = [
     ("client_go_request_duration_seconds", "How long requests to the API server took."),
     ("client_go_request_total", "Requests to the API server."),
     ("controller_runtime_reconcile_total", "How often each part looked at its objects."),
@@ -102,12 +98,5 @@ const HELP: [(&str, &str); 68] = [
         "Nodes chosen to go that were spared at the second look.",
     ),
     ("kerf_interruption_messages_total", "Messages by what they say and what came of it."),
-    ("process_cpu_seconds_total", "Processor time taken."),
-    ("process_max_fds", "Files that may be open at once."),
-    ("process_open_fds", "Files open now."),
-    ("process_resident_memory_bytes", "Memory in use."),
-    ("process_start_time_seconds", "When the process started, since 1970."),
-    ("process_virtual_memory_bytes", "Memory promised."),
-    ("process_virtual_memory_max_bytes", "Memory that may be promised at most."),
     ("karpenter_nodeclaims_unhealthy_disrupted_total", "Claims given up because of their health."),
 ];

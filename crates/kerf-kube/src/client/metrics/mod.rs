@@ -1,34 +1,27 @@
 //! Metrics under their public names: counted as things happen, gauges read off the world when
 //! somebody asks.
 
-mod buckets;
+mod bounds;
 mod calls;
 mod conditions;
 mod help;
-mod process;
 mod readings;
-mod recent;
-mod text;
 mod zones;
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::Duration;
 
 use kerf_engine::World;
 use kerf_engine::sample::Sample;
 use kerf_engine::time::Time;
+use kerf_runtime::metrics::Registry;
 use tokio::sync::oneshot;
 
-use buckets::Histogram;
 pub(crate) use calls::{call, solve};
-use recent::Recent;
-use text::Page;
 
 /// Everything counted so far; shared by all who count.
 #[derive(Clone, Debug)]
 pub struct Metrics {
-    counted: Arc<Mutex<Counted>>,
+    registry: Registry,
     shows: Shows,
 }
 
@@ -41,15 +34,9 @@ pub enum Shows {
     Totals,
 }
 
-#[derive(Debug, Default)]
-struct Counted {
-    counters: BTreeMap<(&'static str, Labels), u64>,
-    durations: BTreeMap<(&'static str, Labels), Histogram>,
-    recent: BTreeMap<(&'static str, Labels), Recent>,
-}
-
-/// Label names and values.
-type Labels = Vec<(&'static str, String)>;
+/// Karpenter's metrics that are summaries; all other durations are histograms.
+const SUMMARIES: [&str; 2] =
+    ["karpenter_nodes_termination_duration_seconds", "karpenter_pods_startup_duration_seconds"];
 
 /// A request for the metrics of this moment.
 #[derive(Debug)]
@@ -70,49 +57,38 @@ impl Scrape {
 }
 
 impl Metrics {
-    /// Nothing has been counted yet.
+    /// Metrics on a registry that other parts of the process may use too.
     #[must_use]
-    pub fn new(shows: Shows) -> Self {
-        Self { counted: Arc::default(), shows }
+    pub fn new(registry: Registry, shows: Shows) -> Self {
+        registry.describe(help::HELP);
+        Self { registry, shows }
     }
 
     /// Counts what happened.
     pub fn count(&self, samples: Vec<Sample>) {
-        if samples.is_empty() {
-            return;
-        }
-        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         for sample in samples {
             match sample {
-                Sample::Count { metric, labels, by } => {
-                    *counted.counters.entry((metric, labels)).or_default() += by;
-                }
+                Sample::Count { metric, labels, by } => self.registry.count(metric, labels, by),
                 Sample::Took { metric, labels, span } => {
-                    let key = (metric, labels);
-                    if text::is_summary(metric) {
-                        let recent = counted.recent.entry(key.clone()).or_default();
-                        recent.add(Instant::now(), span);
+                    let took = Duration::from_millis(span.millis());
+                    if SUMMARIES.contains(&metric) {
+                        self.registry.summarise(metric, labels, took);
+                    } else {
+                        self.registry.observe(metric, labels, bounds::of(metric), took);
                     }
-                    let histogram = counted.durations.entry(key);
-                    histogram.or_insert_with(|| Histogram::of(metric)).add(span);
                 }
             }
         }
     }
 
     fn page(&self, world: &World, now: Time) -> String {
-        let mut page = Page::default();
+        let mut page = self.registry.page();
         readings::write(&mut page, world, self.shows, now);
-        let counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
-        for ((metric, labels), count) in &counted.counters {
-            page.counter(metric, labels, *count);
-        }
-        for ((metric, labels), recent) in &counted.recent {
-            page.quantiles(metric, labels, &recent.quantiles(Instant::now()));
-        }
-        for ((metric, labels), histogram) in &counted.durations {
-            page.histogram(metric, labels, histogram);
-        }
         page.finish()
     }
+}
+
+/// Metrics are numbers for dashboards; nothing is decided by them.
+fn seconds(millis: u64) -> f64 {
+    millis as f64 / 1_000.0
 }

@@ -11,10 +11,9 @@ use kerf_model::labels::suffix;
 use kerf_model::labels::well_known::{ARCH, CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL, ZONE};
 use kerf_model::quantity::Quantity;
 use kerf_model::resources::{PODS, ResourceList};
+use kerf_runtime::metrics::{Page, process};
 
-use super::buckets::seconds;
-use super::text::Page;
-use super::{Shows, conditions, process, zones};
+use super::{Shows, conditions, seconds, zones};
 
 /// How the original shows that no budget applies: the largest 32-bit number.
 const UNLIMITED: u32 = 2_147_483_647;
@@ -22,7 +21,6 @@ const UNLIMITED: u32 = 2_147_483_647;
 /// Writes every gauge.
 pub(super) fn write(page: &mut Page, world: &World, shows: Shows, now: Time) {
     build(page);
-    process::write(page);
     cluster(page, world, now);
     waiting(page, world, now);
     costs(page, world);

@@ -21,6 +21,7 @@ use kerf_kube::{
 };
 use kerf_kwok::Kwok;
 use kerf_runtime::http::{Pages, all_addresses};
+use kerf_runtime::metrics::Registry;
 use kerf_runtime::{Candidate, Leadership, Shutdown, Tasks, identity};
 use kube::{Client, Config};
 use tokio::sync::mpsc;
@@ -89,7 +90,7 @@ impl Controller {
         let (name, identity) = (&self.leader_election_name, identity::of_this_process());
         let candidate = Candidate::new(lease_client.clone(), namespace, name, identity);
         let (mut leadership, leading) = Leadership::new(candidate, self.disable_leader_election);
-        let metrics = Metrics::new(self.shows());
+        let metrics = Metrics::new(Registry::default(), self.shows());
         let mut tasks = Tasks::default();
         let interruption =
             Interruption::start(&self, &metrics, leading.clone(), &mut tasks).await?;

@@ -1,12 +1,23 @@
-//! What Linux says of this process; elsewhere nothing.
+//! What Linux tells of this process; elsewhere nothing.
 
 use std::fs;
 
-use super::text::Page;
+use super::page::Page;
 
 /// The unit in which Linux tells processor times, on every architecture Kerf runs on.
 const TICKS_PER_SECOND: f64 = 100.0;
 const KIB: f64 = 1024.0;
+
+/// What the metrics below say.
+pub(super) const HELP: [(&str, &str); 7] = [
+    ("process_cpu_seconds_total", "Processor time taken."),
+    ("process_max_fds", "Files that may be open at once."),
+    ("process_open_fds", "Files open now."),
+    ("process_resident_memory_bytes", "Memory in use."),
+    ("process_start_time_seconds", "When the process started, since 1970."),
+    ("process_virtual_memory_bytes", "Memory promised."),
+    ("process_virtual_memory_max_bytes", "Memory that may be promised at most."),
+];
 
 /// Writes memory, processor time, open files and the start.
 pub(super) fn write(page: &mut Page) {
@@ -17,7 +28,7 @@ pub(super) fn write(page: &mut Page) {
     }
     if let Ok(limits) = fs::read_to_string("/proc/self/limits") {
         gauge(page, "process_max_fds", number_after(&limits, "Max open files"));
-        // No limit is shown as the largest number, as the original does.
+        // No limit is shown as the largest number, as Karpenter does.
         let most = number_after(&limits, "Max address space").unwrap_or(u64::MAX as f64);
         gauge(page, "process_virtual_memory_max_bytes", Some(most));
     }
@@ -47,8 +58,8 @@ fn cpu_seconds() -> Option<f64> {
     Some((own_field(14)? + own_field(15)?) / TICKS_PER_SECOND)
 }
 
-/// When the process started: the 22nd field counts from the start of the instance.
-pub(super) fn started_at() -> Option<f64> {
+/// When the process started, in seconds since 1970: the 22nd field counts from the boot of the host.
+pub fn started_at() -> Option<f64> {
     let booted_at = number_after(&fs::read_to_string("/proc/stat").ok()?, "btime")?;
     Some(booted_at + own_field(22)? / TICKS_PER_SECOND)
 }

@@ -2,86 +2,75 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::time::{Duration, Instant};
 
-use kerf_engine::time::Span;
+use super::histogram::Histogram;
+use super::summary::Summary;
 
-use super::buckets::{Histogram, seconds};
-use super::help::help;
-
-/// A page in the making: samples by metric, however they come.
+/// A page in the making: samples by metric, in whatever order they come.
 #[derive(Debug, Default)]
-pub(super) struct Page {
+pub struct Page {
+    help: BTreeMap<&'static str, &'static str>,
     metrics: BTreeMap<String, (&'static str, String)>,
 }
 
-/// The metrics that are summaries in public.
-const SUMMARIES: [&str; 2] =
-    ["karpenter_nodes_termination_duration_seconds", "karpenter_pods_startup_duration_seconds"];
-
-/// Whether a metric is a summary in public.
-pub(super) fn is_summary(metric: &str) -> bool {
-    SUMMARIES.contains(&metric)
-}
-
 impl Page {
+    pub(super) fn new(help: BTreeMap<&'static str, &'static str>) -> Self {
+        Self { help, metrics: BTreeMap::new() }
+    }
+
     /// A value that goes up and down.
-    pub(super) fn gauge(&mut self, metric: &str, labels: &[(&str, String)], value: f64) {
+    pub fn gauge(&mut self, metric: &str, labels: &[(&str, String)], value: f64) {
         let sample = format!("{metric}{} {value}\n", braces(labels, None));
         self.lines(metric, "gauge").push_str(&sample);
     }
 
-    /// A count that only goes up.
     pub(super) fn counter(&mut self, metric: &str, labels: &[(&str, String)], count: u64) {
         let sample = format!("{metric}{} {count}\n", braces(labels, None));
         self.lines(metric, "counter").push_str(&sample);
     }
 
-    /// A sum of time that only grows.
+    /// A counter of seconds, with fractions.
     pub(super) fn total(&mut self, metric: &str, seconds: f64) {
         let sample = format!("{metric} {seconds}\n");
         self.lines(metric, "counter").push_str(&sample);
     }
 
-    /// Lengths of time.
     pub(super) fn histogram(
         &mut self,
         metric: &str,
         labels: &[(&str, String)],
         histogram: &Histogram,
     ) {
-        let summary = is_summary(metric);
-        let (sum, count) = (histogram.sum(), histogram.count());
-        let lines = self.lines(metric, if summary { "summary" } else { "histogram" });
-        let all = [(f64::INFINITY, count)];
-        let buckets = histogram.buckets().chain(all).filter(|_| !summary);
-        for (bound, count) in buckets {
+        let lines = self.lines(metric, "histogram");
+        for (bound, count) in histogram.buckets() {
             let bound = if bound.is_infinite() { "+Inf".to_owned() } else { bound.to_string() };
             let labels = braces(labels, Some(("le", &bound)));
             let _ = writeln!(lines, "{metric}_bucket{labels} {count}");
         }
-        let _ = writeln!(lines, "{metric}_sum{} {sum}", braces(labels, None));
-        let _ = writeln!(lines, "{metric}_count{} {count}", braces(labels, None));
+        totals(lines, metric, labels, histogram.totals());
     }
 
-    /// The quantiles of a summary.
-    pub(super) fn quantiles(
+    pub(super) fn summary(
         &mut self,
         metric: &str,
         labels: &[(&str, String)],
-        quantiles: &[(f64, Span)],
+        summary: &Summary,
+        now: Instant,
     ) {
         let lines = self.lines(metric, "summary");
-        for (quantile, span) in quantiles {
+        for (quantile, took) in summary.quantiles(now) {
             let labels = braces(labels, Some(("quantile", &quantile.to_string())));
-            let _ = writeln!(lines, "{metric}{labels} {}", seconds(span.millis()));
+            let _ = writeln!(lines, "{metric}{labels} {}", took.as_secs_f64());
         }
+        totals(lines, metric, labels, summary.totals());
     }
 
-    /// The page.
-    pub(super) fn finish(self) -> String {
+    /// The page as text, metrics by name.
+    pub fn finish(self) -> String {
         let mut page = String::new();
         for (metric, (kind, lines)) in self.metrics {
-            if let Some(help) = help(&metric) {
+            if let Some(help) = self.help.get(metric.as_str()) {
                 let _ = writeln!(page, "# HELP {metric} {help}");
             }
             let _ = write!(page, "# TYPE {metric} {kind}\n{lines}");
@@ -95,6 +84,17 @@ impl Page {
         }
         &mut self.metrics.get_mut(metric).expect("it was just put in").1
     }
+}
+
+fn totals(
+    lines: &mut String,
+    metric: &str,
+    labels: &[(&str, String)],
+    (sum, count): (Duration, u64),
+) {
+    let labels = braces(labels, None);
+    let _ = writeln!(lines, "{metric}_sum{labels} {}", sum.as_secs_f64());
+    let _ = writeln!(lines, "{metric}_count{labels} {count}");
 }
 
 fn braces(labels: &[(&str, String)], bound: Option<(&str, &str)>) -> String {
