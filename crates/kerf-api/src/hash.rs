@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::Taint;
 use kerf_model::duration::{GoDuration, NillableDuration};
+use kerf_model::hash::fnv1;
 
 use crate::node_class_ref::NodeClassRef;
 use crate::node_pool::{Template, TemplateMetadata, TemplateSpec};
@@ -78,13 +79,13 @@ fn time_hash(unix_seconds: i64) -> u64 {
     bytes.extend((unix_seconds + UNIX_EPOCH_FROM_YEAR_ONE_SECONDS).to_be_bytes());
     bytes.extend(0_u32.to_be_bytes());
     bytes.extend((-1_i16).to_be_bytes());
-    Struct::new("Time").field("Time", Some(fnv(&bytes))).hash
+    Struct::new("Time").field("Time", Some(fnv1(&bytes))).hash
 }
 
 /// A grace period of zero is present but hashes no field.
 fn grace(text: &str) -> Option<u64> {
     let nanoseconds = text.parse::<GoDuration>().ok()?.nanos();
-    let field = (nanoseconds != 0).then(|| fnv(&nanoseconds.to_le_bytes()));
+    let field = (nanoseconds != 0).then(|| fnv1(&nanoseconds.to_le_bytes()));
     Some(Struct::new("Duration").field("Duration", field).hash)
 }
 
@@ -93,20 +94,20 @@ fn expiry(text: &str) -> Option<u64> {
     let nanoseconds = text.parse::<NillableDuration>().ok()?.duration()?.nanos();
     Some(
         Struct::new("NillableDuration")
-            .field("Duration", Some(fnv(&nanoseconds.to_le_bytes())))
+            .field("Duration", Some(fnv1(&nanoseconds.to_le_bytes())))
             .hash,
     )
 }
 
 fn map_hash(map: &BTreeMap<String, String>) -> u64 {
     let entries =
-        map.iter().map(|(key, value)| ordered(fnv(key.as_bytes()), fnv(value.as_bytes())));
+        map.iter().map(|(key, value)| ordered(fnv1(key.as_bytes()), fnv1(value.as_bytes())));
     finish(entries.fold(0, |sum, hash| sum ^ hash))
 }
 
 /// An empty text is a zero value and hashes as absent.
 fn text(text: &str) -> Option<u64> {
-    (!text.is_empty()).then(|| fnv(text.as_bytes()))
+    (!text.is_empty()).then(|| fnv1(text.as_bytes()))
 }
 
 /// A named type whose fields are added in the order they are declared.
@@ -117,14 +118,14 @@ struct Struct {
 
 impl Struct {
     fn new(type_name: &str) -> Self {
-        Self { hash: fnv(type_name.as_bytes()), zero: true }
+        Self { hash: fnv1(type_name.as_bytes()), zero: true }
     }
 
     fn field(self, name: &str, value: Option<u64>) -> Self {
         match value {
             None => self,
             Some(value) => {
-                let field = ordered(fnv(name.as_bytes()), value);
+                let field = ordered(fnv1(name.as_bytes()), value);
                 Self { hash: finish(self.hash ^ field), zero: false }
             }
         }
@@ -139,16 +140,9 @@ fn ordered(first: u64, second: u64) -> u64 {
     let mut bytes = [0; 16];
     bytes[..8].copy_from_slice(&first.to_le_bytes());
     bytes[8..].copy_from_slice(&second.to_le_bytes());
-    fnv(&bytes)
+    fnv1(&bytes)
 }
 
 fn finish(hash: u64) -> u64 {
-    fnv(&hash.to_le_bytes())
-}
-
-/// 64-bit FNV-1: multiply, then xor.
-fn fnv(bytes: &[u8]) -> u64 {
-    const OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
-    const PRIME: u64 = 0x0000_0100_0000_01b3;
-    bytes.iter().fold(OFFSET_BASIS, |hash, byte| hash.wrapping_mul(PRIME) ^ u64::from(*byte))
+    fnv1(&hash.to_le_bytes())
 }

@@ -2,14 +2,13 @@
 
 use kerf_engine::event::Failure;
 use kerf_engine::observed::Claim;
+use kerf_model::hash::fnv1a;
 use kerf_model::instance_type::{InstanceType, Offering};
 use kerf_model::labels::LabelRules;
 use kerf_model::labels::well_known::INSTANCE_TYPE;
 use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_model::requirements::Requirements;
 use kerf_model::vocabulary::Vocabulary;
-
-use crate::node::hash;
 
 /// An instance that can be had.
 pub(crate) struct Choice<'a> {
@@ -50,7 +49,7 @@ pub(crate) fn choose<'a>(
         return Err(Failure::InsufficientCapacity { message });
     }
     let count = u64::try_from(fitting.len()).unwrap_or(1);
-    let index = usize::try_from(hash(&claim.meta.uid) % count).unwrap_or_default();
+    let index = usize::try_from(fnv1a(claim.meta.uid.as_bytes()) % count).unwrap_or_default();
     let (.., instance_type, offering) = fitting.swap_remove(index);
     Ok(Choice { instance_type, offering })
 }

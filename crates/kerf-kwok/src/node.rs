@@ -7,6 +7,8 @@ use k8s_openapi::api::core::v1::{Node, NodeSpec, NodeStatus, Taint};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity as ApiQuantity;
 use kerf_engine::event::Instance;
 use kerf_engine::observed::Claim;
+use kerf_model::generated_name::suffix;
+use kerf_model::hash::fnv1a;
 use kerf_model::labels::kwok;
 use kerf_model::labels::well_known::HOSTNAME;
 use kerf_model::price::Price;
@@ -23,27 +25,11 @@ use crate::choice::Choice;
 pub(crate) const PROVIDER_PREFIX: &str = "kwok://";
 /// The part of the fleet all nodes belong to.
 const PARTITION_VALUE: &str = "a";
-/// The letters of generated names, as Kubernetes chooses them: no vowels, so no words.
-const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
 
 /// The name of a claim's node: one for each uid.
 pub(crate) fn name(claim: &Claim) -> String {
-    let mut rest = hash(&claim.meta.uid);
-    let letters: u64 = 27;
-    let mut random = String::new();
-    for _ in 0..5 {
-        let index = usize::try_from(rest % letters).unwrap_or_default();
-        random.push(char::from(ALPHABET[index]));
-        rest /= letters;
-    }
+    let (random, rest) = suffix(fnv1a(claim.meta.uid.as_bytes()));
     format!("kwok-{}-{random}-{}", claim.meta.name, rest % 10_000)
-}
-
-/// A number for a uid, the same on every instance.
-pub(crate) fn hash(uid: &str) -> u64 {
-    const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
-    const PRIME: u64 = 0x0000_0100_0000_01b3;
-    uid.bytes().fold(BASIS, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
 }
 
 /// The node of a claim.

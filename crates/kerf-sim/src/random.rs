@@ -1,12 +1,12 @@
 //! Chance that can be repeated.
 
 use kerf_engine::time::Span;
+use kerf_model::hash::Fnv1a;
+use kerf_model::rng::SplitMix64;
 
-/// A stream of numbers that depends on its seed alone (the splitmix64 sequence: a counter, mixed).
+/// A stream of numbers that depends on its seed alone.
 #[derive(Clone, Debug)]
-pub(crate) struct Dice {
-    state: u64,
-}
+pub(crate) struct Dice(SplitMix64);
 
 /// A stretch of time something takes, at least and at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,29 +35,25 @@ impl Dice {
     /// The stream of a seed. Streams of different purposes get different names, so that one more
     /// throw for one purpose does not change what happens for another.
     pub(crate) fn new(seed: u64, purpose: &str) -> Self {
-        let mixed = purpose.bytes().fold(seed ^ 0x6b65_7266, |state, byte| {
-            (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
-        let mut dice = Self { state: mixed };
+        let mut hash = Fnv1a::seeded(seed ^ 0x6b65_7266);
+        hash.write(purpose.as_bytes());
+        let mut dice = Self(SplitMix64::new(hash.finish()));
         dice.next();
         dice
     }
 
     pub(crate) fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.0.next_u64()
     }
 
     /// A number from `low` to `high`, both included.
     pub(crate) fn between(&mut self, low: u64, high: u64) -> u64 {
-        low + self.next() % (high - low + 1)
+        self.0.between(low, high)
     }
 
     /// An index below `count`, which is not zero.
     pub(crate) fn below(&mut self, count: usize) -> usize {
-        (self.next() % count as u64) as usize
+        self.0.below(count)
     }
 
     /// True in so many of a hundred cases.

@@ -16,6 +16,7 @@ use kerf_kube::{
     no_notices,
 };
 use kerf_runtime::Candidate;
+use kerf_runtime::metrics::Registry;
 use kube::ResourceExt;
 use kube::api::{Api, PostParams};
 use serde_json::json;
@@ -52,7 +53,7 @@ impl<'a> Calls<'a> {
             default_spreads,
             pace: Pace::new(OFTEN, OFTEN),
             health: health.clone(),
-            metrics: Metrics::new(Shows::Everything),
+            metrics: Metrics::new(Registry::default(), Shows::Everything),
             scrapes,
             notices: no_notices(),
             journal: None,

@@ -1,5 +1,7 @@
 //! What went wrong with a call, and how long to wait before the next.
 
+use kerf_model::rng::SplitMix64;
+
 /// Why a call to AWS did not give an answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallFailure {
@@ -33,17 +35,17 @@ pub(super) fn wait_ms(attempt: u32, rng: u64) -> u64 {
     whole / 2 + rng % (whole / 2 + 1)
 }
 
-/// A stream of numbers from a seed (SplitMix64), so that waits differ and yet can be replayed.
+/// A stream of numbers from a seed, so that waits differ and yet can be replayed.
 #[derive(Clone, Debug)]
-pub(super) struct Rng(pub(super) u64);
+pub(super) struct Rng(SplitMix64);
 
 impl Rng {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(SplitMix64::new(seed))
+    }
+
     pub(super) fn next_u64(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
+        self.0.next_u64()
     }
 
     /// True `per_mille` times out of a thousand.
@@ -63,7 +65,7 @@ mod tests {
 
     #[test]
     fn waits_double_up_to_a_limit_and_never_vanish() {
-        let mut rng = Rng(7);
+        let mut rng = Rng::new(7);
         for attempt in 0..40 {
             let whole = (100u64 << attempt.min(10)).min(5_000);
             for _ in 0..100 {

@@ -114,7 +114,7 @@ impl Batch {
             denied: BTreeSet::new(),
             deadline_ms: limits.deadline_ms,
             patient_until_ms: now_ms.saturating_add(time_ms / 2),
-            rng: Rng(limits.seed),
+            rng: Rng::new(limits.seed),
         }
     }
 

@@ -125,8 +125,8 @@ impl CentralQueue {
 impl RoutingSimulation {
     /// Runs it to its end.
     pub fn run(&self) -> SimulationReport {
-        let mut rng = Rng(self.seed);
-        let mut world = World::new(self.clusters.max(1), self.faults, Rng(rng.next_u64()));
+        let mut rng = Rng::new(self.seed);
+        let mut world = World::new(self.clusters.max(1), self.faults, Rng::new(rng.next_u64()));
         let mut router = Router::new(Settings::default());
         let mut report = SimulationReport::default();
         let mut queue = self.fill(&mut world, &mut rng);

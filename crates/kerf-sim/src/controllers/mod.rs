@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use kerf_engine::event::{Key, Object};
 use kerf_engine::observed::{DaemonSet, Name, Pod, PodKey, PodOwner, PodPhase};
+use kerf_model::generated_name::{ALPHABET, SUFFIX_LEN};
 use kerf_model::pod::PodShape;
 use rustc_hash::FxHashMap;
 
@@ -48,10 +49,6 @@ pub(crate) struct Keeper {
     /// By node, for daemon sets.
     on_node: BTreeMap<Name, PodKey>,
 }
-
-/// What follows a pod's name in its set: Kubernetes' alphabet for generated names.
-const ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
-const SUFFIX_LENGTH: usize = 5;
 
 impl Workloads {
     pub(crate) fn new(dice: Dice) -> Self {
@@ -184,7 +181,7 @@ impl Workloads {
 
     fn generated_name(&mut self, prefix: &str) -> Name {
         let mut name = format!("{prefix}-");
-        for _ in 0..SUFFIX_LENGTH {
+        for _ in 0..SUFFIX_LEN {
             name.push(char::from(ALPHABET[self.dice.below(ALPHABET.len())]));
         }
         Arc::from(name)

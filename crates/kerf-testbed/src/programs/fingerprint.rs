@@ -1,27 +1,22 @@
 //! A short name for the content of some files.
 
-/// FNV-1a, 64 bits: stable across compilers, unlike the standard library's hasher. It only keeps
-/// two contents apart in a cache that one person fills; nobody gains by forging it.
-pub(crate) struct Fingerprint(u64);
+use kerf_model::hash::Fnv1a;
 
-const OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
-const PRIME: u64 = 0x0000_0100_0000_01b3;
+/// Keeps two contents apart in a cache that one person fills; nobody gains by forging it.
+pub(crate) struct Fingerprint(Fnv1a);
 
 impl Fingerprint {
     pub(crate) fn new() -> Self {
-        Self(OFFSET_BASIS)
+        Self(Fnv1a::default())
     }
 
-    /// Adds one field. Its length goes in too, so that ("ab", "c") differs from ("a", "bc").
+    /// Adds one field.
     pub(crate) fn add(mut self, field: &[u8]) -> Self {
-        let length = (field.len() as u64).to_le_bytes();
-        for byte in length.iter().chain(field) {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(PRIME);
-        }
+        self.0.write_field(field);
         self
     }
 
     pub(crate) fn hex(&self) -> String {
-        format!("{:016x}", self.0)
+        format!("{:016x}", self.0.finish())
     }
 }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use kerf_model::generated_name::{SUFFIX_LEN, suffix};
+use kerf_model::hash::Fnv1a;
+use kerf_model::rng::mix;
+
 use crate::observed::Name;
 use crate::time::Time;
 
-/// Letters and digits that make no words, as the API server uses for generated names.
-const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
-const SUFFIX_LEN: usize = 5;
 /// Generated names have at most 63 characters; what comes before the suffix is cut.
 const PREFIX_LEN_MAX: usize = 63 - SUFFIX_LEN;
 
@@ -21,7 +22,7 @@ pub(super) fn claim_name(
     is_taken: impl Fn(&str) -> bool,
 ) -> Name {
     let names = (0u64..).map(|attempt| {
-        let seed = mix(&[
+        let seed = number(&[
             pool_uid.as_bytes(),
             &now.millis().to_le_bytes(),
             &(ordinal as u64).to_le_bytes(),
@@ -30,31 +31,15 @@ pub(super) fn claim_name(
         let mut prefix = format!("{pool}-");
         let cut = prefix.floor_char_boundary(PREFIX_LEN_MAX);
         prefix.truncate(cut);
-        prefix + &suffix(seed)
+        prefix + &suffix(seed).0
     });
     let free = names.into_iter().find(|name| !is_taken(name));
     Arc::from(free.expect("there are more names than claims"))
 }
 
-fn suffix(mut seed: u64) -> String {
-    let mut letter = || {
-        let index = (seed % ALPHABET.len() as u64) as usize;
-        seed /= ALPHABET.len() as u64;
-        char::from(ALPHABET[index])
-    };
-    (0..SUFFIX_LEN).map(|_| letter()).collect()
-}
-
-/// FNV-1a over the parts with their lengths, then a final shuffle (that of SplitMix64) so that
-/// neighbours differ in every letter.
-fn mix(parts: &[&[u8]]) -> u64 {
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    let mut eat = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    for part in parts {
-        (part.len() as u64).to_le_bytes().into_iter().for_each(&mut eat);
-        part.iter().copied().for_each(&mut eat);
-    }
-    hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    hash ^ (hash >> 31)
+/// A number for the parts, mixed so that neighbours differ in every letter.
+fn number(parts: &[&[u8]]) -> u64 {
+    let mut hash = Fnv1a::default();
+    parts.iter().for_each(|part| hash.write_field(part));
+    mix(hash.finish())
 }

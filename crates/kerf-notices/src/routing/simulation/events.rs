@@ -70,7 +70,7 @@ impl Generator {
         let number = rng.below(self.instances);
         let id = format!("i-0{number:016x}").parse().expect("one and sixteen digits are an id");
         // Whose it is follows from its number, so that it is the same every time.
-        let mut fate = Rng(number);
+        let mut fate = Rng::new(number);
         if fate.chance(STRANGERS_PER_MILLE) {
             return (id, None);
         }
