@@ -63,7 +63,21 @@ impl Account {
     /// The account with the rights of these files alone, in a cluster with Kerf's CRDs. `last` is
     /// something it may do by the last of them: verb and resource.
     pub(crate) fn with(files: &[&str], last: [&str; 2]) -> Self {
-        let name = files.join("-").replace('/', "_");
+        Self::start(&files.join("-").replace('/', "_"), last, |control_plane| {
+            control_plane.apply_files(&["deploy/crds"]).unwrap();
+            control_plane.wait_definitions().unwrap();
+            control_plane.apply_files(files).unwrap();
+        })
+    }
+
+    /// The account with the rights of this manifest alone, in a cluster without CRDs.
+    pub(crate) fn without_crds(manifest: &str, last: [&str; 2]) -> Self {
+        Self::start("without-crds", last, |control_plane| {
+            control_plane.apply(manifest).unwrap();
+        })
+    }
+
+    fn start(name: &str, last: [&str; 2], prepare: impl FnOnce(&ControlPlane)) -> Self {
         let folder =
             std::env::temp_dir().join(format!("kerf-rights-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
@@ -78,9 +92,7 @@ impl Account {
             .flag(Part::ApiServer, format!("--audit-policy-file={}", policy.display()))
             .flag(Part::ApiServer, format!("--audit-log-path={}", log.display()));
         let control_plane = ControlPlane::start(options).unwrap();
-        control_plane.apply_files(&["deploy/crds"]).unwrap();
-        control_plane.wait_definitions().unwrap();
-        control_plane.apply_files(files).unwrap();
+        prepare(&control_plane);
         // The server learns of new roles through a watch of its own, one after the other.
         let who = format!("--as={ACCOUNT}");
         let is_granted = || {
@@ -108,15 +120,19 @@ impl Account {
 
     /// Every call was allowed, and everything that is allowed was called.
     pub(crate) fn assert_rights_are_those_used(&self) {
+        // Events are recorded in the background.
+        wait_until(SOON, || self.unused().is_empty());
         assert_eq!(self.refused(), Vec::<String>::new(), "calls that no role file allows");
+        assert_eq!(self.unused(), Vec::<String>::new(), "rights that no call needs");
+    }
+
+    fn unused(&self) -> Vec<String> {
         let mut used: BTreeSet<String> = self.audit().iter().map(name_of).collect();
         // Servers that do not know streaming lists are asked for lists before they are watched.
         let lists: Vec<_> = used.iter().filter_map(|call| call.strip_prefix("watch ")).collect();
         let lists: Vec<_> = lists.into_iter().map(|resource| format!("list {resource}")).collect();
         used.extend(lists);
-        let unused: Vec<String> =
-            self.granted().into_iter().filter(|it| !used.contains(it)).collect();
-        assert_eq!(unused, Vec::<String>::new(), "rights that no call needs");
+        self.granted().into_iter().filter(|right| !used.contains(right)).collect()
     }
 
     /// None of these is allowed, in any namespace or in the account's own.

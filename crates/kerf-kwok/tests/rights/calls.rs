@@ -12,8 +12,8 @@ use kerf_engine::action::{ActionKind, MetadataPatch, NodePatch};
 use kerf_engine::event::{Object, Outcome};
 use kerf_engine::observed::{Claim, ClaimStatus, PodKey, PoolStatus, Revision};
 use kerf_kube::{
-    Cloud, Controller, EventSpec, Executor, Health, Metrics, Pace, SchedulerConfig, Shows,
-    no_notices,
+    Cloud, Controller, EventSpec, Executor, Health, Metrics, NoticeDelivery, Pace, SchedulerConfig,
+    Shows, no_notices,
 };
 use kerf_runtime::Candidate;
 use kerf_runtime::metrics::Registry;
@@ -42,22 +42,13 @@ impl<'a> Calls<'a> {
 
     /// Watches everything the controller watches, until all of it has been listed.
     pub(crate) fn watch(&self, cloud: impl Cloud, has_default_spreads: bool) {
-        let health = Health::default();
-        let (_scrapes, scrapes) = mpsc::channel(1);
         let spreads = if has_default_spreads { objects::default_spreads() } else { json!({}) };
         let default_spreads = SchedulerConfig::from_value(spreads).unwrap().default_spreads;
         let controller = Controller {
-            client: self.account.client(),
-            cloud: Arc::new(cloud),
-            settings: Settings::default(),
             default_spreads,
-            pace: Pace::new(OFTEN, OFTEN),
-            health: health.clone(),
-            metrics: Metrics::new(Registry::default(), Shows::Everything),
-            scrapes,
-            notices: no_notices(),
-            journal: None,
+            ..controller(self.account, cloud, Settings::default(), no_notices())
         };
+        let health = controller.health.clone();
         let (_lead, leading) = watch::channel(false);
         let is_ready = async {
             while health.readiness().is_err() {
@@ -203,5 +194,27 @@ impl<'a> Calls<'a> {
 
     fn admin(&self) -> kube::Client {
         self.account.runtime.block_on(self.account.control_plane.client()).unwrap()
+    }
+}
+
+/// A controller with the account's rights.
+pub(crate) fn controller<C: Cloud>(
+    account: &Account,
+    cloud: C,
+    settings: Settings,
+    notices: mpsc::Receiver<NoticeDelivery>,
+) -> Controller<C> {
+    Controller {
+        client: account.client(),
+        cloud: Arc::new(cloud),
+        settings,
+        default_spreads: Vec::new(),
+        pace: Pace::new(OFTEN, OFTEN),
+        health: Health::default(),
+        metrics: Metrics::new(Registry::default(), Shows::Everything),
+        // Nobody asks for metrics.
+        scrapes: mpsc::channel(1).1,
+        notices,
+        journal: None,
     }
 }

@@ -7,6 +7,7 @@
 
 mod account;
 mod calls;
+mod handler;
 mod no_cloud;
 mod objects;
 
@@ -86,4 +87,17 @@ fn a_call_that_no_file_allows_is_found() {
     calls.launch(kwok);
     let refused = account.refused();
     assert!(refused.contains(&"get karpenter.kwok.sh/kwoknodeclasses".to_owned()), "{refused:?}");
+}
+
+#[test]
+fn a_termination_handler_drains_without_crds_and_with_few_rights() {
+    let account = Account::without_crds(handler::ROLE, ["patch", "nodes"]);
+    handler::drain(&account);
+    account.assert_rights_are_those_used();
+    account.assert_forbidden(&FORBIDDEN);
+    account.assert_forbidden(&[
+        Right::new("delete", "", "nodes"),
+        Right::new("list", "karpenter.sh", "nodepools"),
+        Right::new("list", "", "persistentvolumes"),
+    ]);
 }
