@@ -1,7 +1,7 @@
 //! The running product as a function: what was observed and the time in, actions with reasons out.
 //!
 //! **Knows**: the world ([`World`]), what can change it ([`event`]), what can be done about it
-//! ([`action`]), and how to decide (the planners, one for each [`action::Subject`]).
+//! ([`action`]), and how to decide (the planners, switched on by a [role](role::Role)).
 //!
 //! **Must never know**: how an action is carried out, a clock, randomness, Kubernetes or AWS types.
 //!

@@ -15,15 +15,15 @@ pub struct NoticeId(pub u64);
 /// An announcement about instances.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
-    /// Its number.
+    /// By which its bringer hears of the outcome.
     pub id: NoticeId,
-    /// What is announced.
+    /// What is about to happen, or does.
     pub kind: NoticeKind,
     /// The instances it is about, by the last part of their provider ids.
     pub instances: Vec<Arc<str>>,
 }
 
-/// What is announced.
+/// What the cloud announces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum NoticeKind {
     /// A spot instance is about to be taken.
@@ -40,12 +40,12 @@ pub enum NoticeKind {
     CapacityReservationInterrupted,
 }
 
-/// What came of a notice.
+/// A notice that has its outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settled {
-    /// Which.
+    /// The id its bringer gave it.
     pub id: NoticeId,
-    /// What came of it.
+    /// Whether it may be forgotten, and why.
     pub outcome: NoticeOutcome,
 }
 
@@ -54,8 +54,8 @@ pub struct Settled {
 pub enum NoticeOutcome {
     /// The deletion of every claim it is about is stored.
     ClaimsDeleted,
-    /// People were told; there is nothing else to do about it.
-    EventSpec,
+    /// An Event was recorded; there is nothing else to do about it.
+    EventRecorded,
     /// None of the instances belongs to a claim.
     NoClaim,
     /// Every node it is about is drained.
@@ -114,7 +114,7 @@ impl NoticeOutcome {
     pub const fn label(self) -> &'static str {
         match self {
             NoticeOutcome::ClaimsDeleted => "claims_deleted",
-            NoticeOutcome::EventSpec => "told",
+            NoticeOutcome::EventRecorded => "told",
             NoticeOutcome::NoClaim => "no_claim",
             NoticeOutcome::Drained => "drained",
             NoticeOutcome::NoNode => "no_node",

@@ -7,7 +7,7 @@ use crate::sample::Sample;
 #[derive(Debug, Default)]
 pub(crate) struct PlannerRuns([u64; CONTROLLERS.len()]);
 
-/// The original runs many controllers; each planner stands for the one that does most of its work.
+/// Karpenter runs many controllers; each subject stands for the one that does most of its work.
 const CONTROLLERS: [&str; 9] = [
     "nodeclaim.lifecycle",
     "node.termination",

@@ -7,7 +7,7 @@ mod cluster;
 use cluster::{Cluster, claim, pod_key, pool};
 use kerf_engine::action::ActionKind;
 use kerf_engine::event::{Event, Failure, Key, Object};
-use kerf_engine::notice::NoticeOutcome::{ClaimsDeleted, EventSpec, NoClaim, NotInTime};
+use kerf_engine::notice::NoticeOutcome::{ClaimsDeleted, EventRecorded, NoClaim, NotInTime};
 use kerf_engine::notice::{Notice, NoticeId, NoticeKind, NoticeOutcome};
 use kerf_model::labels::well_known::CAPACITY_TYPE;
 
@@ -57,12 +57,12 @@ fn deletions(cluster: &Cluster) -> usize {
 }
 
 #[test]
-fn every_kind_but_a_recommendation_deletes_the_claim_of_its_machine_and_no_other() {
+fn every_kind_but_a_recommendation_deletes_the_claim_of_its_instance_and_no_other() {
     for (kind, reason, is_the_end) in KINDS {
         let mut cluster = two_nodes();
         notice(&mut cluster, 7, kind, &["i-one"]);
         cluster.settle();
-        let outcome = if is_the_end { ClaimsDeleted } else { EventSpec };
+        let outcome = if is_the_end { ClaimsDeleted } else { EventRecorded };
         assert_eq!(outcomes(&cluster), [(7, outcome)], "{kind:?}");
         assert_eq!(deletions(&cluster), usize::from(is_the_end), "{kind:?}");
         let node_and_claim = [Key::Claim("one".into()), Key::Node("node-one".into())];
@@ -99,7 +99,7 @@ fn a_deletion_is_counted_with_pool_and_capacity_type() {
 }
 
 #[test]
-fn a_notice_about_many_machines_waits_for_all_of_ours_and_passes_over_strangers() {
+fn a_notice_about_many_instances_waits_for_all_of_ours_and_passes_over_others() {
     let mut cluster = two_nodes();
     cluster.refuses = |kind| match kind {
         ActionKind::DeleteClaim { name, .. } if &**name == "two" => {
@@ -189,7 +189,7 @@ fn a_notice_heard_before_the_cluster_is_known_waits_for_that() {
 }
 
 #[test]
-fn a_machine_whose_launch_is_not_stored_yet_is_known_by_its_claim() {
+fn an_instance_whose_launch_is_not_stored_yet_is_known_by_its_claim() {
     let mut cluster = Cluster::new();
     cluster.store(Object::Pool(pool("pool")));
     // Its status cannot be written for a while.

@@ -121,7 +121,7 @@ fn a_node_is_closed_before_its_pods_are_asked_to_leave() {
 }
 
 #[test]
-fn an_empty_node_waits_five_seconds_before_its_machine_ends() {
+fn an_empty_node_waits_five_seconds_before_its_instance_ends() {
     let mut cluster = ready([]);
     cluster.delete(&claim_key());
     cluster.seconds(4);
@@ -253,7 +253,7 @@ fn volumes_are_waited_for_but_not_those_that_stay() {
 }
 
 #[test]
-fn a_silent_node_whose_machine_is_gone_is_not_drained() {
+fn a_silent_node_whose_instance_is_gone_is_not_drained() {
     let mut cluster = ready([with("a", |_| ())]);
     cluster.unevictable.insert("a".to_owned());
     cluster.instances.clear();
@@ -278,7 +278,7 @@ fn a_node_whose_claim_is_lost_is_drained_and_ended_all_the_same() {
     cluster.delete(&node_key());
     cluster.seconds(120);
     assert!(cluster.nodes().is_empty());
-    assert!(cluster.instances.is_empty(), "the machine of {} is ended", orphan.meta.name);
+    assert!(cluster.instances.is_empty(), "the instance of {} is ended", orphan.meta.name);
     let evictions = cluster.count(|kind| matches!(kind, ActionKind::EvictPod { .. }));
     assert_eq!(evictions, 1);
     assert!(cluster.engine.world().memory.instance_gone.is_empty(), "nothing is remembered");
@@ -298,7 +298,7 @@ fn nodes_of_others_are_never_touched() {
 }
 
 #[test]
-fn every_node_on_the_machine_is_drained() {
+fn every_node_on_the_instance_is_drained() {
     let mut cluster = ready([with("a", |_| ())]);
     let mut twin = cluster.node().clone();
     twin.meta.name = "node-twin".into();

@@ -7,13 +7,10 @@ use kerf_model::node::{BoundPod, Node as NodeView};
 use kerf_model::quantity::Quantity;
 use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_model::resources::{NODES, ResourceList};
-use kerf_model::taint::{Taint, is_known_ephemeral};
+use kerf_model::taint::{Taint, UNSCHEDULABLE_KEY, is_known_ephemeral};
 
 use super::World;
 use crate::observed::{Claim, Node};
-
-/// Set by Kubernetes on a node that is closed to new pods.
-const UNSCHEDULABLE_KEY: &str = "node.kubernetes.io/unschedulable";
 
 impl Node {
     /// Whether its own labels and taints count, not those of its claim.

@@ -53,7 +53,7 @@ fn is_node_left(work: &mut Work<'_>) -> bool {
     let has_joined = work.conditions.is_true(REGISTERED);
     let nodes: Vec<&Node> = world
         .nodes_on_instance(provider_id)
-        .filter(|node| has_joined || termination::is_guarded(node))
+        .filter(|node| has_joined || termination::has_finalizer(node))
         .collect();
     for node in nodes.iter().filter(|node| !node.meta.is_deleting()) {
         let kind =

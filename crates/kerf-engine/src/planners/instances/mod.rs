@@ -49,5 +49,5 @@ pub(super) fn conclude(world: &World, action: &Action, outcome: &Outcome) -> Dec
 /// Whether a node on its way out is silent; if its instance is gone, nothing has to be waited for.
 fn is_in_doubt(world: &World) -> bool {
     let mut nodes = world.nodes.values();
-    nodes.any(|node| node.meta.is_deleting() && !node.is_ready && termination::is_guarded(node))
+    nodes.any(|node| node.meta.is_deleting() && !node.is_ready && termination::has_finalizer(node))
 }

@@ -74,7 +74,7 @@ fn read_one(
     }
     match (is_ours, is_the_end(kind)) {
         (false, _) => Some(NoticeOutcome::NoClaim),
-        (true, false) => Some(NoticeOutcome::EventSpec),
+        (true, false) => Some(NoticeOutcome::EventRecorded),
         (true, true) if awaits.is_empty() => Some(NoticeOutcome::ClaimsDeleted),
         (true, true) => {
             let awaits = Awaited::Deletion(awaits);

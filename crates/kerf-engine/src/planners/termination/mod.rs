@@ -71,13 +71,13 @@ pub(super) fn drain_request(world: &World, node: &Node) -> Option<DrainRequest> 
     (is_terminating(world, node) && !instance::is_lost(world, node)).then(|| request(world, node))
 }
 
-/// Whether nothing of a node can be forgotten: Kerf's finalizer is stored.
-pub(super) fn is_guarded(node: &Node) -> bool {
+/// Whether Kerf's finalizer is stored: the node stays until it is removed.
+pub(super) fn has_finalizer(node: &Node) -> bool {
     node.finalizers.iter().any(|finalizer| finalizer == TERMINATION_FINALIZER)
 }
 
 fn is_terminating(world: &World, node: &Node) -> bool {
-    node.meta.is_deleting() && is_guarded(node) && is_managed(world, node)
+    node.meta.is_deleting() && has_finalizer(node) && is_managed(world, node)
 }
 
 /// A node is Kerf's when it carries the label of a supported node class.

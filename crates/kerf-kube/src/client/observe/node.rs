@@ -9,14 +9,11 @@ use kerf_api::Problem;
 use kerf_engine::condition::{Condition, Conditions, Status};
 use kerf_engine::observed::{Node, NodeProfile};
 use kerf_engine::time::Time;
-use kerf_model::taint::{Taint, TaintEffect};
+use kerf_model::taint::{UNSCHEDULABLE_KEY, unschedulable};
 
 use super::meta::{meta, own_annotations, owner_uid, time};
 use crate::node::volume_limits;
 use crate::reader::{CoreFields as _, Reader};
-
-/// The taint of a node that `kubectl cordon` closed.
-const UNSCHEDULABLE_KEY: &str = "node.kubernetes.io/unschedulable";
 
 /// Reads a node with what its volume drivers reported.
 pub(crate) fn read(
@@ -34,7 +31,7 @@ pub(crate) fn read(
     let ((mut taints, capacity), allocatable) = reader.finish(value)?;
     let closed = spec.is_some_and(|spec| spec.unschedulable == Some(true));
     if closed && !taints.iter().any(|taint| taint.key == UNSCHEDULABLE_KEY) {
-        taints.push(Taint::new(UNSCHEDULABLE_KEY, "", TaintEffect::NoSchedule));
+        taints.push(unschedulable());
     }
     let provider_id = spec.and_then(|spec| spec.provider_id.as_deref());
     let conditions = status.conditions.iter().flatten();
