@@ -37,6 +37,8 @@ pub enum JournalLine {
         at: Time,
         /// Its actions, as they were written.
         actions: Vec<Value>,
+        /// Solves that were withdrawn, as they were written.
+        withdrawn: Vec<Value>,
         /// Notices that got their outcome, as they were written.
         settled: Vec<Value>,
     },
@@ -145,8 +147,9 @@ impl Decoder {
         }
         if let Some(at) = take("decide") {
             let mut list = |name| take(name).map_or(Ok(Vec::new()), |list| self.parse(list));
-            let (actions, settled) = (list("actions")?, list("settled")?);
-            return Ok(JournalLine::Decision { at: self.parse(at)?, actions, settled });
+            let (actions, withdrawn) = (list("actions")?, list("withdrawn")?);
+            let (settled, at) = (list("settled")?, self.parse(at)?);
+            return Ok(JournalLine::Decision { at, actions, withdrawn, settled });
         }
         if let Some(state) = take("state") {
             return Ok(JournalLine::State(self.parse(state)?));

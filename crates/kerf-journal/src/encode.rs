@@ -53,10 +53,13 @@ impl Encoder {
 fn value(record: &Record) -> Result<Value, Error> {
     Ok(match record {
         Record::Event { at, event } => json!({ "event": to_value(event)?, "at": at.millis() }),
-        Record::Decision { at, actions, settled } => {
+        Record::Decision { at, actions, withdrawn, settled } => {
             let mut decision = json!({ "decide": at.millis() });
             if !actions.is_empty() {
                 decision["actions"] = actions.iter().map(action_value).collect::<Result<_, _>>()?;
+            }
+            if !withdrawn.is_empty() {
+                decision["withdrawn"] = to_value(withdrawn)?;
             }
             if !settled.is_empty() {
                 decision["settled"] = to_value(settled)?;

@@ -37,8 +37,8 @@ impl<S: Sink> JournaledEngine<S> {
         self.keep_state();
         let orders = self.engine.decide(now);
         if let Some(sink) = &mut self.sink {
-            let (actions, settled) = (orders.actions.clone(), orders.settled.clone());
-            sink.take(Record::Decision { at: now, actions, settled });
+            let Orders { actions, withdrawn, settled, .. } = orders.clone();
+            sink.take(Record::Decision { at: now, actions, withdrawn, settled });
         }
         orders
     }

@@ -1,7 +1,7 @@
 //! What happens to an engine, call by call.
 
 use kerf_engine::Engine;
-use kerf_engine::action::Action;
+use kerf_engine::action::{Action, ActionId};
 use kerf_engine::event::Event;
 use kerf_engine::notice::Settled;
 use kerf_engine::time::Time;
@@ -22,6 +22,8 @@ pub enum Record {
         at: Time,
         /// Its actions.
         actions: Vec<Action>,
+        /// Solves whose answer nobody waits for any more.
+        withdrawn: Vec<ActionId>,
         /// Notices that got their outcome.
         settled: Vec<Settled>,
     },

@@ -2,6 +2,7 @@
 
 use kerf_engine::Engine;
 use kerf_engine::time::Time;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::decode::{Decoder, JournalError, JournalLine};
@@ -57,8 +58,8 @@ pub struct Difference {
     pub line: u64,
     /// The event before it, as it was written.
     pub event: Option<String>,
-    /// What the journal has at the first place that differs: an action, or a notice's outcome; none
-    /// where it has nothing more.
+    /// What the journal has at the first place that differs: an action, a solve that is
+    /// withdrawn, or a notice's outcome; none where it has nothing more.
     pub expected: Option<Value>,
     /// What the engine decided there.
     pub actual: Option<Value>,
@@ -135,7 +136,9 @@ impl Replay {
                     self.last_event = Some(line.trim_end().to_owned());
                 }
             }
-            JournalLine::Decision { at, actions, settled } => self.decide(at, actions, settled),
+            JournalLine::Decision { at, actions, withdrawn, settled } => {
+                self.decide(at, actions, [withdrawn, settled].concat());
+            }
             JournalLine::Definition => {}
         }
         Ok(())
@@ -156,17 +159,20 @@ impl Replay {
         Some(engine)
     }
 
-    fn decide(&mut self, at: Time, actions: Vec<Value>, settled: Vec<Value>) {
+    /// Lets the engine decide and compares: its actions, then what else came of it.
+    fn decide(&mut self, at: Time, actions: Vec<Value>, others: Vec<Value>) {
         let Some(engine) = self.enter(at) else { return };
         let orders = engine.decide(at);
-        let value = |action| action_value(action).expect("every action has a JSON form");
-        let outcome = |it| serde_json::to_value(it).expect("every outcome has a JSON form");
-        let decided = orders.actions.iter().map(value);
-        let outcomes = orders.settled.iter().map(outcome);
+        let decided = orders
+            .actions
+            .iter()
+            .map(|action| action_value(action).expect("every action has a JSON form"));
+        let withdrawn = orders.withdrawn.iter().map(to_value);
+        let other = withdrawn.chain(orders.settled.iter().map(to_value));
         self.report.decisions += 1;
         let count = actions.len() as u64;
         let Some((expected, actual)) =
-            first_difference(actions, decided).or_else(|| first_difference(settled, outcomes))
+            first_difference(actions, decided).or_else(|| first_difference(others, other))
         else {
             self.report.actions += count;
             return;
@@ -176,6 +182,10 @@ impl Replay {
         let difference = Difference { at, line, event, expected, actual };
         self.report.difference = Some(Box::new(difference));
     }
+}
+
+fn to_value(value: &impl Serialize) -> Value {
+    serde_json::to_value(value).expect("what is decided has a JSON form")
 }
 
 /// The first place at which two lists differ, with what each has there.

@@ -17,8 +17,8 @@ fn scenario(name: &str) -> Arc<Scenario> {
 
 /// Plays a scenario and replays the journal of every engine in it.
 fn assert_replays(scenario: &Arc<Scenario>, seed: u64) {
-    let mut simulation =
-        Simulation::journaled(scenario.clone(), seed).expect("the cloud sells something");
+    let mut simulation = Simulation::journaled(scenario.clone(), seed, scenario.length)
+        .expect("the cloud sells something");
     simulation.run();
     let (mut actions, mut states) = (0, 0);
     for (number, journal) in simulation.journals().into_iter().enumerate() {

@@ -1,10 +1,13 @@
 //! `kerf controller` as a program: its settings, its ports, its Lease.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod journal;
+
 use std::path::Path;
 use std::process::{Command, Output};
 use std::time::Duration;
 
+use journal::Journal;
 use kerf_testbed::{ControlPlane, Options, Program, wait_until};
 
 /// Well under a second in practice; the machine may be compiling at the same time.
@@ -79,17 +82,19 @@ fn a_flag_wins_over_its_variable_and_unknown_gates_are_passed_over() {
     assert!(message.contains("no way to reach an API server was found"), "{message}");
 }
 
-fn start(kubeconfig: &Path) -> Program {
+/// A running controller. Its journal is replayed when it is dropped.
+fn start(kubeconfig: &Path) -> (Journal, Program) {
     let mut command = kerf();
     command.args(["--cloud=kwok", "--leader-election-namespace=default"]);
     command.env("KUBECONFIG", kubeconfig);
-    Program::start(command, &[PROBES, METRICS]).unwrap()
+    let journal = Journal::of(&mut command);
+    (journal, Program::start(command, &[PROBES, METRICS]).unwrap())
 }
 
 #[test]
 fn it_is_ready_once_the_definitions_are_there_and_gives_the_lease_back_when_asked_to_end() {
     let control_plane = ControlPlane::start(Options::api_server()).unwrap();
-    let running = start(control_plane.kubeconfig());
+    let (_journal, running) = start(control_plane.kubeconfig());
     let says = |path: &str, part: &str| {
         running.get(PROBES, path).is_some_and(|answer| answer.contains(part))
     };

@@ -149,7 +149,9 @@ impl Cluster {
 impl Drop for Cluster {
     /// A pool that is gone serves nobody and costs the other tests nothing.
     fn drop(&mut self) {
-        if !std::thread::panicking() {
+        if std::thread::panicking() {
+            self.controller.journal.keep();
+        } else {
             let _ = self.control_plane.kubectl(&[
                 "delete",
                 "nodepool",
@@ -158,6 +160,7 @@ impl Drop for Cluster {
                 "--wait=false",
             ]);
             let _ = self.control_plane.kubectl(&["delete", "namespace", self.name, "--wait=false"]);
+            self.controller.journal.assert_replays();
         }
     }
 }

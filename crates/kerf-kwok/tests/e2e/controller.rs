@@ -15,6 +15,8 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{mpsc, watch};
 
+use crate::journal::Journal;
+
 /// The user that `deploy/rbac.yaml` speaks of.
 pub(crate) const ACCOUNT: &str = "system:serviceaccount:karpenter:karpenter";
 const NAMESPACE: &str = "karpenter";
@@ -32,6 +34,7 @@ pub(crate) struct Running {
     runtime: Runtime,
     scrapes: mpsc::Sender<Scrape>,
     pub(crate) health: Health,
+    pub(crate) journal: Journal,
 }
 
 impl Running {
@@ -46,6 +49,9 @@ impl Running {
         let (scrape_sender, scrapes) = mpsc::channel(1);
         let health = Health::default();
         let shared_health = health.clone();
+        let folder = control_plane.kubeconfig().parent().unwrap();
+        let journal = Journal::new(folder);
+        let journal_files = Some(journal.files());
         runtime.spawn(async move {
             let kubeconfig = Kubeconfig::read_from(control_plane.kubeconfig_of(ACCOUNT).unwrap());
             let options = KubeConfigOptions::default();
@@ -64,7 +70,7 @@ impl Running {
                 metrics: Metrics::new(Registry::default(), Shows::Everything),
                 scrapes,
                 notices: no_notices(),
-                journal: None,
+                journal: journal_files,
             };
             let (lead, leading) = watch::channel(false);
             let mut candidate = Candidate::new(client, NAMESPACE, LEASE, "e2e".to_owned());
@@ -76,7 +82,7 @@ impl Running {
             });
             controller.run(leading, std::future::pending()).await.unwrap();
         });
-        Self { runtime, scrapes: scrape_sender, health }
+        Self { runtime, scrapes: scrape_sender, health, journal }
     }
 
     /// The metrics of this moment.

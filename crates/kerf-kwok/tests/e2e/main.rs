@@ -5,6 +5,7 @@
 
 mod cluster;
 mod controller;
+mod journal;
 mod manifest;
 
 mod joining;

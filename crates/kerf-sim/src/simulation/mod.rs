@@ -108,13 +108,16 @@ impl Simulation {
         Self::start(scenario, seed, length, false)
     }
 
-    /// The same as [`Simulation::new`], with a journal of each engine, see
-    /// [`Simulation::journals`]. It takes more memory the longer it runs.
+    /// The same with a journal of each engine, see [`Simulation::journals`]. It takes more memory
+    /// the longer it runs.
     ///
     /// # Errors
     /// As [`Simulation::new`].
-    pub fn journaled(scenario: Arc<Scenario>, seed: u64) -> Result<Self, ScenarioError> {
-        let length = scenario.length;
+    pub fn journaled(
+        scenario: Arc<Scenario>,
+        seed: u64,
+        length: Span,
+    ) -> Result<Self, ScenarioError> {
         Self::start(scenario, seed, length, true)
     }
 

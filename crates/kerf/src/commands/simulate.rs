@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::num::NonZeroU64;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,6 +40,10 @@ pub(crate) struct Simulate {
     /// How many days to play; the timeline is repeated. By default as long as the scenario says
     #[arg(long, value_name = "D", value_parser = clap::value_parser!(u64).range(1..=DAYS_MAX))]
     days: Option<u64>,
+    /// Write the journals of all engines there are, one after the other, to a file for kerf replay;
+    /// one seed only
+    #[arg(long, value_name = "FILE", conflicts_with = "seeds")]
+    journal: Option<PathBuf>,
     /// How to print what came of it
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     output: Format,
@@ -60,14 +65,17 @@ struct Run {
 
 impl Simulate {
     pub(crate) fn run(self) -> Result<ExitCode> {
-        let Self { scenario, seed, seeds, days, output } = self;
+        let Self { scenario, seed, seeds, days, journal, output } = self;
         let scenario = read(&scenario)?;
         let length = match days {
             Some(days) => Span::from_seconds(days * HOURS_PER_DAY * 3_600),
             None => scenario.length,
         };
         let last = seed.checked_add(seeds.get()).context("--seed plus --seeds is too large")?;
-        let runs = play_all(&scenario, seed..last, length)?;
+        let runs = match journal {
+            Some(path) => vec![play_journaled(&scenario, seed, length, &path)?],
+            None => play_all(&scenario, seed..last, length)?,
+        };
         let text = match output {
             Format::Table => table(&scenario, &runs),
             Format::Json => json(&scenario, &runs)?,
@@ -117,12 +125,24 @@ fn play_all(
 }
 
 fn play(scenario: &Arc<Scenario>, seed: u64, length: Span) -> Result<Run> {
+    let simulation = Simulation::lasting(scenario.clone(), seed, length);
+    Ok(run(seed, &mut simulation.context("cannot play the scenario")?))
+}
+
+fn play_journaled(scenario: &Arc<Scenario>, seed: u64, length: Span, path: &Path) -> Result<Run> {
+    let simulation = Simulation::journaled(scenario.clone(), seed, length);
+    let mut simulation = simulation.context("cannot play the scenario")?;
+    let run = run(seed, &mut simulation);
+    std::fs::write(path, simulation.journals().concat())
+        .with_context(|| format!("--journal {}", path.display()))?;
+    Ok(run)
+}
+
+fn run(seed: u64, simulation: &mut Simulation) -> Run {
     let clock = Instant::now();
-    let mut simulation =
-        Simulation::lasting(scenario.clone(), seed, length).context("cannot play the scenario")?;
     let began_at = simulation.now();
     simulation.run();
-    Ok(Run { seed, report: Report::of(&simulation), began_at, took: clock.elapsed() })
+    Run { seed, report: Report::of(simulation), began_at, took: clock.elapsed() }
 }
 
 fn table(scenario: &Scenario, runs: &[Run]) -> String {

@@ -28,6 +28,8 @@
 
 mod aws;
 mod interruption;
+#[path = "../journal/mod.rs"]
+mod journal;
 mod node_pool_mode;
 mod objects;
 mod offering_mode;

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use kerf_testbed::{ControlPlane, Options, Program, User};
 
 use crate::aws::Account;
+use crate::journal::Journal;
 
 /// The user that `deploy/rbac.yaml` speaks of.
 pub(crate) const ACCOUNT: &str = "system:serviceaccount:karpenter:karpenter";
@@ -64,20 +65,26 @@ pub(crate) fn said(command: &mut Command) -> (String, String) {
     (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
 }
 
-/// A running controller; killed if a test fails.
-pub(crate) struct Running(Program);
+/// A running controller; killed if a test fails. Its journal is replayed at its end.
+pub(crate) struct Running {
+    program: Program,
+    /// After the program: it is whole once that has ended.
+    _journal: Journal,
+}
 
 impl Running {
-    pub(crate) fn start(kerf: Command) -> Self {
-        Self(Program::start(kerf, &[PROBES, METRICS]).unwrap())
+    pub(crate) fn start(mut kerf: Command) -> Self {
+        let journal = Journal::of(&mut kerf);
+        let program = Program::start(kerf, &[PROBES, METRICS]).unwrap();
+        Self { program, _journal: journal }
     }
 
     pub(crate) fn is_ready(&self) -> bool {
-        self.0.get(PROBES, "/readyz").is_some_and(|answer| answer.contains("200 OK"))
+        self.program.get(PROBES, "/readyz").is_some_and(|answer| answer.contains("200 OK"))
     }
 
     pub(crate) fn metrics(&self) -> String {
-        self.0.get(METRICS, "/metrics").unwrap_or_default()
+        self.program.get(METRICS, "/metrics").unwrap_or_default()
     }
 
     /// Whether the page of metrics has that line.
@@ -87,11 +94,11 @@ impl Running {
 
     /// How often the log says that.
     pub(crate) fn says(&self, words: &str) -> usize {
-        self.0.written().matches(words).count()
+        self.program.written().matches(words).count()
     }
 
     /// Asks it to end, and waits; whether it ended well.
     pub(crate) fn end(self) -> bool {
-        self.0.end().unwrap().0
+        self.program.end().unwrap().0
     }
 }
