@@ -4,8 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Segments kept in a folder. With [`super::writer::SEGMENT_BYTES_MAX`] that is half a gibibyte,
-/// hours of a busy cluster.
+/// Segments kept in a folder: half a gibibyte, hours of a busy cluster.
 const SEGMENTS_MAX: usize = 8;
 /// How segments in a folder are named; the number is padded so that names sort by it.
 const SEGMENT_PREFIX: &str = "journal-";
@@ -118,13 +117,13 @@ fn number(path: &Path) -> Option<u64> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    struct Folder(PathBuf);
+    pub(in crate::client::journal) struct Folder(pub(in crate::client::journal) PathBuf);
 
     impl Folder {
-        fn new(name: &str) -> Self {
+        pub(in crate::client::journal) fn new(name: &str) -> Self {
             let path = std::env::temp_dir().join(format!("kerf-{name}-{}", std::process::id()));
             let _ = fs::remove_dir_all(&path);
             fs::create_dir_all(&path).expect("a folder can be made");

@@ -16,17 +16,28 @@ use tracing::error;
 
 use super::files::JournalFiles;
 
-/// Records of a segment, in bytes; the state it begins with comes on top.
-pub(super) const SEGMENT_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// Records that may wait to be written: the first listing of a large cluster, in a few hundred
-/// megabytes at worst, since records share what is large.
-const RECORDS_WAITING_MAX: usize = 65_536;
+#[cfg(test)]
+mod tests;
+
+/// How much a journal may take, of the disk and of memory.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    /// Records of a segment, in bytes; the state it begins with comes on top.
+    segment_bytes: u64,
+    /// Records that may wait to be written.
+    records_waiting: usize,
+}
+
+/// 64 MiB a segment, so that one is easily copied and read. What may wait is the first listing of a
+/// large cluster: a few hundred megabytes at worst, since records share what is large.
+const BOUNDS: Bounds = Bounds { segment_bytes: 64 * 1024 * 1024, records_waiting: 65_536 };
 
 /// A journal being written. Ends when it is dropped, with everything written.
 #[derive(Debug)]
 pub struct JournalWriter {
     sender: Option<SyncSender<Record>>,
     shared: Arc<Shared>,
+    records_max: usize,
     lost: u64,
     thread: Option<JoinHandle<()>>,
 }
@@ -43,8 +54,12 @@ impl JournalWriter {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn start(mut files: JournalFiles, header: Header) -> io::Result<Self> {
-        let (sender, records) = sync_channel(RECORDS_WAITING_MAX);
+    pub fn start(files: JournalFiles, header: Header) -> io::Result<Self> {
+        Self::start_within(BOUNDS, files, header)
+    }
+
+    fn start_within(bounds: Bounds, mut files: JournalFiles, header: Header) -> io::Result<Self> {
+        let (sender, records) = sync_channel(bounds.records_waiting);
         let shared = Arc::new(Shared::default());
         let mut encoder = Encoder::default();
         let file = open(&mut files, &mut encoder, &header)?;
@@ -54,6 +69,7 @@ impl JournalWriter {
             encoder,
             file,
             bytes: 0,
+            bytes_max: bounds.segment_bytes,
             has_asked: false,
             records,
             shared: shared.clone(),
@@ -64,7 +80,8 @@ impl JournalWriter {
             }
         })?;
         let (sender, thread) = (Some(sender), Some(thread));
-        Ok(Self { sender, shared, lost: 0, thread })
+        let records_max = bounds.records_waiting;
+        Ok(Self { sender, shared, records_max, lost: 0, thread })
     }
 
     /// Hands a record over. Says whether there was room.
@@ -83,7 +100,7 @@ impl JournalWriter {
 
     /// Whether so much was written meanwhile that it is worth going on after a gap.
     fn has_room(&self) -> bool {
-        self.shared.waiting.load(Ordering::Relaxed) <= RECORDS_WAITING_MAX / 2
+        self.shared.waiting.load(Ordering::Relaxed) <= self.records_max / 2
     }
 }
 
@@ -133,6 +150,7 @@ struct Writing {
     file: BufWriter<File>,
     /// Written to this segment after its header and state.
     bytes: u64,
+    bytes_max: u64,
     /// Whether the state that the next segment begins with was asked for.
     has_asked: bool,
     records: Receiver<Record>,
@@ -163,7 +181,7 @@ impl Writing {
 
     fn write(&mut self, record: &Record) -> io::Result<()> {
         let is_state = matches!(record, Record::State(_));
-        if is_state && self.bytes >= SEGMENT_BYTES_MAX {
+        if is_state && self.bytes >= self.bytes_max {
             self.file.flush()?;
             self.header.segment += 1;
             self.file = open(&mut self.files, &mut self.encoder, &self.header)?;
@@ -175,7 +193,7 @@ impl Writing {
         if !is_state {
             self.bytes += lines.len() as u64;
         }
-        if self.bytes >= SEGMENT_BYTES_MAX && !self.has_asked {
+        if self.bytes >= self.bytes_max && !self.has_asked {
             // Once: what waits in the queue belongs to this segment still.
             self.has_asked = true;
             self.shared.is_segment_full.store(true, Ordering::Relaxed);
