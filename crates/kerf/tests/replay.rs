@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
 /// A file that goes with the test.
 struct TestFile(PathBuf);
@@ -14,15 +15,22 @@ impl TestFile {
         Self(std::env::temp_dir().join(name))
     }
 
-    /// The journal of a short scenario with faults.
+    /// The journal of a short scenario.
     fn of_simulation(name: &str) -> Self {
+        static JOURNAL: LazyLock<String> = LazyLock::new(TestFile::simulated);
         let file = Self::new(name);
+        fs::write(&file.0, &*JOURNAL).unwrap();
+        file
+    }
+
+    fn simulated() -> String {
+        let file = Self::new("simulated");
         let scenario =
             concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/scenarios/inflate.yaml");
         let journal = ["--journal", file.0.to_str().unwrap()];
         let (code, said) = kerf(["simulate", scenario].into_iter().chain(journal));
         assert_eq!(code, 0, "{said}");
-        file
+        fs::read_to_string(&file.0).unwrap()
     }
 
     fn change(&self, change: impl Fn(String) -> String) {
