@@ -15,6 +15,7 @@ use crate::observed::{Claim, ClaimStatus, Name, PodKey, PoolStatus, Revision};
 use crate::reason::Reason;
 use crate::solve::SolveRequest;
 use crate::time::Time;
+use crate::zonal_shift::ShiftCall;
 
 /// The number of an action; never used twice by one engine.
 #[derive(
@@ -166,6 +167,8 @@ pub enum ActionKind {
     ListInstances,
     /// Solve a placement problem. → `Solved`
     Solve(SolveRequest),
+    /// A call of NodePool mode of zonal shifts. → `ZonalShift`, `NotFound`
+    ZonalShift(Box<ShiftCall>),
 }
 
 /// A claim to be stored. It carries Kerf's finalizer from the first moment.
@@ -274,6 +277,7 @@ impl ActionKind {
             }
             ActionKind::ListInstances => Subject::Instances,
             ActionKind::Solve(request) => request.asker.subject(),
+            ActionKind::ZonalShift(call) => call.subject(),
         }
     }
 
@@ -285,6 +289,7 @@ impl ActionKind {
                 Lane::Cloud
             }
             ActionKind::Solve(_) => Lane::Solve,
+            ActionKind::ZonalShift(call) => call.lane(),
             _ => Lane::Write,
         }
     }

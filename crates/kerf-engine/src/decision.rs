@@ -7,6 +7,7 @@ use crate::notice::Settled;
 use crate::reason::Reason;
 use crate::sample::Sample;
 use crate::time::Time;
+use crate::zonal_shift::{Change, ShiftReport};
 
 /// A planner's answer about one subject.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +23,10 @@ pub(crate) struct Decision {
     pub(crate) samples: Vec<Sample>,
     /// Notices that have their outcome.
     pub(crate) settled: Vec<Settled>,
+    /// What NodePool mode of zonal shifts remembers.
+    pub(crate) shift_changes: Vec<Change>,
+    /// What it tells.
+    pub(crate) shift_reports: Vec<ShiftReport>,
     /// When to ask again even if nothing changes.
     pub(crate) wake_at: Option<Time>,
 }
@@ -49,6 +54,8 @@ impl Decision {
         self.kubernetes_events.extend(other.kubernetes_events);
         self.samples.extend(other.samples);
         self.settled.extend(other.settled);
+        self.shift_changes.extend(other.shift_changes);
+        self.shift_reports.extend(other.shift_reports);
         if let Some(at) = other.wake_at {
             self.wake(at);
         }

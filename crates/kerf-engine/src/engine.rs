@@ -24,6 +24,7 @@ use crate::sample::Sample;
 use crate::settings::Settings;
 use crate::time::Time;
 use crate::world::World;
+use crate::zonal_shift::{ShiftInput, ShiftReport};
 
 /// The running product.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -62,6 +63,10 @@ pub struct Orders {
     pub samples: Vec<Sample>,
     /// Notices that have their outcome.
     pub settled: Vec<Settled>,
+    /// What NodePool mode of zonal shifts tells. Not journalled: nothing is done because of it that
+    /// events and actions do not show.
+    #[serde(skip)]
+    pub shift_reports: Vec<ShiftReport>,
 }
 
 /// Notices without an outcome at most. Queues are read ten messages at a time, and each has its
@@ -131,6 +136,7 @@ impl Engine {
                 }
             }
             Event::Noticed(notice) => self.hear(notice, now),
+            Event::ZonalShift(input) => self.learn_of_shift(*input, now),
             Event::Finished { action, outcome } => self.finish(action, &outcome, now),
             Event::Tick => {}
         }
@@ -178,6 +184,15 @@ impl Engine {
         self.agenda.now(Subject::Notices);
     }
 
+    fn learn_of_shift(&mut self, input: ShiftInput, now: Time) {
+        let now = planners::unix_seconds(now);
+        let (subject, is_news) = self.world.zonal_shift.take_in(input, now);
+        self.gate.news(&subject);
+        if is_news {
+            self.agenda.now(Subject::ZonalShift);
+        }
+    }
+
     fn finish(&mut self, id: ActionId, outcome: &Outcome, now: Time) {
         // An action nobody waits for any more was given up; its effect shows in the objects.
         let Some(UnderWay { action, asker }) = self.under_way.remove(&id) else { return };
@@ -187,6 +202,9 @@ impl Engine {
         }
         let conclusion = planners::conclude(&self.world, &action, outcome, now);
         self.take_in(conclusion, None, now);
+        if let Outcome::ZonalShift(input) = outcome {
+            self.learn_of_shift((**input).clone(), now);
+        }
         self.agenda.now(action.kind.subject());
         if let Some(asker) = asker {
             self.agenda.now(asker);
@@ -208,6 +226,10 @@ impl Engine {
         self.orders.kubernetes_events.extend(said.filter(|it| self.event_throttle.admits(it, now)));
         self.orders.samples.extend(decision.samples);
         self.orders.settled.extend(decision.settled);
+        for change in decision.shift_changes {
+            self.world.zonal_shift.apply(change);
+        }
+        self.orders.shift_reports.extend(decision.shift_reports);
     }
 
     /// Lets an action through if it may start; if not, or if it is never answered, it is looked at

@@ -15,6 +15,7 @@ use crate::observed::{
     Claim, DaemonSet, Meta, Name, Namespace, Node, NodeClass, Pod, PodDisruptionBudget, PodKey,
     Pool, Revision, ShiftedZone, VolumeAttachment,
 };
+use crate::zonal_shift::ShiftInput;
 
 /// One piece of news. Nothing else changes the world.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -39,6 +40,8 @@ pub enum Event {
     },
     /// The zones the cluster is shifted away from; replaces what was known.
     Shifted(Vec<ShiftedZone>),
+    /// Something NodePool mode of zonal shifts looks at became known.
+    ZonalShift(Box<ShiftInput>),
     /// The cloud announces something about instances. Who brought it hears what came of it.
     Noticed(Notice),
     /// An action was carried out, or not.
@@ -137,6 +140,8 @@ pub enum Outcome {
     Instances(Vec<Arc<Instance>>),
     /// A placement problem was solved.
     Solved(Box<Solution>),
+    /// What a call of NodePool mode of zonal shifts made known.
+    ZonalShift(Box<ShiftInput>),
     /// It failed; whether to try again is decided by the engine.
     Failed(Failure),
 }

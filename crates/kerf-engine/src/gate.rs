@@ -201,6 +201,7 @@ fn name(kind: &ActionKind) -> KindName {
         ActionKind::Launch(_) => "Launch",
         ActionKind::Terminate { .. } => "Terminate",
         ActionKind::ListInstances => "ListInstances",
+        ActionKind::ZonalShift(_) => "ZonalShift",
         ActionKind::Solve(_) => "Solve",
     })
 }

@@ -43,6 +43,7 @@ pub mod solve;
 pub mod time;
 mod timestamp;
 pub mod world;
+pub mod zonal_shift;
 
 pub use engine::{Engine, Orders};
 pub use planners::{DryRun, dry_run};

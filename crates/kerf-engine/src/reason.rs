@@ -88,6 +88,12 @@ pub enum Reason {
     PoolHashOutdated,
     /// A claim's hash was made by another version of the hash function.
     ClaimHashOutdated,
+    /// Zones, subnets and ARC's shifts are read from time to time.
+    ShiftSourcesOutdated,
+    /// The state of zonal shifts is another than the one stored.
+    ShiftStateChanged,
+    /// A zone is to be avoided, or no longer.
+    ZonalShift,
 }
 
 /// A condition that gets another status.

@@ -17,6 +17,8 @@ pub enum Role {
     /// Provisions, disrupts and terminates nodes: everything Karpenter does.
     #[default]
     Controller,
+    /// Keeps NodePools out of zones that AWS shifts traffic away from.
+    ZonalAutoshift,
     /// Drains nodes whose instances AWS takes back or stops. Knows no NodePools, NodeClaims or
     /// node classes, and needs none of their CRDs.
     TerminationHandler,
@@ -28,6 +30,9 @@ impl Role {
     pub const fn kinds(self) -> &'static [Kind] {
         match self {
             Role::Controller => &Kind::ALL,
+            // Pools and node classes come in whatever versions are served, as JSON: its planner
+            // waits for them itself.
+            Role::ZonalAutoshift => &[],
             // PodDisruptionBudgets are kept by the API server, which refuses evictions.
             Role::TerminationHandler => &[Kind::Pod, Kind::Node],
         }
@@ -55,6 +60,7 @@ impl Role {
                 Planner::ZonalShift,
                 Planner::Notices,
             ],
+            Role::ZonalAutoshift => &[Planner::ZonalShift],
             Role::TerminationHandler => &[Planner::Drain, Planner::Notices],
         }
     }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::memory::Closing;
 use crate::role::Role;
 use crate::time::Span;
+use crate::zonal_shift::ShiftSettings;
 
 /// How the engine decides.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -27,6 +28,8 @@ pub struct Settings {
     pub registration_within: Span,
     /// How a termination handler drains.
     pub drain: DrainSettings,
+    /// How NodePools are kept out of zones during a zonal shift, if they are.
+    pub zonal_shift: Option<ShiftSettings>,
 }
 
 /// How a termination handler drains nodes.
@@ -54,6 +57,7 @@ impl Default for Settings {
             termination_grace_default: None,
             registration_within: Span::from_minutes(15),
             drain: DrainSettings::default(),
+            zonal_shift: None,
         }
     }
 }

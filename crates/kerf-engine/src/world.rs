@@ -26,6 +26,7 @@ use crate::observed::{
     Revision, ShiftedZone, VolumeAttachment,
 };
 use crate::settings::Settings;
+use crate::zonal_shift::NodePoolMode;
 use index::Index;
 use node_entry::NodeEntry;
 use state::WorldState;
@@ -60,6 +61,8 @@ pub struct World {
     /// The zones the cluster is shifted away from, by name: nothing is taken away there by choice,
     /// and no call is made about instances there.
     pub shifted: BTreeMap<Name, ShiftedZone>,
+    /// What NodePool mode of zonal shifts knows.
+    pub zonal_shift: NodePoolMode,
     /// What Kerf remembers by itself.
     pub memory: Memory,
     listed: BTreeSet<Kind>,
@@ -85,6 +88,7 @@ impl World {
             attachments: BTreeMap::new(),
             instance_types: BTreeMap::new(),
             shifted: BTreeMap::new(),
+            zonal_shift: NodePoolMode::default(),
             memory: Memory::default(),
             listed: BTreeSet::new(),
             index: Index::default(),

@@ -148,6 +148,7 @@ fn kind(kind: &ActionKind) -> (&'static str, String) {
         ActionKind::Terminate { claim, .. } => ("terminate", claim.to_string()),
         ActionKind::ListInstances => ("list machines", String::new()),
         ActionKind::Solve(request) => ("solve", format!("{} pods", request.problem.pods.len())),
+        ActionKind::ZonalShift(call) => ("zonal shift", call.name().to_owned()),
     }
 }
 

@@ -130,7 +130,7 @@ impl Console {
 }
 
 /// Nodes carry name and id of their zone as labels.
-pub(crate) fn learn_from_node(node: &Value, zones: &mut ZoneTable) {
+fn learn_from_node(node: &Value, zones: &mut ZoneTable) {
     let label = |name: &str| node.pointer("/metadata/labels")?.get(name)?.as_str();
     let pair = label("topology.k8s.aws/zone-id").zip(label("topology.kubernetes.io/zone"));
     if let Some((id, name)) = pair {

@@ -1,22 +1,23 @@
-//! NodePool mode: waits for the lead, then takes turns. Alone as a daemon with pages of its own, or
-//! as a lodger of a process that has some.
+//! NodePool mode: waits for the lead, then drives its engine. Alone as a daemon with pages of its
+//! own, or embedded in a process that has some.
 
 mod account;
-mod announcer;
 mod complaints;
-mod desk;
-mod hands;
+mod event_recorder;
+mod executor;
 mod inbox;
 mod metrics;
-mod mirror;
-mod mirrors;
 mod poller;
-mod surroundings;
+mod reconcile_loop;
+mod reports;
+mod watches;
 mod web;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use kerf_engine::Role;
+use kerf_engine::zonal_shift::ShiftSettings;
 use kerf_kube::Pace;
 use kerf_notices::zonal_shift::{AutoModeRevert, Matching};
 use kube::Client;
@@ -29,10 +30,10 @@ use crate::clock::Clock;
 pub use account::Account;
 pub(crate) use account::items;
 use complaints::Complaints;
-use desk::{Desk, Tools};
 pub use inbox::Inbox;
 use metrics::Metrics;
 use poller::Silence;
+use reconcile_loop::{ReconcileLoop, Tools};
 use web::Pages;
 
 /// What has to be known.
@@ -54,6 +55,25 @@ pub struct Settings {
     pub taint_away_nodes: bool,
     /// `--auto-mode-revert`.
     pub auto_mode_revert: AutoModeRevert,
+}
+
+impl Settings {
+    fn engine(&self) -> kerf_engine::Settings {
+        let zonal_shift = ShiftSettings {
+            cluster_name: self.cluster_name.clone(),
+            region: self.region.clone(),
+            matching: self.matching.clone(),
+            max_age_seconds: self.max_age_seconds,
+            do_not_disrupt: self.do_not_disrupt,
+            taint_away_nodes: self.taint_away_nodes,
+            auto_mode_revert: self.auto_mode_revert,
+        };
+        kerf_engine::Settings {
+            role: Role::ZonalAutoshift,
+            zonal_shift: Some(zonal_shift),
+            ..kerf_engine::Settings::default()
+        }
+    }
 }
 
 /// Why the daemon could not start.
@@ -115,7 +135,8 @@ impl Autoshift {
         };
         if !is_stopped {
             let _leading = self.tools.metrics.leads();
-            Desk::new(self.tools).run(stop).await;
+            let (reconcile_loop, updates) = ReconcileLoop::new(self.tools);
+            reconcile_loop.run(updates, stop).await;
         }
     }
 }

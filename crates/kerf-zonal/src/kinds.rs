@@ -1,5 +1,6 @@
 //! The kinds of objects a shift is about, as far as this API server serves them.
 
+use kerf_engine::zonal_shift::ShiftKind;
 use kube::Client;
 use kube::api::{Api, ApiResource, DynamicObject, ListParams};
 use serde_json::{Value, json};
@@ -58,6 +59,17 @@ impl Kinds {
             }
         }
         Ok(kinds)
+    }
+
+    /// What is watched: pools, node classes and nodes.
+    pub(crate) fn shift_kinds(&self) -> Vec<(ShiftKind, ApiResource)> {
+        let pool = |it: &ApiResource| (ShiftKind::Pool(it.kind.clone()), it.clone());
+        let class = |it: &ApiResource| {
+            (ShiftKind::NodeClass(it.group.clone(), it.kind.clone()), it.clone())
+        };
+        let pools = self.pools.iter().map(pool);
+        let classes = self.node_classes.iter().map(class);
+        pools.chain(classes).chain([(ShiftKind::Node, nodes())]).collect()
     }
 
     /// Whether the cluster runs in EKS Auto Mode.

@@ -1,19 +1,20 @@
 //! Zonal shifts carried out: the daemon that keeps pools out of zones, and the commands beside it.
 //!
 //! ```text
-//!   SQS ── poller ──► ┌──────┐ ◄── account ── EC2, EKS, ARC
-//!                     │ desk │ ──► state store ── ConfigMap kerf-zonal-shift
-//!  API server ─mirrors│      │ ──► hands ── NodePools, nodes
-//!      ▲              └──────┘ ──► announcer ── Events;  metrics, complaints ── web
+//!   SQS ── poller ───► ┌────────────────┐
+//!  API server ─ watches│ reconcile loop │──► executor ── ConfigMap kerf-zonal-shift, NodePools,
+//!      ▲               │    (engine)    │◄── answers     nodes; EC2, EKS, ARC
+//!      │               └────────────────┘──► reports ── log, metrics, Events, deleted messages
 //!      └── console ── kerf zonal-shift status | start | end
 //! ```
 //!
-//! Nothing is decided here: [`kerf_notices::zonal_shift`] says what the state is and which changes
-//! follow from it. This crate feeds it and does what it says. **A message is deleted only after the
-//! state that holds its effect is stored**; pools are changed afterwards, from the state, so the
-//! process may end between any two steps.
+//! Nothing is decided here: the engine's planner of zonal shifts ([`kerf_engine::zonal_shift`]) says
+//! what to ask, store and change. This crate tells it what is watched, received and answered, and
+//! carries out what it asks for. **A message is deleted only after the state that holds its effect is
+//! stored**; pools are changed afterwards, from the state, so the process may end between any two
+//! steps.
 //!
-//! What calls AWS (feature `daemon`) starts at `Daemon` and `ShiftReader`, the commands at
+//! What calls AWS starts at `Daemon` and `ShiftReader`, the commands at
 //! [`Console`]. They meet in the ConfigMap alone, which is why the commands need no AWS account.
 
 mod api_call;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::ConfigMap;
+use kerf_engine::zonal_shift::StoredShifts;
 use kerf_notices::zonal_shift::{
     CONFIG_MAP, CONFIG_MAP_KEY, ShiftState, StateUnreadable, ZoneId, ZoneName, ZoneTable,
 };
@@ -24,11 +25,8 @@ const DAMAGED_KEY: &str = "state.damaged";
 pub struct StateStore {
     api: Api<ConfigMap>,
     namespace: String,
-    /// Absent while there is no ConfigMap.
-    version: Option<String>,
-    state: ShiftState,
-    zones: ZoneTable,
-    damaged: Option<String>,
+    /// As last read or written.
+    shifts: StoredShifts,
 }
 
 /// Why the state could not be read or written.
@@ -58,60 +56,81 @@ impl StateStore {
         Self {
             api: Api::namespaced(client.clone(), namespace),
             namespace: namespace.to_owned(),
-            version: None,
-            state: ShiftState::default(),
-            zones: ZoneTable::default(),
-            damaged: None,
+            shifts: StoredShifts::default(),
         }
     }
 
     /// The state as last read or written.
     pub fn state(&self) -> &ShiftState {
-        &self.state
+        &self.shifts.state
     }
 
-    /// The zones as last read or written.
+    /// The zones stored beside it.
     pub fn zones(&self) -> &ZoneTable {
-        &self.zones
+        &self.shifts.zones
     }
 
-    /// Reads what is stored. Where there is nothing, what is known stays: deleting the ConfigMap
-    /// ends no shift.
+    /// Everything that was last read or written.
+    pub(crate) fn shifts(&self) -> &StoredShifts {
+        &self.shifts
+    }
+
+    /// Remembers what was written elsewhere.
+    pub(crate) fn hold(&mut self, shifts: StoredShifts) {
+        self.shifts = shifts;
+    }
+
+    /// Reads what is stored.
     pub async fn load(&mut self) -> Result<(), StoreError> {
-        let found = call(self.api.get_opt(CONFIG_MAP)).await;
-        let Some(map) = found.map_err(|failure| self.failed(failure))? else {
-            self.version = None;
-            return Ok(());
-        };
-        let data = map.data.unwrap_or_default();
-        if let Some(text) = data.get(CONFIG_MAP_KEY) {
-            match ShiftState::from_json(text) {
-                Ok(state) => self.state = state,
-                Err(source @ StateUnreadable::Newer { .. }) => {
-                    return Err(StoreError::Newer { namespace: self.namespace.clone(), source });
-                }
-                Err(error) => {
-                    warn!(%error, "kept under {DAMAGED_KEY}; going on with what is known");
-                    self.damaged = Some(text.clone());
-                }
-            }
-        }
-        if let Some(zones) = data.get(ZONES_KEY).and_then(|text| read_zones(text)) {
-            self.zones = zones;
-        }
-        self.version = map.metadata.resource_version;
+        self.shifts = self.read(&self.shifts).await?;
         Ok(())
     }
 
     /// Writes a state in the place of the one that was read; a conflict means that somebody else
     /// did, and that it must be read and thought over again.
     pub async fn save(&mut self, state: &ShiftState, zones: &ZoneTable) -> Result<(), StoreError> {
+        let (state, zones) = (state.clone(), zones.clone());
+        self.shifts = self.write(&StoredShifts { state, zones, ..self.shifts.clone() }).await?;
+        Ok(())
+    }
+
+    /// What is stored. Where there is nothing, what is known stays: deleting the ConfigMap ends no
+    /// shift.
+    async fn read(&self, known: &StoredShifts) -> Result<StoredShifts, StoreError> {
+        let found = call(self.api.get_opt(CONFIG_MAP)).await;
+        let mut read = known.clone();
+        let Some(map) = found.map_err(|failure| self.failed(failure))? else {
+            read.version = None;
+            return Ok(read);
+        };
+        let data = map.data.unwrap_or_default();
+        if let Some(text) = data.get(CONFIG_MAP_KEY) {
+            match ShiftState::from_json(text) {
+                Ok(state) => read.state = state,
+                Err(source @ StateUnreadable::Newer { .. }) => {
+                    return Err(StoreError::Newer { namespace: self.namespace.clone(), source });
+                }
+                Err(error) => {
+                    warn!(%error, "kept under {DAMAGED_KEY}; going on with what is known");
+                    read.damaged = Some(text.clone());
+                }
+            }
+        }
+        if let Some(zones) = data.get(ZONES_KEY).and_then(|text| read_zones(text)) {
+            read.zones = zones;
+        }
+        read.version = map.metadata.resource_version;
+        Ok(read)
+    }
+
+    /// Writes the ConfigMap if it is still at the version given. Returns what is stored then.
+    pub(crate) async fn write(&self, shifts: &StoredShifts) -> Result<StoredShifts, StoreError> {
         let mut data = BTreeMap::from([
-            (CONFIG_MAP_KEY.to_owned(), state.to_json()),
-            (ZONES_KEY.to_owned(), write_zones(zones)),
+            (CONFIG_MAP_KEY.to_owned(), shifts.state.to_json()),
+            (ZONES_KEY.to_owned(), write_zones(&shifts.zones)),
         ]);
-        data.extend(self.damaged.clone().map(|text| (DAMAGED_KEY.to_owned(), text)));
-        let written = match &self.version {
+        data.extend(shifts.damaged.clone().map(|text| (DAMAGED_KEY.to_owned(), text)));
+        let written = match &shifts.version {
             Some(version) => {
                 let patch = json!({"metadata": {"resourceVersion": version}, "data": data});
                 let (params, patch) = (PatchParams::default(), Patch::Merge(patch));
@@ -129,22 +148,8 @@ impl StateStore {
             ApiFailure::NotFound => self.failed(ApiFailure::Conflict),
             failure => self.failed(failure),
         })?;
-        self.version = written.metadata.resource_version;
-        self.damaged = None;
-        self.state = state.clone();
-        self.zones = zones.clone();
-        Ok(())
-    }
-
-    /// Whether exactly this is stored, as far as is known.
-    pub(crate) fn holds(&self, state: &ShiftState, zones: &ZoneTable) -> bool {
-        let is_whole = self.version.is_some() && self.damaged.is_none();
-        is_whole && *state == self.state && *zones == self.zones
-    }
-
-    /// Whether this version of the ConfigMap is the one known.
-    pub(crate) fn is_at(&self, version: Option<&str>) -> bool {
-        self.version.as_deref() == version
+        let version = written.metadata.resource_version;
+        Ok(StoredShifts { version, damaged: None, ..shifts.clone() })
     }
 
     fn failed(&self, failure: ApiFailure) -> StoreError {

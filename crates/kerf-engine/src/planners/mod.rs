@@ -18,12 +18,13 @@ mod zonal_shift;
 
 pub use provisioning::{DryRun, dry_run};
 
-use crate::action::{Action, Subject};
+use crate::action::{Action, ActionKind, Subject};
 use crate::decision::Decision;
 use crate::event::{Key, Object, Outcome};
 use crate::observed::Name;
 use crate::time::Time;
 use crate::world::World;
+pub(crate) use zonal_shift::unix_seconds;
 
 /// A part of what the engine decides, switched on by the role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +45,7 @@ pub(crate) enum Planner {
     Disruption,
     /// Instances nobody knows of.
     Instances,
-    /// Events about zonal shifts.
+    /// Zones that traffic is shifted away from.
     ZonalShift,
     /// Interruption notices.
     Notices,
@@ -95,6 +96,9 @@ pub(crate) fn on_instance_types(world: &World, pool: &Name, now: Time) -> Decisi
 
 /// What to make of a finished action.
 pub(crate) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: Time) -> Decision {
+    if let ActionKind::ZonalShift(call) = &action.kind {
+        return zonal_shift::conclude(world, call, outcome, now);
+    }
     let subject = action.kind.subject();
     let mut decision = Decision::default();
     for planner in world.settings.role.planners() {

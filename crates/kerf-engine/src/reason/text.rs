@@ -58,6 +58,9 @@ fn sentence(reason: &Reason) -> &'static str {
         Reason::PoolStatusOutdated => "the pool's state has changed",
         Reason::PoolHashOutdated => "the template's hash has changed",
         Reason::ClaimHashOutdated => "its hash was made by another version of the hash function",
+        Reason::ShiftSourcesOutdated => "zones and zonal shifts are read anew",
+        Reason::ShiftStateChanged => "the state of zonal shifts has changed",
+        Reason::ZonalShift => "a zone is to be avoided, or no longer",
         Reason::PodsPending { .. }
         | Reason::NodeNeeded { .. }
         | Reason::Deletion(_)

@@ -70,6 +70,7 @@ impl Cluster {
                 ended.iter().for_each(|uid| self.vanish(uid));
                 Outcome::Instances(self.instances.values().cloned().map(Arc::new).collect())
             }
+            ActionKind::ZonalShift(_) => Outcome::NotFound,
             ActionKind::Solve(request) => request.solve(&CancelFlag::default()),
         })
     }

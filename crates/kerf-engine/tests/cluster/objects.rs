@@ -183,6 +183,7 @@ pub(crate) fn name_of(kind: &ActionKind) -> &'static str {
         ActionKind::Launch(_) => "launch",
         ActionKind::Terminate { .. } => "terminate",
         ActionKind::ListInstances => "list machines",
+        ActionKind::ZonalShift(_) => "zonal shift",
         ActionKind::Solve(_) => "solve",
     }
 }

@@ -229,7 +229,7 @@ impl<C: Cloud> ReconcileLoop<C> {
 
     fn decide(&mut self) {
         let now = now();
-        let Orders { actions, withdrawn, kubernetes_events, samples, settled } =
+        let Orders { actions, withdrawn, kubernetes_events, samples, settled, .. } =
             self.engine.decide(now);
         withdrawn.into_iter().for_each(|solve| self.solver_pool.withdraw(solve));
         for action in actions {

@@ -108,6 +108,7 @@ fn kind(outcome: &Outcome) -> &'static str {
         Outcome::Launched(_) => "launched",
         Outcome::Instances(_) => "listed",
         Outcome::Solved(_) => "solved",
+        Outcome::ZonalShift(_) => "known",
         Outcome::Failed(_) => "failed",
     }
 }

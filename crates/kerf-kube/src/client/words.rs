@@ -27,5 +27,6 @@ pub(crate) fn words(action: &Action) -> String {
         ActionKind::Solve(request) => {
             format!("find places for {} pods", request.problem.pods.len())
         }
+        ActionKind::ZonalShift(call) => format!("make a call of zonal shifts: {}", call.name()),
     }
 }

@@ -3,6 +3,7 @@
 //! A stand-in is a full copy that avoids the zones and is tried first. The built-in pool stays as
 //! it is; when the shift is over the stand-in goes.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::keep_out::{KeptOut, Restriction, Zones, keep_out};
@@ -19,7 +20,7 @@ const WEIGHT_MAX: i64 = 100;
 const COPY_WEIGHT_MIN: i64 = 50;
 
 /// What becomes of stand-ins when the shift is over: `--auto-mode-revert`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AutoModeRevert {
     /// They are deleted and their nodes drained.
     #[default]

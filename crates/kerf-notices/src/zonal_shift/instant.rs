@@ -19,6 +19,11 @@ impl UnixSeconds {
         (0..=LAST_SECOND).contains(&seconds).then_some(UnixSeconds(seconds))
     }
 
+    /// The moment this many seconds after the epoch, or the nearest one that can be named.
+    pub fn at(seconds: i64) -> UnixSeconds {
+        UnixSeconds(seconds.clamp(0, LAST_SECOND))
+    }
+
     /// Reads RFC 3339 with any offset; a fraction of a second is cut off.
     pub fn parse(text: &str) -> Option<UnixSeconds> {
         let (date, rest) = text.split_at_checked(10)?;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::event::Origin;
@@ -17,7 +18,7 @@ const CONTRADICTIONS_BELIEVED: u8 = 2;
 pub const TOMBSTONE_SECONDS: i64 = 24 * 3600;
 
 /// One reading of ARC.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listing {
     /// What it lists.
     pub shifts: Vec<ListedShift>,
@@ -26,7 +27,7 @@ pub struct Listing {
 }
 
 /// One shift as ARC lists it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListedShift {
     /// The zone avoided.
     pub zone: ZoneId,

@@ -1,8 +1,8 @@
 //! Nodes in zones being avoided: protected from disruption, or emptied.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::zone::{ZoneId, ZoneName, ZoneTable};
@@ -24,8 +24,10 @@ pub const NODE_BATCHES_IN_PARALLEL: usize = 20;
 pub struct NodeView {
     /// The node's name.
     pub name: String,
-    /// Its zone, by the label with the name or else by the one with the id.
+    /// The name of its zone, by its label.
     pub zone: Option<ZoneName>,
+    /// The id of its zone, by its label.
+    pub zone_id: Option<ZoneId>,
     /// The pool that made it; absent for nodes Kerf does not own.
     pub pool: Option<String>,
     /// The version it was read at.
@@ -44,7 +46,7 @@ struct Protection {
 }
 
 /// A change to a node, to be written as one.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeEdit {
     /// The node's name.
@@ -62,7 +64,7 @@ pub struct NodeEdit {
 }
 
 /// What a change to a node is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NodeAction {
     /// Let what runs there run on.
@@ -77,15 +79,15 @@ pub enum NodeAction {
 
 impl NodeView {
     /// Reads a node; nothing when it has no name.
-    pub fn read(node: &Value, table: &ZoneTable) -> Option<NodeView> {
+    pub fn read(node: &Value) -> Option<NodeView> {
         let text = |pointer: &str, name: &str| node.pointer(pointer)?.get(name)?.as_str();
         let label = |name: &str| text("/metadata/labels", name);
         let annotation = |name: &str| text("/metadata/annotations", name);
-        let zone_by_id = || table.name(&ZoneId::new(label(ZONE_ID_KEY)?)).cloned();
         let taints = node.pointer("/spec/taints").and_then(Value::as_array);
         Some(NodeView {
             name: text("/metadata", "name")?.to_owned(),
-            zone: label(ZONE_KEY).map(ZoneName::new).or_else(zone_by_id),
+            zone: label(ZONE_KEY).map(ZoneName::new),
+            zone_id: label(ZONE_ID_KEY).map(ZoneId::new),
             pool: label(NODE_POOL_LABEL).map(str::to_owned),
             resource_version: text("/metadata", "resourceVersion").map(str::to_owned),
             is_cordoned: node.pointer("/spec/unschedulable") == Some(&Value::Bool(true)),
@@ -95,8 +97,21 @@ impl NodeView {
         })
     }
 
-    pub(super) fn is_in(&self, zones: &BTreeSet<ZoneName>) -> bool {
-        self.zone.as_ref().is_some_and(|zone| zones.contains(zone))
+    /// Its zone, by the label with the name or else by the one with the id.
+    pub fn zone_in<'a>(&'a self, table: &'a ZoneTable) -> Option<&'a ZoneName> {
+        self.zone.as_ref().or_else(|| table.name(self.zone_id.as_ref()?))
+    }
+
+    /// The version as a number, by which later states are told from earlier ones.
+    pub fn revision(&self) -> Option<u64> {
+        self.resource_version.as_ref()?.parse().ok()
+    }
+
+    /// Whether nothing changed that a shift looks at: nodes are written every few seconds.
+    pub fn says_the_same_as(&self, other: &NodeView) -> bool {
+        let mut other = other.clone();
+        other.resource_version.clone_from(&self.resource_version);
+        *self == other
     }
 
     /// What protecting the node takes; nothing when Kerf did so before, even if somebody has
@@ -131,8 +146,7 @@ impl NodeView {
     }
 
     /// What emptying the node takes.
-    pub(super) fn taint(&self) -> Option<NodeEdit> {
-        let zone = self.zone.as_ref()?;
+    pub(super) fn taint(&self, zone: &ZoneName) -> Option<NodeEdit> {
         let taint = json!({"key": AWAY_ZONE_TAINT, "value": zone.as_str(), "effect": "NoExecute"});
         let is_there = self
             .taints

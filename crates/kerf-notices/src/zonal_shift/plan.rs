@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::auto_mode::{
@@ -34,9 +34,9 @@ pub struct Cluster<'a> {
     /// Zones of node classes, from their status.
     pub node_class_zones: &'a BTreeMap<NodeClassKey, BTreeSet<ZoneName>>,
     /// Every NodePool, as the API server has it.
-    pub pools: &'a [Value],
+    pub pools: &'a [&'a Value],
     /// Every node.
-    pub nodes: &'a [NodeView],
+    pub nodes: &'a [&'a NodeView],
 }
 
 /// What the operator chose.
@@ -66,7 +66,7 @@ pub struct Plan {
 }
 
 /// One change.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Step {
     /// To a node.
@@ -119,7 +119,7 @@ struct Planner<'a> {
 impl<'a> Planner<'a> {
     fn read_pools(&mut self) -> Vec<Pool<'a>> {
         let mut pools = Vec::new();
-        for object in self.cluster.pools {
+        for &object in self.cluster.pools {
             match Pool::read(object) {
                 Ok(pool) => pools.push(pool),
                 Err(_) => {
@@ -193,17 +193,22 @@ impl<'a> Planner<'a> {
         let emptied = self.emptied_by_taint(pools);
         let outlook = self.outlook;
         for node in self.cluster.nodes {
-            let is_away = node.is_in(&outlook.away) && !outlook.is_nowhere_else;
-            let is_over = node.zone.as_ref().is_none_or(|zone| outlook.is_over(zone));
-            let is_emptied = || {
-                let zones = node.pool.as_ref().and_then(|pool| emptied.get(pool));
-                zones.is_some_and(|zones| node.is_in(zones))
+            let zone = node.zone_in(self.cluster.zones);
+            let is_away =
+                zone.is_some_and(|zone| outlook.away.contains(zone)) && !outlook.is_nowhere_else;
+            let is_over = zone.is_none_or(|zone| outlook.is_over(zone));
+            let emptied_zone = || {
+                let zones = node.pool.as_ref().and_then(|pool| emptied.get(pool))?;
+                zone.filter(|zone| zones.contains(*zone))
             };
             let may_taint = options.taint_away_nodes && !options.do_not_disrupt;
             let edits = [
                 (options.do_not_disrupt && is_away).then(|| node.protect()).flatten(),
                 (!options.do_not_disrupt || is_over).then(|| node.unprotect()).flatten(),
-                (may_taint && is_away && is_emptied()).then(|| node.taint()).flatten(),
+                (may_taint && is_away)
+                    .then(emptied_zone)
+                    .flatten()
+                    .and_then(|zone| node.taint(zone)),
                 (!may_taint || is_over).then(|| node.untaint()).flatten(),
             ];
             self.plan.steps.extend(edits.into_iter().flatten().map(Step::Node));
@@ -263,7 +268,7 @@ fn is_copy(pool: &Pool<'_>, pools: &[Pool<'_>]) -> bool {
 impl Step {
     /// Nodes are protected before pools change and released after: in between they would drift.
     /// Stand-ins come before anything is driven away.
-    fn phase(&self) -> u8 {
+    pub fn phase(&self) -> u8 {
         match self {
             Step::Node(edit) if edit.action == NodeAction::Protect => 0,
             Step::Copy(CopyEdit::Create { .. }) => 1,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Annotation: names of the zones a pool is kept out of, sorted, with commas between.
@@ -23,7 +23,7 @@ const AUTO_MODE_GROUP: &str = "eks.amazonaws.com";
 const BUILT_IN_POOLS: [&str; 2] = ["general-purpose", "system"];
 
 /// Which object a pool is.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PoolKey {
     /// `karpenter.sh/v1`, or an older version that is served.

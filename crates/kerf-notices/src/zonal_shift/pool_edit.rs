@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::pool::PoolKey;
 use super::zone::ZoneName;
 
 /// A change to a pool's zone requirements and annotations, to be written as one.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PoolEdit {
     /// The pool.
@@ -29,7 +29,7 @@ pub struct PoolEdit {
 }
 
 /// What a change to a pool is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PoolAction {
     /// Keep it out of a zone.
@@ -47,7 +47,7 @@ pub enum PoolAction {
 }
 
 /// A change to a stand-in for a built-in pool of Auto Mode.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "verb")]
 pub enum CopyEdit {
     /// Create this object; that it exists already is no error, the next plan sees to it.

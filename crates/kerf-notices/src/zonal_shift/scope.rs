@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use super::event::{Origin, ShiftEvent};
 
 /// The cluster, and how strictly an announcement must name it.
@@ -18,7 +20,7 @@ pub struct Scope {
 }
 
 /// How strictly an announcement must name the cluster.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Matching {
     /// Every shift in the account and region counts.
     #[default]

@@ -20,7 +20,7 @@ pub const CONFIG_MAP_KEY: &str = "state.json";
 const VERSION: u32 = 1;
 
 /// Every zone that is avoided, or was until lately.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ShiftState {
     pub(super) zones: BTreeMap<ZoneId, BTreeMap<Origin, Shift>>,
 }

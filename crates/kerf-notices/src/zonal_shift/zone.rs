@@ -28,7 +28,7 @@ pub enum ZoneRef {
 }
 
 /// Ids and names of the zones of one account and region.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ZoneTable {
     names: BTreeMap<ZoneId, ZoneName>,
     ids: BTreeMap<ZoneName, ZoneId>,

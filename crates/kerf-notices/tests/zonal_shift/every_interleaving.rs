@@ -198,7 +198,7 @@ impl Setting {
             zones: &self.zones,
             used_zones: &self.used_zones,
             node_class_zones: &BTreeMap::new(),
-            pools: std::slice::from_ref(&story.pool),
+            pools: &[&story.pool],
             nodes: &[],
         };
         let options = World::new([]).options;

@@ -196,7 +196,7 @@ fn the_zones_of_the_node_class_come_before_those_of_the_cluster() {
         zones: &table,
         used_zones: &used,
         node_class_zones: &classes,
-        pools: &pools,
+        pools: &[&pools[0]],
         nodes: &[],
     };
     let plan =

@@ -183,14 +183,13 @@ impl World {
 
     pub(crate) fn plan(&self) -> Plan {
         let table = zone_table();
-        let nodes: Vec<_> =
-            self.nodes.iter().map(|node| NodeView::read(node, &table).unwrap()).collect();
+        let nodes: Vec<_> = self.nodes.iter().map(|node| NodeView::read(node).unwrap()).collect();
         let cluster = Cluster {
             zones: &table,
             used_zones: &self.used_zones,
             node_class_zones: &BTreeMap::new(),
-            pools: &self.pools,
-            nodes: &nodes,
+            pools: &self.pools.iter().collect::<Vec<_>>(),
+            nodes: &nodes.iter().collect::<Vec<_>>(),
         };
         Plan::new(&self.state(), cluster, &self.options, &self.memory, self.now)
     }

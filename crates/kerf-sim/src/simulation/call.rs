@@ -124,6 +124,7 @@ impl Simulation {
             }
             ActionKind::ListInstances => Outcome::Instances(self.cloud.list()),
             ActionKind::Solve(request) => request.solve(&CancelFlag::default()),
+            ActionKind::ZonalShift(_) => Outcome::NotFound,
         }
     }
 

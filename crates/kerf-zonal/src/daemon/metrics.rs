@@ -1,6 +1,9 @@
 //! What the daemon counts, as Prometheus reads it.
 
-use kerf_notices::zonal_shift::{Note, Received, ShiftState, Step, ZoneTable};
+use std::sync::{Mutex, PoisonError};
+
+use kerf_engine::zonal_shift::NodePoolMode;
+use kerf_notices::zonal_shift::{Note, Origin, Received, Step, ZoneId, ZoneTable};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -16,6 +19,8 @@ type Labels = Vec<(&'static str, String)>;
 pub(crate) struct Metrics {
     registry: Registry,
     active: Family<Labels, Gauge>,
+    /// The labels of `active`, so that it is only written when they change.
+    shown: Mutex<Vec<Labels>>,
     events: Family<Labels, Counter>,
     pool_edits: Family<Labels, Counter>,
     node_edits: Family<Labels, Counter>,
@@ -30,6 +35,7 @@ impl Metrics {
         let mut metrics = Self {
             registry: Registry::with_prefix("kerf_zonal_shift"),
             active: Family::default(),
+            shown: Mutex::default(),
             events: Family::default(),
             pool_edits: Family::default(),
             node_edits: Family::default(),
@@ -88,16 +94,23 @@ impl Metrics {
     }
 
     /// Shows the zones being avoided.
-    pub(crate) fn shows(&self, state: &ShiftState, zones: &ZoneTable) {
-        self.active.clear();
-        for (zone_id, origin, _) in state.active() {
+    pub(crate) fn shows(&self, known: &NodePoolMode) {
+        let Some(state) = known.state() else { return };
+        let is_any = state.active().next().is_some();
+        let zones = if is_any { known.zones().0 } else { ZoneTable::default() };
+        let labels = |zone_id: &ZoneId, origin: Origin| -> Labels {
             let zone = zones.name(zone_id).map(ToString::to_string).unwrap_or_default();
-            let labels = vec![
-                ("zone", zone),
-                ("zone_id", zone_id.to_string()),
-                ("origin", origin.to_string()),
-            ];
-            self.active.get_or_create(&labels).set(1);
+            let (zone_id, origin) = (zone_id.to_string(), origin.to_string());
+            vec![("zone", zone), ("zone_id", zone_id), ("origin", origin)]
+        };
+        let active: Vec<_> = state.active().map(|(id, origin, _)| labels(id, origin)).collect();
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if *shown != active {
+            self.active.clear();
+            for labels in &active {
+                self.active.get_or_create(labels).set(1);
+            }
+            *shown = active;
         }
     }
 

@@ -95,8 +95,9 @@ impl<C: Cloud> Executor<C> {
             ActionKind::Launch(_)
             | ActionKind::Terminate { .. }
             | ActionKind::ListInstances
-            | ActionKind::Solve(_) => {
-                unreachable!("the cloud and the solver pool carry these out")
+            | ActionKind::Solve(_)
+            | ActionKind::ZonalShift(_) => {
+                unreachable!("the cloud, the solver pool and kerf-zonal carry these out")
             }
         }
     }

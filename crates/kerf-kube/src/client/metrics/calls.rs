@@ -64,7 +64,8 @@ fn request(kind: &ActionKind, outcome: &Outcome, span: Span) -> Vec<Sample> {
         ActionKind::Launch(_)
         | ActionKind::Terminate { .. }
         | ActionKind::ListInstances
-        | ActionKind::Solve(_) => {
+        | ActionKind::Solve(_)
+        | ActionKind::ZonalShift(_) => {
             return Vec::new();
         }
     };

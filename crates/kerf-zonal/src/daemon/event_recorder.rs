@@ -15,18 +15,18 @@ const COMPONENT: &str = "kerf-zonal-autoshift";
 
 /// Writes Events.
 #[derive(Clone)]
-pub(crate) struct Announcer {
+pub(crate) struct EventRecorder {
     api: Api<Event>,
     complaints: Complaints,
 }
 
-impl Announcer {
+impl EventRecorder {
     pub(crate) fn new(client: Client, complaints: Complaints) -> Self {
         Self { api: Api::namespaced(client, CLUSTER_NAMESPACE), complaints }
     }
 
-    /// Writes an Event about a pool. They are news, not state: one that fails is not tried again.
-    pub(crate) async fn announce(&self, event: &PoolEvent, uid: Option<String>) {
+    /// Writes an Event about a pool. One that fails is not tried again: pools tell the same.
+    pub(crate) async fn record(&self, event: &PoolEvent, uid: Option<String>) {
         const WHAT: &str = "writing Events";
         let event = written(event, uid);
         match call(self.api.create(&PostParams::default(), &event)).await {
@@ -48,6 +48,6 @@ fn written(event: &PoolEvent, uid: Option<String>) -> Event {
         ..ObjectReference::default()
     };
     let PoolEvent { is_warning, reason, message, .. } = event;
-    let told = EventSpec { component: COMPONENT, is_warning: *is_warning, reason, message };
-    told.about(about, Time(jiff::Timestamp::now()))
+    let spec = EventSpec { component: COMPONENT, is_warning: *is_warning, reason, message };
+    spec.about(about, Time(jiff::Timestamp::now()))
 }
