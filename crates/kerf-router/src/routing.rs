@@ -1,4 +1,4 @@
-//! A router with a carrier: records in, verdicts out.
+//! A router with a executor: records in, verdicts out.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use futures_util::stream;
 use kerf_notices::message::Record;
 use kerf_notices::routing::{Ask, Batch, Limits, Report, Router, SendBatch, Settings, Step};
 
-use crate::Carrier;
+use crate::Executor;
 
 /// Calls under way at once. SQS and EC2 both allow far more; connections are what it costs.
 const CALLS_AT_ONCE: usize = 16;
@@ -16,14 +16,14 @@ const CALLS_AT_ONCE: usize = 16;
 #[derive(Debug)]
 pub struct Routing {
     router: Router,
-    carrier: Carrier,
+    executor: Executor,
     started: Instant,
 }
 
 impl Routing {
     /// A router that remembers nothing yet.
-    pub fn new(settings: Settings, carrier: Carrier) -> Self {
-        Self { router: Router::new(settings), carrier, started: Instant::now() }
+    pub fn new(settings: Settings, executor: Executor) -> Self {
+        Self { router: Router::new(settings), executor, started: Instant::now() }
     }
 
     fn now_ms(&self) -> u64 {
@@ -58,17 +58,17 @@ impl Routing {
     }
 
     async fn ask(&mut self, batch: &mut Batch, ask: Ask) {
-        let carrier = &self.carrier;
+        let executor = &self.executor;
         let lookups = stream::iter(ask.lookups)
-            .map(|lookup| async move { (carrier.look_up(&lookup).await, lookup) })
+            .map(|lookup| async move { (executor.look_up(&lookup).await, lookup) })
             .buffer_unordered(CALLS_AT_ONCE)
             .collect::<Vec<_>>();
         let queues = stream::iter(ask.queues)
-            .map(|question| async move { (carrier.find(&question).await, question) })
+            .map(|question| async move { (executor.find(&question).await, question) })
             .buffer_unordered(CALLS_AT_ONCE)
             .collect::<Vec<_>>();
         let discoveries = stream::iter(ask.discoveries)
-            .map(|how| async move { (carrier.discover(how).await, how) })
+            .map(|how| async move { (executor.discover(how).await, how) })
             .buffer_unordered(CALLS_AT_ONCE)
             .collect::<Vec<_>>();
         let (lookups, queues, discoveries) = tokio::join!(lookups, queues, discoveries);
@@ -85,9 +85,9 @@ impl Routing {
     }
 
     async fn send(&mut self, batch: &mut Batch, sends: Vec<SendBatch>) {
-        let (carrier, sending) = (&self.carrier, &*batch);
+        let (executor, sending) = (&self.executor, &*batch);
         let answers = stream::iter(sends)
-            .map(|send| async move { (carrier.send(sending, &send).await, send) })
+            .map(|send| async move { (executor.send(sending, &send).await, send) })
             .buffer_unordered(CALLS_AT_ONCE)
             .collect::<Vec<_>>()
             .await;

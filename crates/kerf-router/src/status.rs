@@ -19,7 +19,7 @@ pub struct Status {
     /// The router's own first, then the clusters' by name.
     pub queues: Vec<QueueStatus>,
     /// Why the clusters' queues could not be searched for.
-    pub complaint: Option<CallError>,
+    pub error: Option<CallError>,
 }
 
 /// Asks. One queue that cannot be asked hides no other.
@@ -32,7 +32,7 @@ pub async fn status(queues: &Queues, central: &str, dead_letters: Option<&str>) 
             clusters.sort();
             roles.extend(clusters);
         }
-        Err(error) => status.complaint = Some(error),
+        Err(error) => status.error = Some(error),
     }
     for (role, url) in roles {
         let depth = queues.depth(&url).await;

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use kerf_notices::routing::Settings;
-use kerf_router::{Carrier, CarrierSettings, Daemon, DaemonSettings, Routing};
+use kerf_router::{Daemon, DaemonSettings, Executor, ExecutorSettings, Routing};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::watch;
@@ -28,8 +28,8 @@ async fn run() -> Value {
         let messages = chunk.iter().map(|body| (body.clone(), vec![])).collect();
         assert!(queues.send(&central, messages).await.unwrap().is_empty());
     }
-    let carrier = Carrier::new(account.session.clone(), CarrierSettings::default());
-    let routing = Routing::new(Settings::default(), carrier);
+    let executor = Executor::new(account.session.clone(), ExecutorSettings::default());
+    let routing = Routing::new(Settings::default(), executor);
     let listen = "127.0.0.1:0".parse().unwrap();
     let settings = DaemonSettings { queue_url: central.clone(), listen, workers: WORKERS };
     let daemon = Daemon::new(settings, queues.clone(), routing).await.unwrap();

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use kerf_aws::{Session, TimeOuts};
 use kerf_notices::routing::{Scope, Settings};
-use kerf_router::{Carrier, CarrierSettings, Function, Routing};
+use kerf_router::{Executor, ExecutorSettings, Function, Routing};
 use kerf_runtime::log::{self, LogFormat, LogSettings};
 use lambda_runtime::{Error, LambdaEvent, service_fn};
 use serde_json::Value;
@@ -30,9 +30,9 @@ async fn main() -> Result<(), Error> {
     let mut settings = Settings::from_lookup(get)?;
     let region = get("AWS_REGION").unwrap_or_default();
     settings.home = Scope::new(&get("ROUTER_ACCOUNT").unwrap_or_default(), &region);
-    let carrier_settings = CarrierSettings::from_lookup(get, settings.home.clone());
+    let executor_settings = ExecutorSettings::from_lookup(get, settings.home.clone());
     let session = Session::from_env(TimeOuts::default()).await;
-    let routing = Routing::new(settings, Carrier::new(session, carrier_settings));
+    let routing = Routing::new(settings, Executor::new(session, executor_settings));
     let function = Arc::new(Mutex::new(Function::new(routing)));
     lambda_runtime::run(service_fn(move |event: LambdaEvent<Box<RawValue>>| {
         let function = Arc::clone(&function);

@@ -2,7 +2,7 @@
 
 use kerf_aws::Session;
 use kerf_notices::routing::{Scope, Settings, StaticMap};
-use kerf_router::{Carrier, CarrierSettings, Routing};
+use kerf_router::{Executor, ExecutorSettings, Routing};
 use kerf_testbed::{Fault, FaultProxy, FaultRule};
 use serde_json::json;
 
@@ -30,9 +30,9 @@ fn table(region: &str, name: &str, rows: &[(&str, &str)]) {
 /// A router that is told about a table.
 fn routing(session: &Session, table: &str) -> Routing {
     let get = |name: &str| (name == "CLUSTER_TABLE").then(|| table.to_owned());
-    let carrier = CarrierSettings::from_lookup(get, Scope::default());
+    let executor = ExecutorSettings::from_lookup(get, Scope::default());
     let settings = Settings::from_lookup(get).unwrap();
-    Routing::new(settings, Carrier::new(session.clone(), carrier))
+    Routing::new(settings, Executor::new(session.clone(), executor))
 }
 
 #[tokio::test]
@@ -92,8 +92,8 @@ async fn an_instance_of_another_account_and_region_is_looked_up_there_by_an_assu
         ..Settings::default()
     };
     let account_role = Some("kerf-lookup".to_owned());
-    let carrier = CarrierSettings { table: None, account_role, home };
-    let mut routing = Routing::new(settings, Carrier::new(place.session.clone(), carrier));
+    let executor = ExecutorSettings { table: None, account_role, home };
+    let mut routing = Routing::new(settings, Executor::new(place.session.clone(), executor));
     let detail = format!(r#""account":"{member}","region":"eu-central-1","detail":"#);
     let body = spot("hub-1", id).replace(r#""detail":"#, &detail);
     let report = routing.route(records(std::slice::from_ref(&body)), TIME).await;

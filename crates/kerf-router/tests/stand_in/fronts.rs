@@ -153,7 +153,7 @@ async fn dead_letters_go_back_and_status_tells_how_full_queues_are() {
         place.queues.send(&dead, messages.collect()).await.unwrap();
     }
     let before = status(&place.queues, &central, Some(&dead)).await;
-    assert_eq!(before.complaint, None);
+    assert_eq!(before.error, None);
     assert_eq!(before.queues[1].depth.as_ref().unwrap().visible, 21);
     assert!(before.queues.iter().any(|queue| queue.role == "dead-a"));
     let redriven = redrive(&place.queues, &dead, &central, 1_000).await.unwrap();

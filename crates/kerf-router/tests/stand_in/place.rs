@@ -8,7 +8,7 @@ use aws_sdk_ec2::types::{InstanceType, ResourceType, Tag, TagSpecification};
 use kerf_aws::{Queues, Session, TimeOuts};
 use kerf_notices::message::Record;
 use kerf_notices::routing::Settings;
-use kerf_router::{Carrier, CarrierSettings, Routing};
+use kerf_router::{Executor, ExecutorSettings, Routing};
 use kerf_testbed::AwsStandIn;
 
 pub(crate) const REGION: &str = "us-east-1";
@@ -75,8 +75,8 @@ impl Place {
     }
 
     pub(crate) fn routing_over(&self, session: &Session) -> Routing {
-        let carrier = Carrier::new(session.clone(), CarrierSettings::default());
-        Routing::new(Settings::default(), carrier)
+        let executor = Executor::new(session.clone(), ExecutorSettings::default());
+        Routing::new(Settings::default(), executor)
     }
 
     /// Empties a queue.

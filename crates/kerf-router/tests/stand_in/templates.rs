@@ -7,7 +7,7 @@ use kerf_aws::{Queues, Session};
 use kerf_notices::message::Record;
 use kerf_notices::routing::Settings;
 use kerf_notices::zonal_shift::EventKind;
-use kerf_router::{Carrier, CarrierSettings, Routing};
+use kerf_router::{Executor, ExecutorSettings, Routing};
 use kerf_testbed::{AwsStandIn, lint_template};
 use serde_json::json;
 
@@ -149,8 +149,8 @@ async fn an_event_put_on_the_bus_arrives_in_exactly_one_cluster_queue() {
     let messages = queues.receive(&central, Duration::ZERO).await.unwrap();
     assert_eq!(messages.len(), 1, "the rule keeps `running` out: {messages:?}");
     let record = Record { id: messages[0].id.clone(), body: messages[0].body.clone() };
-    let carrier = Carrier::new(session, CarrierSettings::default());
-    let mut routing = Routing::new(Settings::default(), carrier);
+    let executor = Executor::new(session, ExecutorSettings::default());
+    let mut routing = Routing::new(Settings::default(), executor);
     let report = routing.route(vec![record], Duration::from_secs(60)).await;
     assert_eq!(report.outcomes[0].verdict.to_string(), "routed", "{report:#?}");
     assert_eq!(depth(&queues, "blue").await, 1);

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use kerf_aws::{Session, TimeOuts};
 use kerf_notices::routing::{Scope, Settings};
-use kerf_router::{Carrier, CarrierSettings, Daemon, DaemonSettings, Routing, redrive, status};
+use kerf_router::{Daemon, DaemonSettings, Executor, ExecutorSettings, Routing, redrive, status};
 use kerf_runtime::http::all_addresses;
 use kerf_runtime::{Shutdown, Tasks, shutdown};
 
@@ -63,9 +63,9 @@ impl Run {
             let mut settings = Settings::from_lookup(get)?;
             let region = session.region().unwrap_or_default().to_owned();
             settings.home = Scope::new(account_of(&queue_url), &region);
-            let carrier = CarrierSettings::from_lookup(get, settings.home.clone());
+            let executor = ExecutorSettings::from_lookup(get, settings.home.clone());
             let queues = session.queues();
-            let routing = Routing::new(settings, Carrier::new(session, carrier));
+            let routing = Routing::new(settings, Executor::new(session, executor));
             let listen = all_addresses(metrics_port);
             let settings = DaemonSettings { queue_url, listen, workers: workers.into() };
             let daemon = Daemon::new(settings, queues, routing).await?;
@@ -103,10 +103,10 @@ impl StatusOf {
                     Err(error) => println!("{:<32}{error}", queue.role),
                 }
             }
-            if let Some(complaint) = &told.complaint {
-                eprintln!("kerf: the clusters' queues could not be listed: {complaint}");
+            if let Some(error) = &told.error {
+                eprintln!("kerf: the clusters' queues could not be listed: {error}");
             }
-            let whole = told.complaint.is_none() && told.queues.iter().all(|one| one.depth.is_ok());
+            let whole = told.error.is_none() && told.queues.iter().all(|one| one.depth.is_ok());
             Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         })
     }

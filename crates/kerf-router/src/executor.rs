@@ -16,9 +16,9 @@ const CLUSTER_TAG: &str = "kerf.sh/cluster";
 /// Sessions kept for other accounts and regions; beyond that they are made anew each time.
 const SESSIONS_MAX: usize = 256;
 
-/// What the carrier needs to know beside the routing settings.
+/// What the executor needs to know beside the routing settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CarrierSettings {
+pub struct ExecutorSettings {
     /// The table of clusters, if there is one.
     pub table: Option<String>,
     /// The role to assume in other accounts, if any.
@@ -27,7 +27,7 @@ pub struct CarrierSettings {
     pub home: Scope,
 }
 
-impl CarrierSettings {
+impl ExecutorSettings {
     /// Reads them by name, as the environment gives them.
     pub fn from_lookup(get: impl Fn(&str) -> Option<String>, home: Scope) -> Self {
         let get = |name: &str| get(name).filter(|value| !value.is_empty());
@@ -37,17 +37,17 @@ impl CarrierSettings {
 
 /// Calls AWS for a batch.
 #[derive(Debug)]
-pub struct Carrier {
+pub struct Executor {
     home: Session,
     queues: Queues,
     table: Option<ClusterTable>,
-    settings: CarrierSettings,
+    settings: ExecutorSettings,
     elsewhere: Mutex<BTreeMap<Scope, Session>>,
 }
 
-impl Carrier {
+impl Executor {
     /// Makes the clients once; nothing is called yet.
-    pub fn new(session: Session, settings: CarrierSettings) -> Self {
+    pub fn new(session: Session, settings: ExecutorSettings) -> Self {
         let table = settings.table.as_deref().map(|name| session.cluster_table(name));
         let queues = session.queues();
         Self { home: session, queues, table, settings, elsewhere: Mutex::new(BTreeMap::new()) }
