@@ -1,4 +1,4 @@
-//! `kerf controller --enable-zonal-autoshift`: NodePool mode as a lodger of the controller, which
+//! `kerf controller --enable-zonal-autoshift`: NodePool mode embedded in the controller, which
 //! lends it the lead, the API server and the page of metrics.
 //!
 //! It also holds the Lease of the daemon: where one runs beside the controller, one of them acts,
@@ -53,12 +53,14 @@ pub(crate) async fn start(of: &Controller, context: TaskContext<'_>) -> Result<(
     let name = identity::of_this_process();
     let candidate = Candidate::new(context.lease_client, context.namespace, LEASE, name);
     let stopping = context.tasks.stopping();
-    context.tasks.spawn("zonal autoshift", lodge(autoshift, candidate, context.leading, stopping));
+    context
+        .tasks
+        .spawn("zonal autoshift", run_embedded(autoshift, candidate, context.leading, stopping));
     Ok(())
 }
 
 /// Acts while the controller leads and the Lease is held.
-async fn lodge(
+async fn run_embedded(
     autoshift: Autoshift,
     mut candidate: Candidate,
     mut leading: watch::Receiver<bool>,
@@ -66,7 +68,7 @@ async fn lodge(
 ) {
     loop {
         let held = async {
-            // The sender lives as long as the controller, which outlives its lodger.
+            // The sender lives as long as the controller, which outlives this task.
             let _ = leading.wait_for(|leading| *leading).await;
             candidate.acquire().await;
         };
