@@ -176,8 +176,9 @@ impl Kept {
         let mut any_first = false;
         for node in missing {
             let before = reader.growth();
-            let read =
-                read_node(node, &daemons, &mut reader, |shape| shapes.number(shape, pod_labels));
+            let read = read_node(node, &problem.pools, &daemons, &mut reader, |shape| {
+                shapes.number(shape, pod_labels)
+            });
             let is_first = reader.growth() != before;
             any_first |= is_first;
             let kept =

@@ -7,9 +7,15 @@ use serde_json::Value;
 
 use crate::command::{cargo, output};
 
-/// The program of the hot paths.
+/// The program of the solver's hot paths.
 pub(super) fn hot_paths() -> Result<PathBuf> {
     built(["bench", "--no-run", "--package", "kerf-scheduler", "--bench", "hot_paths"], "hot_paths")
+}
+
+/// The program of a pass of the engine, with the solve in it.
+pub(super) fn provisioning_pass() -> Result<PathBuf> {
+    let name = "provisioning_pass";
+    built(["bench", "--no-run", "--package", "kerf-engine", "--bench", name], name)
 }
 
 /// The command line.

@@ -31,23 +31,26 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         bail!("there is no option {unknown}; `cargo xtask bench [NAME…] [{RECORD}]`");
     }
     let callgrind = Callgrind::find()?;
-    let program = executable::hot_paths()?;
-    let names = output(std::process::Command::new(&program).arg("names"))?;
-    let names: Vec<&str> = names.lines().collect();
+    let mut hot_paths: Vec<(PathBuf, String)> = Vec::new();
+    for program in [executable::hot_paths()?, executable::provisioning_pass()?] {
+        let names = output(std::process::Command::new(&program).arg("names"))?;
+        hot_paths.extend(names.lines().map(|name| (program.clone(), name.to_owned())));
+    }
+    let names: Vec<&str> = hot_paths.iter().map(|(_, name)| name.as_str()).collect();
     if let Some(unknown) = wanted.iter().find(|name| !names.contains(&name.as_str())) {
         bail!("there is no hot path {unknown}; there are {}", names.join(", "));
     }
-    let chosen =
-        names.iter().filter(|name| wanted.is_empty() || wanted.iter().any(|it| it == *name));
+    let is_chosen = |name: &String| wanted.is_empty() || wanted.contains(&name);
+    let chosen = hot_paths.iter().filter(|(_, name)| is_chosen(name));
     let file = root()?.join(FILE);
     let record = fs::read_to_string(&file).ok().map(|text| Record::parse(&text));
     let record = record.transpose().context(FILE)?;
     let mut rows = Vec::new();
     println!("{:<24}{:>16}{:>16}{:>8}", "hot path", "instructions", "on record", "ratio");
-    for name in chosen {
-        let counted = callgrind.count(&program, name)?;
-        let recorded = record.as_ref().and_then(|record| record.counts.get(*name)).copied();
-        let row = Row { name: (*name).to_owned(), counted, recorded };
+    for (program, name) in chosen {
+        let counted = callgrind.count(program, name)?;
+        let recorded = record.as_ref().and_then(|record| record.counts.get(name)).copied();
+        let row = Row { name: name.clone(), counted, recorded };
         println!("{}", row.line());
         rows.push(row);
     }

@@ -2,17 +2,19 @@
 
 use super::World;
 use crate::condition::claim::INSTANCE_TERMINATING;
-use crate::observed::{Claim, Node};
+use crate::observed::{Claim, Name, Node};
 
 impl World {
     /// Whether a claim is on its way out: chosen for removal, deleted, or its instance ending or
     /// announced to.
     #[must_use]
     pub fn is_leaving(&self, claim: &Claim) -> bool {
-        claim.meta.is_deleting()
-            || self.memory.marked.contains(&claim.meta.name)
-            || self.memory.interrupted.contains_key(&claim.meta.name)
-            || claim.status.conditions.is_true(INSTANCE_TERMINATING)
+        is_leaving_as_stored(claim) || self.is_chosen_to_leave(&claim.meta.name)
+    }
+
+    /// Whether Kerf has decided that a claim goes, stored or not.
+    pub(super) fn is_chosen_to_leave(&self, claim: &Name) -> bool {
+        self.memory.marked.contains(claim) || self.memory.interrupted.contains_key(claim)
     }
 
     /// Whether a node is on its way out, by itself or with its claim, or is drained.
@@ -22,4 +24,9 @@ impl World {
             || self.memory.drains.contains_key(&node.meta.name)
             || self.claim_of(node).is_some_and(|claim| self.is_leaving(claim))
     }
+}
+
+/// Whether a claim's stored state says that it goes.
+pub(super) fn is_leaving_as_stored(claim: &Claim) -> bool {
+    claim.meta.is_deleting() || claim.status.conditions.is_true(INSTANCE_TERMINATING)
 }

@@ -6,16 +6,23 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use kerf_model::labels::well_known::NODE_POOL;
 use kerf_model::node::{BoundPod, Node as NodeView};
 
 use super::World;
-use crate::observed::{Claim, Name, Node, Pod, PodOwner};
+use super::leaving::is_leaving_as_stored;
+use crate::observed::{Name, Node, Pod, PodOwner};
 
 /// A node with its claim, and what the scheduler may count on.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeEntry {
     pub(crate) node: Arc<Node>,
-    pub(crate) claim: Option<Arc<Claim>>,
+    /// The claim it belongs to.
+    pub(crate) claim: Option<Name>,
+    /// The pool it counts for: its claim's, or the one its label names.
+    pub(crate) pool: Option<Name>,
+    /// Whether its own stored state or its claim's says that it goes.
+    is_leaving_as_stored: bool,
     /// The node with the pods bound to it; none while it cannot be counted on.
     pub(crate) view: Option<Arc<NodeView>>,
 }
@@ -57,22 +64,28 @@ impl World {
         let pods = self.pods_on(&node.meta.name).map(bound_pod).collect();
         let view = self.node_view(node, pods).map(Arc::new);
         let id = node.provider_id.as_deref();
-        let claim = id.and_then(|id| self.index.claim_of_instance.get(id)).cloned();
-        NodeEntry { node: node.clone(), claim, view }
+        let claim = id.and_then(|id| self.index.claim_of_instance.get(id));
+        let label = || node.labels.get(NODE_POOL).map(String::as_str);
+        let pool = claim.and_then(|claim| claim.pool()).or_else(label).map(Name::from);
+        let is_leaving_as_stored =
+            node.meta.is_deleting() || claim.is_some_and(|claim| is_leaving_as_stored(claim));
+        let claim = claim.map(|claim| claim.meta.name.clone());
+        NodeEntry { node: node.clone(), claim, pool, is_leaving_as_stored, view }
     }
 
     /// Whether the node of an entry is on its way out.
     pub(crate) fn is_entry_leaving(&self, entry: &NodeEntry) -> bool {
-        entry.node.meta.is_deleting()
-            || self.memory.drains.contains_key(&entry.node.meta.name)
-            || entry.claim.as_ref().is_some_and(|claim| self.is_leaving(claim))
+        let memory = &self.memory;
+        entry.is_leaving_as_stored
+            || !memory.drains.is_empty() && memory.drains.contains_key(&entry.node.meta.name)
+            || entry.claim.as_ref().is_some_and(|claim| self.is_chosen_to_leave(claim))
     }
 }
 
 impl NodeEntry {
     /// What nominations for the node name: its claim, or itself where there is none.
     pub(crate) fn nomination_target(&self) -> &Name {
-        self.claim.as_ref().map_or(&self.node.meta.name, |claim| &claim.meta.name)
+        self.claim.as_ref().unwrap_or(&self.node.meta.name)
     }
 }
 

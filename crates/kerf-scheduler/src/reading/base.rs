@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kerf_model::node::BoundPod;
 use kerf_model::pod::Pod;
 use kerf_model::selector::{LabelSet, Namespace};
-use kerf_model::taint::{Taint, TaintEffect};
+use kerf_model::taint::{Taint, TaintEffect, TaintSet, TaintVocabulary};
 use kerf_model::vocabulary::{KeySet, Vocabulary};
 
 use crate::packing::pack_state::PackState;
@@ -113,7 +113,7 @@ impl<'p> Base<'p> {
             state,
         };
         base.take_limits();
-        base.match_groups(&kept.shapes);
+        base.match_groups(&kept.shapes, &kept.taints);
         base.count_bound_pods();
         base
     }
@@ -124,25 +124,31 @@ impl<'p> Base<'p> {
             if template.limits.is_empty() && template.nodes_max.is_none() {
                 continue;
             }
-            let pool = &self.problem.pools[template.pool].pool.name;
-            for node in &self.nodes {
-                if self.problem.nodes[node.node].pool.as_ref() == Some(pool) {
-                    self.state.take(index, &node.capacity);
-                }
+            for node in self.nodes.iter().filter(|node| node.pool == Some(template.pool)) {
+                self.state.take(index, &node.capacity);
             }
         }
     }
 
     /// Finds out who counts in which group, once all groups are known.
-    fn match_groups(&mut self, shapes: &ShapeTable) {
+    fn match_groups(&mut self, shapes: &ShapeTable, taints: &TaintVocabulary) {
         for class in &mut self.classes {
             class.match_groups(&self.groups);
         }
         self.bound_shapes.match_groups(shapes, &self.groups);
-        self.groups.see_who_counts(&all_taints(self.problem));
+        self.groups.see_who_counts(&self.all_taints(taints));
         let mut universes =
             UniverseBuilder::new(self.problem, &self.instance_types, &self.nodes, &self.vocabulary);
         self.counts = DomainCounts::new(self.groups.iter().map(|(_, group)| universes.of(group)));
+    }
+
+    /// The taints of every pool and node.
+    fn all_taints(&self, taints: &TaintVocabulary) -> Vec<Taint> {
+        let mut all = TaintSet::new();
+        self.nodes.iter().for_each(|node| all.or_with(&node.taints));
+        let pools = self.problem.pools.iter();
+        let of_pools = pools.flat_map(|pool| &pool.pool.template.spec.taints).cloned();
+        all.iter().map(|id| taints.taint(id).clone()).chain(of_pools).collect()
     }
 
     fn count_bound_pods(&mut self) {
@@ -200,15 +206,6 @@ fn read_namespaces(problem: &PlacementProblem, vocabulary: &mut Vocabulary) -> V
         Namespace { name: name.clone(), labels: LabelSet::intern(labels, vocabulary) }
     };
     problem.namespaces.iter().map(read).collect()
-}
-
-fn all_taints(problem: &PlacementProblem) -> Vec<Taint> {
-    let of_pools = problem.pools.iter().flat_map(|pool| &pool.pool.template.spec.taints);
-    let of_nodes = problem.nodes.iter().flat_map(|node| &node.taints);
-    let mut taints: Vec<&Taint> = of_pools.chain(of_nodes).collect();
-    taints.sort_unstable();
-    taints.dedup();
-    taints.into_iter().cloned().collect()
 }
 
 fn has_soft_taints(problem: &PlacementProblem) -> bool {

@@ -12,7 +12,7 @@ use kerf_model::vocabulary::{KeySet, Vocabulary};
 
 use crate::packing::bin::Content;
 use crate::packing::item::Item;
-use crate::problem::PlacementProblem;
+use crate::problem::{PlacementProblem, PoolWithTypes};
 use crate::reading::class::{Class, Variant};
 use crate::reading::daemon::{Daemon, DaemonLoad};
 use crate::reading::group::Groups;
@@ -35,6 +35,8 @@ pub(crate) struct NodeState {
 pub(crate) struct ReadNode {
     pub(crate) labels: Requirements,
     pub(crate) taints: TaintSet,
+    /// Which pool of the problem it belongs to.
+    pub(crate) pool: Option<usize>,
     /// What it counts against the limits of its pool.
     pub(crate) capacity: Amounts,
     headroom: Headroom,
@@ -124,6 +126,7 @@ pub(crate) fn filling_order(problem: &PlacementProblem) -> Vec<usize> {
 /// Reads a node. Occupancy is filled in later, when the groups are known.
 pub(crate) fn read_node(
     node: &Node,
+    pools: &[PoolWithTypes],
     daemons: &[Daemon<'_>],
     reader: &mut InstanceTypeReader<'_>,
     mut number: impl FnMut(&Arc<PodShape>) -> u32,
@@ -154,6 +157,7 @@ pub(crate) fn read_node(
     }
     let staying = node.pods.iter().filter(|pod| !pod.is_leaving);
     ReadNode {
+        pool: pools.iter().position(|pool| node.pool.as_ref() == Some(&pool.pool.name)),
         bound: staying.map(|pod| number(&pod.pod.shape)).collect(),
         labels,
         taints: reader.taints.intern(&node.taints),

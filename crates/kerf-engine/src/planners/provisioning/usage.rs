@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use kerf_model::labels::well_known::NODE_POOL;
 use kerf_model::pool::NodePool;
+use kerf_model::quantity::Quantity;
 use kerf_model::resources::ResourceList;
 
 use crate::action::NewClaim;
 use crate::reason::NotPlaced;
 use crate::world::World;
 use crate::world::arrival::{Amounts, Arrivals};
-use crate::world::node_entry::NodeEntry;
 
 /// What pools use of the resources they have limits for, each counted when it is first asked for.
 pub(super) struct Usage<'a> {
@@ -45,43 +44,38 @@ impl<'a> Usage<'a> {
                 return Err(NotPlaced::LimitReached { pool, resource, used: then, limit });
             }
         }
-        add_limited(used, &capacity, pool);
+        used.add(&capacity);
         Ok(())
     }
 
     /// What is there and what is on its way. What is on its way out does not count.
     fn count(&mut self, pool: &NodePool) -> ResourceList {
         let world = self.world;
-        let mut used = ResourceList::new();
+        let mut used: Vec<(&str, Option<Quantity>)> =
+            pool.limits.iter().map(|(name, _)| (name, None)).collect();
         for entry in world.node_entries() {
-            if pool_of(&entry) == Some(&pool.name) && !world.is_entry_leaving(&entry) {
+            if entry.pool.as_deref() == Some(&pool.name) && !world.is_entry_leaving(&entry) {
                 match &entry.view {
-                    Some(view) => add_limited(&mut used, &view.capacity, pool),
-                    None => add_limited(&mut used, &world.node_capacity(&entry.node), pool),
+                    Some(view) => add(&mut used, &view.capacity),
+                    None => add(&mut used, &world.node_capacity(&entry.node)),
                 }
             }
         }
         for claim in Arrivals::stored(world).filter(|it| it.pool() == Some(&pool.name)) {
-            let Amounts { capacity, .. } = self.arrivals.amounts_of_claim(claim);
-            add_limited(&mut used, &capacity, pool);
+            add(&mut used, &self.arrivals.amounts_of_claim(claim).capacity);
         }
         for (_, claim) in Arrivals::decided(world).filter(|(_, it)| *it.pool.0 == *pool.name) {
-            let Amounts { capacity, .. } = self.arrivals.amounts_of_spec(&claim.spec);
-            add_limited(&mut used, &capacity, pool);
+            add(&mut used, &self.arrivals.amounts_of_spec(&claim.spec).capacity);
         }
-        used
+        used.into_iter().filter_map(|(name, sum)| Some((name, sum?))).collect()
     }
 }
 
-/// The pool a node counts for: its claim's, or the one its label names.
-fn pool_of(entry: &NodeEntry) -> Option<&str> {
-    let claimed = entry.claim.as_ref().and_then(|claim| claim.pool());
-    claimed.or_else(|| entry.node.labels.get(NODE_POOL).map(String::as_str))
-}
-
-fn add_limited(used: &mut ResourceList, capacity: &ResourceList, pool: &NodePool) {
-    for (name, _) in pool.limits.iter() {
-        let sum = used.quantity(name).saturating_add(capacity.quantity(name));
-        used.insert(name, sum);
+/// Adds what there is of each resource; the first decides how the sum is written.
+fn add(used: &mut [(&str, Option<Quantity>)], capacity: &ResourceList) {
+    for (name, sum) in used {
+        if let Some(more) = capacity.get(name) {
+            *sum = Some(sum.map_or(more, |sum| sum.saturating_add(more)));
+        }
     }
 }
