@@ -4,9 +4,12 @@
 //! asked, where it can be seen and tested; a retry hidden in a client can be neither. Endpoints
 //! follow `AWS_ENDPOINT_URL` and `AWS_ENDPOINT_URL_<SERVICE>`, which is how a stand-in plugs in.
 //!
+//! What node classes make of AWS's instance types is worked out in [`catalogue`], without a call.
+//!
 //! Start reading at [`Session`]. This crate must never know what a message means or why an instance
 //! is asked for.
 
+pub mod catalogue;
 mod clusters;
 mod error;
 mod instances;

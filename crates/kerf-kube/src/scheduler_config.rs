@@ -7,7 +7,7 @@ use kerf_model::pod::SpreadConstraint;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::cluster::read;
+use crate::manifests::read;
 use crate::pod::spread;
 use crate::reader::{Reader, all};
 

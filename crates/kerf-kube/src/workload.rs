@@ -1,12 +1,18 @@
 //! Workloads: pods that are foreseen from a template.
 
-use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet, StatefulSet};
+use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet, ReplicaSetSpec, StatefulSet};
 use k8s_openapi::api::batch::v1::Job;
-use k8s_openapi::api::core::v1::{PersistentVolumeClaim, PodTemplateSpec, ReplicationController};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use k8s_openapi::api::core::v1::{
+    PersistentVolumeClaim, PersistentVolumeClaimVolumeSource, Pod, PodTemplateSpec,
+    ReplicationController, Volume,
+};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 
 use crate::default_spread::ControllerSelector;
 use crate::pod::namespace_of;
+
+/// The one kind whose pods are owned by an object it makes.
+const DEPLOYMENT: &str = "Deployment";
 
 /// An owner of pods, as its pods' owner references name it within a namespace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,7 +26,7 @@ pub struct Owner {
 /// Something that keeps a number of like pods.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
-    /// What its pods' owner references say.
+    /// The object itself, as owner references name it.
     pub owner: Owner,
     /// Where it and its pods lie.
     pub namespace: String,
@@ -34,9 +40,9 @@ pub struct Workload {
     pub name_prefix: String,
     /// The number of its first pod.
     pub first_ordinal: i32,
-    /// Claims made for each pod.
+    /// PersistentVolumeClaims made for each pod.
     pub claim_templates: Vec<PersistentVolumeClaim>,
-    /// How it finds its pods, where that says which pods are of one kind.
+    /// How it finds its pods, where that says which pods belong together.
     pub selector: Option<ControllerSelector>,
 }
 
@@ -60,6 +66,103 @@ impl Workload {
     pub fn pod_name(&self, number: i64) -> String {
         format!("{}{}", self.name_prefix, i64::from(self.first_ordinal) + number)
     }
+
+    /// Its pod of that name, as its controller will make it. A volume of the name of a claim
+    /// template gives way to that claim.
+    pub(crate) fn pod(&self, name: &str) -> Pod {
+        let template = self.template.metadata.clone().unwrap_or_default();
+        let mut spec = self.template.spec.clone().unwrap_or_default();
+        let claims = self.claims_of(name);
+        if !claims.is_empty() {
+            let names: Vec<_> = self.claim_templates.iter().map(name_of).collect();
+            let own = spec.volumes.take().into_iter().flatten();
+            let own = own.filter(|volume| !names.contains(&volume.name));
+            let claimed = names.iter().zip(&claims).map(|(name, claim)| claimed(name, claim));
+            spec.volumes = Some(claimed.chain(own).collect());
+        }
+        let metadata = ObjectMeta {
+            name: Some(name.to_owned()),
+            namespace: Some(self.namespace.clone()),
+            labels: template.labels,
+            annotations: template.annotations,
+            owner_references: Some(vec![self.pods_owner()]),
+            ..ObjectMeta::default()
+        };
+        Pod { metadata, spec: Some(spec), status: None }
+    }
+
+    /// The claims made together with its pod of that name: `<template>-<pod>`.
+    pub(crate) fn claims_of(&self, pod_name: &str) -> Vec<PersistentVolumeClaim> {
+        let claim = |template: &PersistentVolumeClaim| PersistentVolumeClaim {
+            metadata: ObjectMeta {
+                name: Some(format!("{}-{pod_name}", name_of(template))),
+                namespace: Some(self.namespace.clone()),
+                ..ObjectMeta::default()
+            },
+            spec: Some(template.spec.clone().unwrap_or_default()),
+            status: None,
+        };
+        self.claim_templates.iter().map(claim).collect()
+    }
+
+    /// The ReplicaSet a Deployment will make. In a cluster it also selects by a hash its pods carry.
+    pub(crate) fn replica_set(&self) -> Option<ReplicaSet> {
+        let selector = match (self.owner.kind.as_str(), &self.selector) {
+            (DEPLOYMENT, Some(ControllerSelector::Selector(selector))) => selector.clone(),
+            _ => return None,
+        };
+        let metadata = ObjectMeta {
+            name: Some(self.replica_set_name()),
+            namespace: Some(self.namespace.clone()),
+            ..ObjectMeta::default()
+        };
+        let spec = ReplicaSetSpec { selector, ..ReplicaSetSpec::default() };
+        Some(ReplicaSet { metadata, spec: Some(spec), status: None })
+    }
+
+    /// No object that exists can have this name, which ends in a dash.
+    fn replica_set_name(&self) -> String {
+        format!("{}-", self.owner.name)
+    }
+
+    /// What its pods' owner references say.
+    fn pods_owner(&self) -> OwnerReference {
+        let Owner { kind, name } = self.owner.clone();
+        let (kind, name) = match kind.as_str() {
+            DEPLOYMENT => ("ReplicaSet".to_owned(), self.replica_set_name()),
+            _ => (kind, name),
+        };
+        let api_version = match kind.as_str() {
+            "ReplicaSet" | "StatefulSet" => "apps/v1",
+            "Job" => "batch/v1",
+            _ => "v1",
+        };
+        OwnerReference {
+            api_version: api_version.to_owned(),
+            // Like pods are known by it, so it must tell owners apart.
+            uid: format!("{kind}/{}/{name}", self.namespace),
+            kind,
+            name,
+            controller: Some(true),
+            block_owner_deletion: None,
+        }
+    }
+}
+
+fn name_of(template: &PersistentVolumeClaim) -> String {
+    template.metadata.name.clone().unwrap_or_default()
+}
+
+/// The volume of a claim.
+fn claimed(name: &str, claim: &PersistentVolumeClaim) -> Volume {
+    Volume {
+        name: name.to_owned(),
+        persistent_volume_claim: Some(PersistentVolumeClaimVolumeSource {
+            claim_name: name_of(claim),
+            read_only: None,
+        }),
+        ..Volume::default()
+    }
 }
 
 impl From<Deployment> for Workload {
@@ -69,7 +172,7 @@ impl From<Deployment> for Workload {
         // Its ReplicaSet, which the pods belong to, selects by the same and by its own hash.
         Self {
             selector: Some(ControllerSelector::Selector(spec.selector)),
-            ..Self::new("Deployment", &deployment.metadata, spec.template, replicas)
+            ..Self::new(DEPLOYMENT, &deployment.metadata, spec.template, replicas)
         }
     }
 }

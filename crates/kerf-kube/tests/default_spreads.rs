@@ -2,8 +2,9 @@
 
 mod printed;
 
-use kerf_kube::{Cluster, SchedulerConfig};
-use kerf_scheduler::SchedulerSettings;
+use kerf_engine::Settings;
+use kerf_engine::time::Time;
+use kerf_kube::{Manifests, SchedulerConfig};
 use printed::yaml;
 use serde_json::Value;
 
@@ -21,18 +22,19 @@ fn config(text: &str) -> Result<SchedulerConfig, String> {
 /// A line for each spread of each pod that is to be placed.
 fn spreads(scheduler_config: &str, documents: &str) -> String {
     let scheduler_config = config(scheduler_config).expect("good settings");
-    let mut cluster = Cluster { scheduler_config, ..Cluster::default() };
+    let mut manifests = Manifests::default();
     for (source, text) in documents.trim().split("\n---\n").enumerate() {
-        cluster.add(source, yaml::<Value>(text)).expect("a good object");
+        manifests.add(source, yaml::<Value>(text)).expect("a good object");
     }
-    let assembly =
-        cluster.assemble(Vec::new(), SchedulerSettings::default()).expect("good objects");
-    let pods = assembly.problem.pods.iter();
+    let spreads = scheduler_config.default_spreads;
+    let observed = manifests.observe(Settings::default(), spreads, Time::default());
+    let mut pods = observed.expect("good objects").problem().problem.pods;
+    pods.sort_by(|left, right| left.uid.cmp(&right.uid));
     let line = |pod: &kerf_model::pod::Pod| {
         let spreads: Vec<_> = pod.shape.spreads.iter().map(printed::spread).collect();
         format!("{}: {}", pod.name, spreads.join("; ")).trim_end().to_owned()
     };
-    pods.map(line).collect::<Vec<_>>().join("\n")
+    pods.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 #[track_caller]
@@ -139,7 +141,7 @@ r-x: spread must topology.kubernetes.io/zone skew 1 of {hash=x} keys [] affinity
     assert_eq!(spreads("{}", owned), "r-x:");
 }
 
-/// SchedulerSettings that are refused, and what is said.
+/// Settings that are refused, and what is said.
 const BAD: &[(&str, &str)] = &[
     ("[]", "the settings are a map"),
     ("{podTopologySpraed: {}}", "unknown field `podTopologySpraed`"),

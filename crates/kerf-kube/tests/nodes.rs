@@ -1,12 +1,43 @@
-//! Nodes and claims in; nodes of the model, out.
+//! Nodes and claims in; nodes of the placement problem, out.
 
 mod printed;
 
-use k8s_openapi::api::core::v1::Node;
-use k8s_openapi::api::storage::v1::CSINode;
-use kerf_api::node_claim::NodeClaim;
-use kerf_kube::{NodeObjects, is_tracked, node_from_api, node_from_claim};
+use kerf_engine::Settings;
+use kerf_engine::time::Time;
+use kerf_kube::{Manifests, WatchUpdate};
 use printed::yaml;
+use serde_json::{Value, json};
+
+/// The nodes of the problem that these objects pose, or what is wrong with them.
+fn nodes(node: Option<&str>, claim: Option<&str>, csi: Option<&str>) -> String {
+    let mut manifests = Manifests::default();
+    let objects = [("v1", "Node", node), ("storage.k8s.io/v1", "CSINode", csi)];
+    for (api_version, kind, text) in objects {
+        let Some(text) = text else { continue };
+        let mut object: Value = yaml(text);
+        object["apiVersion"] = json!(api_version);
+        object["kind"] = json!(kind);
+        manifests.add(0, object).expect("readable");
+    }
+    if let Some(claim) = claim {
+        manifests.report(1, WatchUpdate::Claim, yaml(claim));
+    }
+    match manifests.observe(Settings::default(), Vec::new(), Time::default()) {
+        Ok(observed) => {
+            let asked = observed.problem();
+            asked
+                .problem
+                .nodes
+                .iter()
+                .map(|node| printed::node(node))
+                .collect::<Vec<_>>()
+                .join("\n")
+        }
+        Err(problems) => {
+            problems.iter().map(|it| format!("! {}", it.problem)).collect::<Vec<_>>().join("\n")
+        }
+    }
+}
 
 const CLAIM: &str = "
 metadata:
@@ -29,15 +60,7 @@ status:
 
 #[track_caller]
 fn check(node: &str, claim: Option<&str>, expected: &str) {
-    let (node, claim): (Node, Option<NodeClaim>) = (yaml(node), claim.map(yaml));
-    let objects = NodeObjects { claim: claim.as_ref(), csi: None };
-    let read = match node_from_api(&node, objects, Vec::new()) {
-        Ok(node) => printed::node(&node),
-        Err(problems) => {
-            problems.iter().map(|problem| format!("! {problem}")).collect::<Vec<_>>().join("\n")
-        }
-    };
-    assert_eq!(read, printed::expectation(expected));
+    assert_eq!(nodes(Some(node), claim, None), printed::expectation(expected));
 }
 
 #[test]
@@ -48,7 +71,7 @@ metadata: {name: n1, labels: {zone: a}}
 spec:
   taints:
     - {key: node.kubernetes.io/not-ready, effect: NoSchedule}
-    - {key: x, value: y, effect: PreferNoSchedule}
+    - {key: x, value: 'y', effect: PreferNoSchedule}
 status: {capacity: {cpu: 4, pods: 110}, allocatable: {cpu: 3500m, pods: 110}}
 ",
         None,
@@ -67,8 +90,8 @@ gives cpu=3500m pods=110
 fn until_it_is_registered_the_claim_speaks_for_the_node() {
     check(
         "
-metadata: {name: node-1, labels: {zone: b}}
-spec: {taints: [{key: karpenter.sh/unregistered, effect: NoExecute}]}
+metadata: {name: node-1, labels: {zone: b, node.kubernetes.io/instance-type: m5.xlarge}}
+spec: {providerID: 'aws:///i-1', taints: [{key: karpenter.sh/unregistered, effect: NoExecute}]}
 status: {capacity: {cpu: 4, nvidia.com/gpu: 0}, allocatable: {cpu: 3800m}}
 ",
         Some(CLAIM),
@@ -93,7 +116,9 @@ metadata:
     karpenter.sh/nodepool: web
     karpenter.sh/registered: 'true'
     karpenter.sh/initialized: '{initialized}'
+    node.kubernetes.io/instance-type: m5.xlarge
 spec:
+  providerID: aws:///i-1
   taints:
     - {{key: cni, effect: NoExecute}}
     - {{key: node.kubernetes.io/not-ready, effect: NoExecute}}
@@ -109,6 +134,7 @@ status: {{capacity: {{cpu: 4}}, allocatable: {{cpu: 4}}}}
         "
 node-1 pool web coming
 labels karpenter.sh/initialized=false karpenter.sh/nodepool=web karpenter.sh/registered=true
+.. node.kubernetes.io/instance-type=m5.xlarge
 taint mine:NoSchedule
 has cpu=4 memory=16Gi nodes=1 nvidia.com/gpu=1
 gives cpu=4 memory=15Gi nvidia.com/gpu=1
@@ -120,6 +146,7 @@ gives cpu=4 memory=15Gi nvidia.com/gpu=1
         "
 node-1 pool web up
 labels karpenter.sh/initialized=true karpenter.sh/nodepool=web karpenter.sh/registered=true
+.. node.kubernetes.io/instance-type=m5.xlarge
 taint cni:NoExecute
 taint node.kubernetes.io/not-ready:NoExecute
 taint readiness.k8s.io/gpu=x:NoSchedule
@@ -165,43 +192,48 @@ status: {capacity: {cpu: much}, allocatable: {memory: -1Gi}}
 }
 
 #[test]
-fn a_claim_counts_as_a_node_once_it_is_launched() {
-    let claim: NodeClaim = yaml(CLAIM);
-    let node = node_from_claim(&claim).expect("readable").expect("launched");
+fn a_claim_without_a_node_counts_as_one_from_the_start() {
     assert_eq!(
-        printed::node(&node),
+        nodes(None, Some(CLAIM), None),
         "web-abc pool web coming\n\
          labels karpenter.sh/nodepool=web team=shop zone=a\n\
          taint team=shop:NoSchedule\n\
          has cpu=4 memory=16Gi nodes=1 nvidia.com/gpu=1\n\
          gives cpu=3900m memory=15Gi nvidia.com/gpu=1"
     );
-    let mut waiting = claim;
-    waiting.status = None;
-    assert_eq!(node_from_claim(&waiting), Ok(None));
+    let (unlaunched, _) = CLAIM.split_once("status:").expect("it has a status");
+    let unlaunched =
+        unlaunched.replace("  taints:", "  resources: {requests: {cpu: 1}}\n  taints:");
+    assert_eq!(
+        nodes(None, Some(&unlaunched), None),
+        "web-abc pool web coming\n\
+         labels karpenter.sh/nodepool=web team=shop zone=a\n\
+         taint team=shop:NoSchedule\n\
+         has cpu=1 nodes=1\n\
+         gives cpu=1"
+    );
 }
 
 #[test]
 fn volume_limits_come_from_the_drivers_report() {
-    let csi: CSINode = yaml(
-        "
+    let csi = "
 metadata: {name: n1}
 spec:
   drivers:
     - {name: ebs.csi.aws.com, nodeID: i-1, allocatable: {count: 25}}
     - {name: efs.csi.aws.com, nodeID: i-1}
     - {name: odd, nodeID: i-1, allocatable: {count: -1}}
-",
+";
+    assert_eq!(
+        nodes(Some("metadata: {name: n1}"), None, Some(csi)),
+        "n1 pool - up\nlabels\nhas nodes=1\ngives\nebs.csi.aws.com up to 25"
     );
-    let objects = NodeObjects { claim: None, csi: Some(&csi) };
-    let node = node_from_api(&yaml("metadata: {name: n1}"), objects, Vec::new()).expect("readable");
-    assert_eq!(node.volume_limits, [("ebs.csi.aws.com".to_owned(), 25)].into());
 }
 
 #[test]
-fn a_managed_node_counts_once_its_machine_and_kind_are_known() {
-    let node = |labels: &str, id: &str| -> Node {
-        yaml(&format!("metadata: {{name: n1, labels: {{{labels}}}}}\nspec: {{{id}}}"))
+fn a_managed_node_counts_once_its_instance_and_its_type_are_known() {
+    let node = |labels: &str, id: &str| {
+        format!("metadata: {{name: n1, labels: {{{labels}}}}}\nspec: {{{id}}}")
     };
     let id = "providerID: aws:///i-1";
     let pool = "karpenter.sh/nodepool: web";
@@ -213,6 +245,7 @@ fn a_managed_node_counts_once_its_machine_and_kind_are_known() {
         (format!("{pool}, node.kubernetes.io/instance-type: m5.large"), "", false),
         (format!("{pool}, karpenter.sh/initialized: 'true'"), id, true),
     ] {
-        assert_eq!(is_tracked(&node(&labels, id), None), tracked, "{labels} {id}");
+        let nodes = nodes(Some(&node(&labels, id)), None, None);
+        assert_eq!(!nodes.is_empty(), tracked, "{labels} {id}");
     }
 }

@@ -2,8 +2,8 @@
 
 mod printed;
 
-use k8s_openapi::api::core::v1::{PersistentVolumeClaim, PodSpec};
-use kerf_kube::{ForeseenClaim, Storage};
+use k8s_openapi::api::core::v1::PodSpec;
+use kerf_kube::Storage;
 use printed::yaml;
 
 const CLASSES: &str = "
@@ -82,9 +82,9 @@ fn storage(claims: &str, more_classes: &str) -> Storage {
     storage
 }
 
-fn resolved(storage: &Storage, spec: &str, foreseen: &[ForeseenClaim]) -> String {
+fn resolved(storage: &Storage, spec: &str) -> String {
     let spec: PodSpec = yaml(spec);
-    match storage.volumes_of("shop", "web-0", &spec, foreseen) {
+    match storage.volumes_of("shop", "web-0", &spec) {
         Ok(volumes) => volumes.iter().map(printed::volume).collect::<Vec<_>>().join("\n"),
         Err(problem) => format!("! {problem}"),
     }
@@ -185,7 +185,7 @@ fn every_state_of_a_claim_leads_to_places_or_to_its_reason() {
             "metadata: {{name: data, namespace: shop{metadata}}}\nspec: {{{spec}}}\nstatus: \
              {{{status}}}"
         );
-        assert_eq!(resolved(&storage(&claim, ""), USES_DATA, &[]), *expected, "{claim}");
+        assert_eq!(resolved(&storage(&claim, ""), USES_DATA), *expected, "{claim}");
     }
 }
 
@@ -193,7 +193,7 @@ fn every_state_of_a_claim_leads_to_places_or_to_its_reason() {
 fn a_claim_that_is_not_there_keeps_the_pod_from_being_placed_but_not_from_running() {
     let storage = storage("", "");
     let missing = "! PersistentVolumeClaim shop/data does not exist; create it";
-    assert_eq!(resolved(&storage, USES_DATA, &[]), missing);
+    assert_eq!(resolved(&storage, USES_DATA), missing);
     assert!(storage.volumes_of_bound("shop", "web-0", &yaml(USES_DATA)).is_empty());
 }
 
@@ -207,40 +207,28 @@ volumes:
   - {name: b, persistentVolumeClaim: {claimName: data, readOnly: true}}
   - {name: c, emptyDir: {}}
 ";
-    assert_eq!(resolved(&storage(claim, ""), spec, &[]), "volume shop/data ebs.csi.aws.com");
+    assert_eq!(resolved(&storage(claim, ""), spec), "volume shop/data ebs.csi.aws.com");
 }
 
 #[test]
-fn claims_made_with_the_pod_are_foreseen_unless_they_exist() {
-    let templates: Vec<PersistentVolumeClaim> =
-        vec![yaml("metadata: {name: data}\nspec: {storageClassName: wait}")];
-    let foreseen = ForeseenClaim::of_templates(&templates, "web-0");
-    // The pod's own volume of the template's name gives way to the template.
+fn claims_of_ephemeral_volumes_are_foreseen_unless_they_exist() {
     let spec = "
 containers: []
 volumes:
-  - {name: data, emptyDir: {}}
   - name: scratch
-    ephemeral: {volumeClaimTemplate: {spec: {storageClassName: anywhere}}}
+    ephemeral: {volumeClaimTemplate: {spec: {storageClassName: wait}}}
 ";
-    let scratch = "volume shop/web-0-scratch ebs.csi.aws.com";
     assert_eq!(
-        resolved(&storage("", ""), spec, &foreseen),
-        format!(
-            "volume shop/data-web-0 ebs.csi.aws.com (zone In a,b & rack In 1) or (zone In c)\n\
-             {scratch}"
-        )
+        resolved(&storage("", ""), spec),
+        "volume shop/web-0-scratch ebs.csi.aws.com (zone In a,b & rack In 1) or (zone In c)"
     );
     let claim = "
 metadata:
-  name: data-web-0
+  name: web-0-scratch
   namespace: shop
   annotations: {pv.kubernetes.io/bind-completed: 'yes'}
 spec: {volumeName: pv-old}";
-    assert_eq!(
-        resolved(&storage(claim, ""), spec, &foreseen),
-        format!("volume shop/data-web-0 ebs.csi.aws.com\n{scratch}")
-    );
+    assert_eq!(resolved(&storage(claim, ""), spec), "volume shop/web-0-scratch ebs.csi.aws.com");
 }
 
 #[test]
@@ -261,5 +249,5 @@ allowedTopologies: [{{matchLabelExpressions: [{{key: zone, values: [{zone}]}}]}}
     let new = class("new", "b", "2026-01-01T00:00:00Z");
     let claim = "metadata: {name: data, namespace: shop}\nspec: {}";
     let storage = storage(claim, &format!("{old}\n---\n{new}"));
-    assert_eq!(resolved(&storage, USES_DATA, &[]), "volume shop/data ebs.csi.aws.com (zone In b)");
+    assert_eq!(resolved(&storage, USES_DATA), "volume shop/data ebs.csi.aws.com (zone In b)");
 }

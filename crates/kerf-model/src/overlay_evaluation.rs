@@ -11,6 +11,7 @@
 //! skipped in every pool, so that no overlay ever applies in part.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use thiserror::Error;
 
@@ -89,6 +90,26 @@ pub enum SkipReason {
     /// A requirement cannot be understood. The overlay must change.
     #[error(transparent)]
     Requirement(#[from] BadBound),
+}
+
+/// Changes the instance types of pools as overlays say, where they enter from the provider. Returns
+/// the overlays that are skipped.
+pub fn apply_overlays(
+    overlays: &[NodeOverlay],
+    pools: &mut [(Arc<NodePool>, Arc<[InstanceType]>)],
+    normalization: &Normalization,
+) -> Vec<SkippedOverlay> {
+    let offered: Vec<PoolInstanceTypes<'_>> = pools
+        .iter()
+        .map(|(pool, instance_types)| PoolInstanceTypes { pool, instance_types })
+        .collect();
+    let evaluation = evaluate_overlays(overlays, &offered, normalization);
+    for ((_, instance_types), overlay) in pools.iter_mut().zip(&evaluation.pools) {
+        if !overlay.types.is_empty() {
+            *instance_types = overlay.apply(instance_types).into();
+        }
+    }
+    evaluation.skipped
 }
 
 /// Evaluates every overlay for every pool.

@@ -216,7 +216,7 @@ spec: {subnetSelector: {a: b}, securityGroupSelector: {a: b}}
 }
 
 #[test]
-fn a_node_class_changes_what_its_machines_hold() {
+fn a_node_class_changes_what_its_instances_hold() {
     let pool =
         POOL.replace("karpenter.kwok.sh/instance-cpu", "karpenter.k8s.aws/instance-cpu").replace(
             "group: karpenter.kwok.sh, kind: KWOKNodeClass",
@@ -379,20 +379,21 @@ fn naming_every_label_of_aws_in_passing_changes_nothing() {
 /// The label decides, so that it must have been made.
 #[test]
 fn a_label_of_aws_that_a_pod_asks_for_is_there() {
-    let wish = "spec: {nodeSelector: {karpenter.k8s.aws/instance-family: m6i}, containers: ";
-    let picky = DEPLOYMENT.replace("spec: {containers: ", wish);
+    let with_selector =
+        "spec: {nodeSelector: {karpenter.k8s.aws/instance-family: m6i}, containers: ";
+    let picky = DEPLOYMENT.replace("spec: {containers: ", with_selector);
     let (_, plan) = plan_json(&[&picky], &["--catalogue", "aws:us-east-1"]);
     let types = plan["newNodes"].as_array().expect("a list").iter();
     let types: Vec<&str> = types.filter_map(|node| node["instanceType"].as_str()).collect();
     assert!(!types.is_empty() && types.iter().all(|name| name.starts_with("m6i.")), "{plan}");
 }
 
-/// Pods for spot machines never share a node with pods for any other.
+/// Pods for spot instances never share a node with pods for any other.
 #[test]
 fn pods_that_cannot_share_a_node_cost_at_least_what_each_cost_alone() {
     let wanting = |name: &str, capacity_type: &str| {
-        let wish = format!("karpenter.sh/capacity-type: {capacity_type}");
-        let spec = format!("spec: {{nodeSelector: {{{wish}}}, containers: ");
+        let selector = format!("karpenter.sh/capacity-type: {capacity_type}");
+        let spec = format!("spec: {{nodeSelector: {{{selector}}}, containers: ");
         DEPLOYMENT.replace("spec: {containers: ", &spec).replace("web", name)
     };
     let (spot, on_demand) = (wanting("cheap", "spot"), wanting("sure", "on-demand"));

@@ -1,8 +1,8 @@
 //! Scenarios: manifests in, plan out.
 //!
 //! Each file in `scenarios/` is named by the sentence it proves. Its last document is the plan
-//! that is expected; the documents before it go through `kerf plan` as they are. The machines are
-//! those of a file in `catalogues/`, by default three sizes of 2, 4 and 8 CPUs in three zones.
+//! that is expected; the documents before it go through `kerf plan` as they are. The instance types
+//! are those of a file in `catalogues/`, by default three sizes of 2, 4 and 8 CPUs in three zones.
 
 use std::collections::BTreeMap;
 use std::io::Write;

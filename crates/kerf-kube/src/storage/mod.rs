@@ -6,8 +6,8 @@
 //! ```
 
 mod driver;
-mod foreseen;
 mod gone;
+mod pod_claims;
 mod problem;
 mod topology;
 
@@ -19,7 +19,7 @@ use kerf_model::pod::PodVolume;
 
 use crate::pod::namespace_of;
 
-pub use foreseen::ForeseenClaim;
+use pod_claims::PodClaim;
 pub use problem::VolumeProblem;
 
 /// Set by the volume controller once claim and volume know each other.
@@ -62,8 +62,7 @@ impl Storage {
         self.classes.insert(class.metadata.name.clone().unwrap_or_default(), class);
     }
 
-    /// The volumes a pod claims, each resolved. `foreseen` are claims that will be made together
-    /// with the pod; one that exists under the same name counts instead.
+    /// The volumes a pod claims, each resolved. The claims of ephemeral volumes need not exist yet.
     ///
     /// # Errors
     /// The first claim that keeps the pod from being placed.
@@ -72,10 +71,9 @@ impl Storage {
         namespace: &str,
         pod_name: &str,
         spec: &core::PodSpec,
-        foreseen: &[ForeseenClaim],
     ) -> Result<Vec<PodVolume>, VolumeProblem> {
         let resolve = |claim| self.resolve(namespace, claim);
-        foreseen::claims_of(pod_name, spec, foreseen).into_iter().map(resolve).collect()
+        pod_claims::claims_of(pod_name, spec).into_iter().map(resolve).collect()
     }
 
     /// As [`Self::volumes_of`], for a pod that runs already: what cannot be resolved does not
@@ -87,13 +85,13 @@ impl Storage {
         pod_name: &str,
         spec: &core::PodSpec,
     ) -> Vec<PodVolume> {
-        let claims = foreseen::claims_of(pod_name, spec, &[]);
+        let claims = pod_claims::claims_of(pod_name, spec);
         claims.into_iter().filter_map(|claim| self.resolve(namespace, claim).ok()).collect()
     }
 
-    fn resolve(&self, namespace: &str, wanted: ForeseenClaim) -> Result<PodVolume, VolumeProblem> {
+    fn resolve(&self, namespace: &str, wanted: PodClaim) -> Result<PodVolume, VolumeProblem> {
         let name = format!("{namespace}/{}", wanted.name);
-        match (self.claims.get(&(namespace.to_owned(), wanted.name)), &wanted.spec) {
+        match (self.claims.get(&(namespace.to_owned(), wanted.name)), &wanted.ephemeral) {
             (Some(claim), _) => self.resolve_claim(&existing(name, claim)?),
             (None, Some(spec)) => self.resolve_claim(&Claim { name, spec, bound: false }),
             (None, None) => Err(VolumeProblem::ClaimMissing { claim: name }),

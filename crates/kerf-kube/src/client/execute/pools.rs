@@ -46,6 +46,6 @@ pub(super) async fn write_status(
 }
 
 fn stored_pool(stored: &NodePool, cloud: &impl Cloud) -> Outcome {
-    let read = pool::read(stored, &cloud.label_rules());
+    let (read, _) = pool::read(stored, &cloud.label_rules());
     Outcome::Stored(Box::new(Object::Pool(read)))
 }

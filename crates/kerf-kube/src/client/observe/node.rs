@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1 as core;
-use k8s_openapi::api::storage::v1::CSINode;
+use k8s_openapi::api::storage::v1::{CSINode, CSINodeDriver};
 use kerf_api::Problem;
 use kerf_engine::condition::{Condition, Conditions, Status};
 use kerf_engine::observed::{Node, NodeProfile};
@@ -12,7 +12,6 @@ use kerf_engine::time::Time;
 use kerf_model::taint::{UNSCHEDULABLE_KEY, unschedulable};
 
 use super::meta::{meta, own_annotations, owner_uid, time};
-use crate::node::volume_limits;
 use crate::reader::{CoreFields as _, Reader};
 
 /// Reads a node with what its volume drivers reported.
@@ -68,7 +67,11 @@ fn profile(status: &core::NodeStatus) -> NodeProfile {
     NodeProfile { conditions: Conditions(conditions.collect()) }
 }
 
-/// What the volume drivers of a node report.
+/// How many volumes the drivers of a node can attach there, by driver.
 pub(super) fn limits(csi: &CSINode) -> BTreeMap<String, u32> {
-    volume_limits(csi)
+    let limit = |driver: &CSINodeDriver| {
+        let count = driver.allocatable.as_ref()?.count?;
+        Some((driver.name.clone(), u32::try_from(count).ok()?))
+    };
+    csi.spec.drivers.iter().filter_map(limit).collect()
 }

@@ -1,4 +1,4 @@
-//! News in, events out.
+//! Watch updates in, events out.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -22,13 +22,14 @@ use super::pod::{self, Interners, Reading};
 use super::pods_by_owner::{self, PodsByOwner};
 use super::watch_update::{Change, WatchUpdate};
 use super::{claim, node, node_class, pod_disruption_budget, pool};
-use crate::pod::namespace_of;
+use crate::pod::{Origin, namespace_of};
 use crate::storage::Storage;
 
 /// What the edge keeps to make the engine's objects whole.
 #[derive(Debug)]
 pub struct Observer {
     rules: LabelRules,
+    origin: Origin,
     interners: Interners,
     daemon_sets: DaemonSets,
     pub(super) storage: Storage,
@@ -38,15 +39,20 @@ pub struct Observer {
     pub(super) dependent_pods: BTreeMap<PodKey, core::Pod>,
     pub(super) volume_limits: HashMap<Name, BTreeMap<String, u32>>,
     pub(super) listings: Listings,
+    /// What could not be understood of the update at hand.
+    unreadable: Vec<Unreadable>,
 }
 
 /// What a change to one object comes to.
 type Read = Result<Vec<Object>, Unreadable>;
 
 /// An object that cannot be understood.
+#[derive(Debug)]
 struct Unreadable {
     object: String,
     problems: Vec<Problem>,
+    /// Whether the object is part of the world nevertheless, marked so that its owner is told.
+    is_marked: bool,
 }
 
 impl Observer {
@@ -62,6 +68,7 @@ impl Observer {
     pub fn in_role(role: Role, rules: LabelRules, node_classes: &[ApiResource]) -> Self {
         Self {
             rules,
+            origin: Origin::Stored,
             interners: Interners::default(),
             daemon_sets: DaemonSets::default(),
             storage: Storage::default(),
@@ -69,7 +76,15 @@ impl Observer {
             dependent_pods: BTreeMap::new(),
             volume_limits: HashMap::new(),
             listings: Listings::new(role, node_classes),
+            unreadable: Vec::new(),
         }
+    }
+
+    /// The same for pods that no API server has completed with its defaults.
+    #[must_use]
+    pub fn of_manifests(mut self) -> Self {
+        self.origin = Origin::Manifest;
+        self
     }
 
     /// The same in a cluster whose scheduler spreads pods that say nothing about it.
@@ -82,9 +97,33 @@ impl Observer {
         self
     }
 
-    /// What a piece of news means for the engine.
-    pub fn observe(&mut self, news: WatchUpdate, world: &World) -> Vec<Event> {
-        match news {
+    /// The events an update comes to. An object that cannot be understood is reported in the log,
+    /// unless it becomes part of the world with the reason on it.
+    pub fn observe(&mut self, update: WatchUpdate, world: &World) -> Vec<Event> {
+        let events = self.events_of(update, world);
+        for unreadable in self.unreadable.drain(..).filter(|it| !it.is_marked) {
+            unreadable.report();
+        }
+        events
+    }
+
+    /// The same for whoever can tell the author of an object what is wrong with it.
+    ///
+    /// # Errors
+    /// Every field that cannot be understood.
+    pub fn try_observe(
+        &mut self,
+        update: WatchUpdate,
+        world: &World,
+    ) -> Result<Vec<Event>, Vec<Problem>> {
+        let events = self.events_of(update, world);
+        let problems = self.unreadable.drain(..).flat_map(|it| it.problems);
+        let problems: Vec<Problem> = problems.collect();
+        if problems.is_empty() { Ok(events) } else { Err(problems) }
+    }
+
+    fn events_of(&mut self, update: WatchUpdate, world: &World) -> Vec<Event> {
+        match update {
             WatchUpdate::Pod(change) => self.pod(change, world),
             WatchUpdate::Node(change) => self.follow(
                 Source::Kind(Kind::Node),
@@ -109,7 +148,11 @@ impl Observer {
                 change,
                 world,
                 |pool| Key::Pool(name_of(&pool.metadata)),
-                |this, pool| Ok(vec![Object::Pool(pool::read(&pool, &this.rules))]),
+                |this, pool| {
+                    let (read, problems) = pool::read(&pool, &this.rules);
+                    this.mark("NodePool", &pool.metadata, problems);
+                    Ok(vec![Object::Pool(read)])
+                },
             ),
             WatchUpdate::NodeClass(kind, change) => self.follow(
                 Source::of_class(&kind),
@@ -223,8 +266,10 @@ impl Observer {
             storage: &self.storage,
             pods_by_owner: &self.pods_by_owner,
             rules: &self.rules,
+            origin: self.origin,
         };
-        let read = pod::read(&pod, &reading, &mut self.interners);
+        let (read, problems) = pod::read(&pod, &reading, &mut self.interners);
+        self.mark("Pod", &pod.metadata, problems);
         let set = self.daemon_sets.note(&pod, &read).map(Object::DaemonSet);
         let depends = pod::has_volumes(&pod) || self.pods_by_owner.concern(&pod);
         if depends && read.node().is_none() && !read.has_ended() {
@@ -270,6 +315,14 @@ impl Observer {
         })
     }
 
+    /// Notes what is wrong with an object that says so itself in the world.
+    fn mark(&mut self, kind: &str, metadata: &ObjectMeta, problems: Vec<Problem>) {
+        if !problems.is_empty() {
+            let object = format!("{kind} {}", name_of(metadata));
+            self.unreadable.push(Unreadable { object, problems, is_marked: true });
+        }
+    }
+
     /// A change to a kind the engine knows.
     fn follow<K: kube::Resource>(
         &mut self,
@@ -292,7 +345,7 @@ impl Observer {
                 match read(self, *object) {
                     Ok(objects) => objects.into_iter().map(seen).collect(),
                     Err(unreadable) => {
-                        unreadable.report();
+                        self.unreadable.push(unreadable);
                         Vec::new()
                     }
                 }
@@ -324,6 +377,7 @@ fn one<T>(
     read.map(|read| vec![object(read)]).map_err(|problems| Unreadable {
         object: format!("{kind} {}", name_of(metadata)),
         problems,
+        is_marked: false,
     })
 }
 

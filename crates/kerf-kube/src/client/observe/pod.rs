@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity as ApiQuantity;
+use kerf_api::Problem;
 use kerf_engine::observed::{DoNotDisrupt, Pod, PodKey, PodOwner, PodPhase, PodProfile};
 use kerf_engine::time::{Span, Time};
 use kerf_model::duration::GoDuration;
@@ -30,6 +31,7 @@ pub(super) struct Reading<'a> {
     pub(super) storage: &'a Storage,
     pub(super) pods_by_owner: &'a PodsByOwner,
     pub(super) rules: &'a LabelRules,
+    pub(super) origin: Origin,
 }
 
 /// What pods alike share.
@@ -50,10 +52,21 @@ pub(super) fn has_volumes(pod: &core::Pod) -> bool {
     volumes.into_iter().any(|it| it.persistent_volume_claim.is_some() || it.ephemeral.is_some())
 }
 
-/// Reads a pod. One that cannot be understood is there all the same, with the reason.
-pub(super) fn read(pod: &core::Pod, reading: &Reading<'_>, interners: &mut Interners) -> Pod {
+/// Reads a pod. One that cannot be understood is there all the same, with the reason; what could
+/// not be understood is told apart, too.
+pub(super) fn read(
+    pod: &core::Pod,
+    reading: &Reading<'_>,
+    interners: &mut Interners,
+) -> (Pod, Vec<Problem>) {
     let phase = phase(pod);
-    let (shape, unusable) = shape(pod, &phase, reading);
+    let (shape, unusable, problems) = match shape(pod, &phase, reading) {
+        Ok((shape, unusable)) => (shape, unusable, Vec::new()),
+        Err(problems) => {
+            let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            (unreadable(pod), Some(texts.join("; ")), problems)
+        }
+    };
     let phase = match phase {
         PodPhase::Unschedulable { .. } | PodPhase::Unjudged
             if shape.placement.excludes_node_pools() =>
@@ -67,7 +80,7 @@ pub(super) fn read(pod: &core::Pod, reading: &Reading<'_>, interners: &mut Inter
     let class = spec.and_then(|spec| spec.priority_class_name.as_deref());
     let cost = annotation(pod, POD_DELETION_COST).and_then(|cost| cost.parse().ok());
     let grace = spec.and_then(|spec| spec.termination_grace_period_seconds);
-    Pod {
+    let read = Pod {
         key: key(pod),
         meta: meta(&pod.metadata),
         shape: interners.shapes.share(shape, owner_uid(pod)),
@@ -83,7 +96,8 @@ pub(super) fn read(pod: &core::Pod, reading: &Reading<'_>, interners: &mut Inter
             .map(|seconds| Span::from_seconds(u64::try_from(seconds).unwrap_or_default())),
         unusable: unusable.map(Arc::from),
         profile: interners.profiles.share(profile(pod), owner_uid(pod)),
-    }
+    };
+    (read, problems)
 }
 
 fn phase(pod: &core::Pod) -> PodPhase {
@@ -106,42 +120,39 @@ fn phase(pod: &core::Pod) -> PodPhase {
 }
 
 /// What decides where the pod may stand, and why nobody can say where, if so.
-fn shape(pod: &core::Pod, phase: &PodPhase, reading: &Reading<'_>) -> (PodShape, Option<String>) {
+fn shape(
+    pod: &core::Pod,
+    phase: &PodPhase,
+    reading: &Reading<'_>,
+) -> Result<(PodShape, Option<String>), Vec<Problem>> {
     let (namespace, name) = (namespace_of(&pod.metadata), name_of(&pod.metadata));
     let none = core::PodSpec::default();
     let spec = pod.spec.as_ref().unwrap_or(&none);
     let waits = !matches!(phase, PodPhase::Bound { .. } | PodPhase::Ended { .. });
     let (volumes, broken) = if waits {
-        match reading.storage.volumes_of(&namespace, &name, spec, &[]) {
+        match reading.storage.volumes_of(&namespace, &name, spec) {
             Ok(volumes) => (volumes, None),
             Err(problem) => (Vec::new(), Some(problem.to_string())),
         }
     } else {
         (reading.storage.volumes_of_bound(&namespace, &name, spec), None)
     };
-    match pod_from_api(pod, volumes, Origin::Stored) {
-        Ok(read) => {
-            let mut shape = Arc::unwrap_or_clone(read.shape);
-            if is_of_daemon_set(pod) {
-                // Each names its own node; all else is the same for all of them.
-                shape.placement.node_affinity = NodeAffinity::default();
-            }
-            reading.pods_by_owner.spread(&mut shape, pod);
-            let refused = || shape.placement.check(reading.rules).first().map(ToString::to_string);
-            let unusable = broken.or_else(|| waits.then(refused).flatten());
-            (shape, unusable)
-        }
-        Err(problems) => {
-            let words: Vec<String> = problems.iter().map(ToString::to_string).collect();
-            (unreadable(pod, namespace), Some(words.join("; ")))
-        }
+    let read = pod_from_api(pod, volumes, reading.origin)?;
+    let mut shape = Arc::unwrap_or_clone(read.shape);
+    if is_of_daemon_set(pod) {
+        // Each names its own node; all else is the same for all of them.
+        shape.placement.node_affinity = NodeAffinity::default();
     }
+    reading.pods_by_owner.spread(&mut shape, pod);
+    let refused = || shape.placement.check(reading.rules).first().map(ToString::to_string);
+    let unusable = broken.or_else(|| waits.then(refused).flatten());
+    Ok((shape, unusable))
 }
 
 /// What is certain of a pod that cannot be understood: it is one pod.
-fn unreadable(pod: &core::Pod, namespace: String) -> PodShape {
+fn unreadable(pod: &core::Pod) -> PodShape {
     PodShape {
-        namespace,
+        namespace: namespace_of(&pod.metadata),
         labels: pod.metadata.labels.clone().unwrap_or_default(),
         requests: [("pods", Quantity::from_int(1))].into_iter().collect(),
         ..PodShape::default()

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use kerf_api::Problem;
 use kerf_api::convert::node_pool_to_model;
 use kerf_api::node_pool::{NodePool, NodePoolStatus};
 use kerf_api::validation::validate_node_pool;
@@ -16,21 +17,23 @@ use kerf_model::resources::ResourceList;
 use super::meta::{api_conditions, api_resources, conditions, meta, own_annotations, resources};
 
 /// Reads a pool. One that cannot be understood is there all the same, with its faults, and serves
-/// nobody until they are mended.
-pub(crate) fn read(pool: &NodePool, rules: &LabelRules) -> Pool {
+/// nobody until they are mended; what could not be understood is told apart, too.
+pub(crate) fn read(pool: &NodePool, rules: &LabelRules) -> (Pool, Vec<Problem>) {
     let mut faults: Vec<String> =
         validate_node_pool(&pool.spec, rules).iter().map(ToString::to_string).collect();
-    let spec = node_pool_to_model(pool).unwrap_or_else(|problems| {
-        faults.extend(problems.iter().map(ToString::to_string));
-        unreadable(pool)
-    });
-    Pool {
+    let (spec, problems) = match node_pool_to_model(pool) {
+        Ok(spec) => (spec, Vec::new()),
+        Err(problems) => (unreadable(pool), problems),
+    };
+    faults.extend(problems.iter().map(ToString::to_string));
+    let pool = Pool {
         meta: meta(&pool.metadata),
         spec: Arc::new(spec),
         annotations: own_annotations(&pool.metadata),
         faults,
         status: pool.status.as_ref().map(status).unwrap_or_default(),
-    }
+    };
+    (pool, problems)
 }
 
 /// A status as it is stored.

@@ -9,9 +9,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use kerf_kube::Assembly;
+use kerf_engine::time::Time;
+use kerf_kube::PlanProblem;
 use kerf_scheduler::{PlacementProblem, Solution};
 use serde::Serialize;
+
+use problem_file::BenchProblem;
 
 /// Most rounds; the fastest counts, so more of them change little.
 const ROUNDS_MAX: usize = 20;
@@ -59,22 +62,29 @@ struct Unschedulable {
 impl BenchSolve {
     pub(crate) fn run(self) -> Result<ExitCode> {
         let Self { file, budget_seconds } = self;
-        let (workload, cluster, pools, settings) = problem_file::read(&file)?;
+        let BenchProblem { workload, manifests, instance_types, settings } =
+            problem_file::read(&file)?;
         let start = Instant::now();
-        let assembly = cluster.assemble(pools, settings).map_err(|problems| {
+        let observed = manifests.observe(settings, Vec::new(), Time::default());
+        let mut observed = observed.map_err(|problems| {
             let lines: Vec<_> = problems.iter().map(|it| it.problem.to_string()).collect();
             anyhow::anyhow!("{file}: {}", lines.join("; "))
         })?;
+        let pools: Vec<_> = observed.world().pools.keys().cloned().collect();
+        for pool in pools {
+            observed.offer(pool, instance_types.clone());
+        }
+        let asked = observed.problem();
         let assemble_micros = start.elapsed().as_micros();
         let before_memory_bytes = peak_memory_bytes();
         let budget = Duration::from_secs(budget_seconds);
-        let (solution, rounds_micros, peak_memory_bytes) = rounds(&assembly.problem, budget);
+        let (solution, rounds_micros, peak_memory_bytes) = rounds(&asked.problem, budget);
         let outcome = Outcome {
             assemble_micros,
             before_memory_bytes,
             peak_memory_bytes,
             peak_memory_all_rounds_bytes: self::peak_memory_bytes(),
-            ..outcome(workload, &assembly, &solution, rounds_micros)
+            ..outcome(workload, &asked, &solution, rounds_micros)
         };
         let text = serde_json::to_string_pretty(&outcome).context("plain data")? + "\n";
         std::io::stdout().write_all(text.as_bytes()).context("could not write the outcome")?;
@@ -103,18 +113,19 @@ fn rounds(problem: &PlacementProblem, budget: Duration) -> (Solution, Vec<u128>,
 
 fn outcome(
     workload: String,
-    assembly: &Assembly,
+    asked: &PlanProblem,
     solution: &Solution,
     rounds_micros: Vec<u128>,
 ) -> Outcome {
-    let Assembly { problem, set_aside, .. } = assembly;
+    let PlanProblem { problem, set_aside, .. } = asked;
     let name = |pod: &kerf_model::pod::Pod| format!("{}/{}", pod.shape.namespace, pod.name);
     let unplaced = solution
         .unplaced
         .iter()
         .map(|it| Unschedulable { pod: name(&problem.pods[it.pod]), reason: it.reason.clone() });
-    let aside =
-        set_aside.iter().map(|it| Unschedulable { pod: name(&it.pod), reason: it.reason.clone() });
+    let aside = set_aside
+        .iter()
+        .map(|it| Unschedulable { pod: it.pod.to_string(), reason: it.reason.clone() });
     let unschedulable: Vec<_> = unplaced.chain(aside).collect();
     let pods = problem.pods.len() + set_aside.len();
     Outcome {

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow};
 use k8s_openapi::api::core::v1 as core;
-use kerf_api::convert::node_pool_to_model;
 use kerf_api::node_pool::NodePool;
-use kerf_kube::{Cluster, Owner, Sourced, Workload};
+use kerf_engine::Settings;
+use kerf_kube::{Manifests, Owner, Sourced, Workload};
 use kerf_model::instance_type::InstanceType;
 use kerf_model::labels::{LabelRules, ProviderLabels};
-use kerf_scheduler::{PoolWithTypes, SchedulerSettings};
+use kerf_scheduler::SchedulerSettings;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -39,14 +39,23 @@ struct PodGroup {
     pod: core::Pod,
 }
 
-/// The workload's name, the cluster, its pools and how to decide.
-pub(super) fn read(path: &str) -> Result<(String, Cluster, Vec<PoolWithTypes>, SchedulerSettings)> {
+/// A problem file.
+pub(super) struct BenchProblem {
+    pub(super) workload: String,
+    pub(super) manifests: Manifests,
+    /// What every pool is offered.
+    pub(super) instance_types: Arc<[InstanceType]>,
+    pub(super) settings: Settings,
+}
+
+/// Reads a problem file.
+pub(super) fn read(path: &str) -> Result<BenchProblem> {
     let text = std::fs::read_to_string(path).with_context(|| format!("could not read {path}"))?;
     let file: ProblemFile = serde_json::from_str(&text).with_context(|| path.to_owned())?;
     anyhow::ensure!(file.version == 1, "{path}: version {} is not known", file.version);
     let types = file.instance_types.into_iter().flatten().map(InstanceTypeFile::read);
-    let types: Arc<[InstanceType]> = types.collect::<Result<Vec<_>>>()?.into();
-    let mut cluster = Cluster::default();
+    let instance_types: Arc<[InstanceType]> = types.collect::<Result<Vec<_>>>()?.into();
+    let mut manifests = Manifests::default();
     let objects = [
         file.pods,
         file.daemon_sets,
@@ -56,22 +65,21 @@ pub(super) fn read(path: &str) -> Result<(String, Cluster, Vec<PoolWithTypes>, S
         file.storage_classes,
     ];
     for (source, object) in objects.into_iter().flatten().flatten().enumerate() {
-        cluster.add(source, object).map_err(|problem| anyhow!("{path}: {problem}"))?;
+        manifests.add(source, object).map_err(|problem| anyhow!("{path}: {problem}"))?;
     }
     for group in file.pod_groups.into_iter().flatten() {
-        cluster.workloads.push(Sourced { source: 0, object: workload(group) });
+        manifests.workloads.push(Sourced { source: 0, object: workload(group) });
     }
-    let mut pools = Vec::new();
-    for pool in file.node_pools.into_iter().flatten() {
-        let pool = node_pool_to_model(&pool).map_err(|found| {
-            let found: Vec<_> = found.iter().map(ToString::to_string).collect();
-            anyhow!("{path}: {}", found.join("; "))
-        })?;
-        pools.push(PoolWithTypes { pool: Arc::new(pool), instance_types: types.clone() });
+    let mut node_class_kinds = Vec::new();
+    for object in file.node_pools.into_iter().flatten() {
+        let class = &object.spec.template.spec.node_class_ref;
+        node_class_kinds.push((class.group.clone(), class.kind.clone()));
+        manifests.node_pools.push(Sourced { source: 0, object });
     }
-    let settings =
-        SchedulerSettings { label_rules: label_rules(&types), ..SchedulerSettings::default() };
-    Ok((file.workload, cluster, pools, settings))
+    let label_rules = label_rules(&instance_types);
+    let scheduler = SchedulerSettings { label_rules, ..SchedulerSettings::default() };
+    let settings = Settings { scheduler, node_class_kinds, ..Settings::default() };
+    Ok(BenchProblem { workload: file.workload, manifests, instance_types, settings })
 }
 
 fn workload(group: PodGroup) -> Workload {

@@ -2,7 +2,7 @@
 
 use super::table::Style;
 
-/// The most that is told; what is fuller than this fits nowhere.
+/// The most that is shown; what is fuller than this fits nowhere.
 const PERMILLE_SHOWN_MAX: u32 = 9_990;
 /// Cells of a bar.
 const CELLS: u32 = 6;

@@ -1,49 +1,41 @@
-//! Which machines the pools are made of.
+//! Which instance types the pools are offered.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use kerf_api::convert::node_pool_to_model;
-use kerf_api::node_pool::NodePool;
-use kerf_catalog::aws::{OwnLabels, Wanted, Zones};
+use kerf_api::node_pool::NodePool as ApiNodePool;
+use kerf_aws::catalogue::{InstanceTypesQuery, NamedLabels};
 use kerf_catalog::price::{PriceSource, price_source};
-use kerf_catalog::settings::NodeClassSettings;
-use kerf_kube::{Sourced, SourcedProblem};
+use kerf_engine::World;
+use kerf_engine::condition::READY;
+use kerf_engine::observed::{Name, Pool};
+use kerf_kube::{ObservedManifests, SchedulerConfig, Sourced};
 use kerf_lint::FILE_BYTES_MAX;
 use kerf_model::instance_type::InstanceType;
 use kerf_model::labels::well_known::REGION;
 use kerf_model::labels::{LabelRules, ProviderLabels, aws, kwok};
-use kerf_model::pool::Sizing;
+use kerf_model::pool::{NodePool, Sizing};
 use kerf_model::requirement::RequirementEntry;
-use kerf_scheduler::PoolWithTypes;
 
-use super::asked_labels::AskedLabels;
-use super::default_pool::{self, Machines};
+use super::default_pool::{self, DefaultProvider};
 use super::input::{Input, Refusals};
-use super::node_class;
+use super::overlays;
 
 /// The region that prices are known for.
 const REGION_DEFAULT: &str = "us-east-1";
-/// The group of node classes for simulated machines.
+/// The group of node classes for simulated instances.
 const KWOK_GROUP: &str = "karpenter.kwok.sh";
 
-/// The machines there are, as the user names them.
+/// The instance types there are, as the user names them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum CatalogueName {
     /// What AWS sells in a region.
     Aws { region: String },
-    /// The simulated machines.
+    /// The simulated instance types of the kwok provider.
     Kwok,
     /// A file of instance types.
     File { path: String },
-}
-
-/// Pools with their machines, and what to say about them.
-pub(super) struct Chosen {
-    pub(super) pools: Vec<PoolWithTypes>,
-    pub(super) label_rules: LabelRules,
-    pub(super) notes: Vec<String>,
 }
 
 impl FromStr for CatalogueName {
@@ -60,151 +52,175 @@ impl FromStr for CatalogueName {
     }
 }
 
-/// Gives every pool its machines; without a pool, the default one.
-pub(super) fn pools(input: &Input, named: Option<&CatalogueName>) -> Result<Chosen, Refusals> {
-    let mut shelf = Shelf::new(input, named)?;
-    let mut given = read_pools(input)?;
-    let mut notes = Vec::new();
-    if given.is_empty() {
-        let machines = shelf.default_machines();
-        notes.push(default_pool::note(machines).to_owned());
-        given.push(default_pool(machines));
-    }
-    given.iter().for_each(|pool| shelf.note_pool(pool));
-    let mut pools = Vec::new();
-    for pool in given {
-        if pool.sizing != Sizing::Dynamic {
-            notes.push(format!("NodePool {} is static: it gets no nodes for pods", pool.name));
-        }
-        let instance_types = shelf.machines_for(&pool, &mut notes)?;
-        pools.push(PoolWithTypes { pool: Arc::new(pool), instance_types });
-    }
-    notes.extend(shelf.price_note());
-    notes.dedup();
-    Ok(Chosen { pools, label_rules: shelf.label_rules(), notes })
-}
-
-fn read_pools(input: &Input) -> Result<Vec<kerf_model::pool::NodePool>, Refusals> {
-    let mut problems = Vec::new();
-    let mut pools = Vec::new();
-    for Sourced { source, object } in &input.node_pools {
-        match node_pool_to_model(object) {
-            Ok(pool) => pools.push(pool),
-            Err(found) => problems.extend(
-                found.into_iter().map(|problem| SourcedProblem { source: *source, problem }),
-            ),
-        }
-    }
-    if problems.is_empty() { Ok(pools) } else { Err(input.places.refusals(problems)) }
-}
-
-fn default_pool(machines: Machines) -> kerf_model::pool::NodePool {
-    let pool: NodePool = serde_json::from_value(default_pool::manifest(machines))
-        .expect("a test reads the default pools");
-    node_pool_to_model(&pool).expect("a test reads the default pools")
-}
-
-/// The catalogues in use, each made once.
-struct Shelf<'a> {
-    input: &'a Input,
+/// Where the instance types of pools come from.
+pub(super) struct Catalogues<'a> {
     named: Option<&'a CatalogueName>,
-    region: String,
-    asked_labels: AskedLabels,
-    /// What the pools of a node class require, by its name.
-    required: BTreeMap<String, Vec<Vec<RequirementEntry>>>,
+    /// The types of the file that was named.
     file: Option<Arc<[InstanceType]>>,
+    named_labels: NamedLabels,
+    /// What to say about the pool that was assumed, if none was given.
+    assumed: Option<&'static str>,
+}
+
+impl<'a> Catalogues<'a> {
+    /// Reads the file that was named, and assumes a pool if the input has none.
+    pub(super) fn new(
+        input: &mut Input,
+        named: Option<&'a CatalogueName>,
+    ) -> Result<Self, Refusals> {
+        let file = match named {
+            Some(CatalogueName::File { path }) => Some(read_file(path)?),
+            _ => None,
+        };
+        let named_labels = input.named_labels.clone();
+        let mut catalogues = Self { named, file, named_labels, assumed: None };
+        if input.manifests.node_pools.is_empty() {
+            let provider = catalogues.default_provider();
+            let object = default_pool(provider);
+            input.manifests.node_pools.push(Sourced { source: 0, object });
+            catalogues.assumed = Some(default_pool::note(provider));
+        }
+        Ok(catalogues)
+    }
+
+    /// Notes the keys that pods are spread over by default.
+    pub(super) fn note_scheduler_config(&mut self, config: &SchedulerConfig) {
+        let spreads = config.default_spreads.iter();
+        spreads.for_each(|spread| self.named_labels.note(&spread.topology_key));
+    }
+
+    /// Which labels mean what.
+    pub(super) fn label_rules(&self) -> LabelRules {
+        let rules = LabelRules::core().with(&aws::provider_labels()).with(&kwok::provider_labels());
+        match &self.file {
+            None => rules,
+            Some(types) => {
+                let keys = kerf_catalog::kwok_file::offering_keys(types);
+                rules.with(&ProviderLabels::new().well_known(keys))
+            }
+        }
+    }
+
+    /// Offers every pool its instance types, as overlays change them. Returns what to say about it.
+    pub(super) fn offer(
+        &mut self,
+        input: &Input,
+        observed: &mut ObservedManifests,
+    ) -> Result<Vec<String>, Refusals> {
+        let world = observed.world();
+        let mut notes: Vec<String> = self.assumed.map(str::to_owned).into_iter().collect();
+        let mut types = TypesByClass::new(self, input, world);
+        let mut offered = Vec::new();
+        for pool in world.pools.values() {
+            notes.extend(why_closed(pool));
+            offered.push((pool.spec.clone(), types.of_pool(&pool.spec, &mut notes)?));
+        }
+        notes.extend(types.price_note());
+        notes.dedup();
+        let rules = &world.settings.scheduler.label_rules;
+        notes.extend(overlays::apply(&input.node_overlays, &mut offered, rules));
+        for (pool, instance_types) in offered {
+            observed.offer(Name::from(pool.name.as_str()), instance_types);
+        }
+        Ok(notes)
+    }
+
+    fn default_provider(&self) -> DefaultProvider {
+        match self.named {
+            Some(CatalogueName::Kwok) => DefaultProvider::Kwok,
+            Some(CatalogueName::File { .. }) => DefaultProvider::File,
+            Some(CatalogueName::Aws { .. }) | None => DefaultProvider::Aws,
+        }
+    }
+}
+
+/// Why a pool gets no nodes for pods, if it does not.
+fn why_closed(pool: &Pool) -> Option<String> {
+    let why = match &pool.spec.sizing {
+        _ if pool.meta.is_deleting() => "is being deleted",
+        sizing if *sizing != Sizing::Dynamic => "is static",
+        _ if !pool.status.conditions.is_true(READY) => "is not ready",
+        _ => return None,
+    };
+    Some(format!("NodePool {} {why}: it gets no nodes for pods", pool.spec.name))
+}
+
+fn default_pool(provider: DefaultProvider) -> ApiNodePool {
+    serde_json::from_value(default_pool::manifest(provider))
+        .expect("a test reads the default pools")
+}
+
+/// The instance types in use, each list made once.
+struct TypesByClass<'a> {
+    catalogues: &'a Catalogues<'a>,
+    input: &'a Input,
+    region: String,
+    named_labels: NamedLabels,
+    /// What the pools of a node class require, by its name, where nobody else can ask for types.
+    required: Option<BTreeMap<&'a str, Vec<Vec<RequirementEntry>>>>,
     kwok: Option<Arc<[InstanceType]>>,
     /// By the name of the node class.
     aws: BTreeMap<String, Arc<[InstanceType]>>,
 }
 
-impl<'a> Shelf<'a> {
-    fn new(input: &'a Input, named: Option<&'a CatalogueName>) -> Result<Self, Refusals> {
-        let region = match named {
+impl<'a> TypesByClass<'a> {
+    fn new(catalogues: &'a Catalogues<'a>, input: &'a Input, world: &'a World) -> Self {
+        let region = match catalogues.named {
             Some(CatalogueName::Aws { region }) => region.clone(),
-            _ => region_of_nodes(input).unwrap_or_else(|| REGION_DEFAULT.to_owned()),
+            _ => region_of_nodes(world).unwrap_or_else(|| REGION_DEFAULT.to_owned()),
         };
-        let file = match named {
-            Some(CatalogueName::File { path }) => Some(read_file(path)?),
-            _ => None,
-        };
-        let mut asked_labels = input.asked_labels.clone();
-        asked_labels.note_scheduler_config(&input.cluster.scheduler_config);
-        Ok(Self {
-            input,
-            named,
-            region,
-            asked_labels,
-            required: BTreeMap::new(),
-            file,
-            kwok: None,
-            aws: BTreeMap::new(),
-        })
+        let mut named_labels = catalogues.named_labels.clone();
+        world.pools.values().for_each(|pool| named_labels.note_pool(&pool.spec));
+        // Overlays may contradict each other on types that no pool can use, which is reported, too; and
+        // a claim may have been made when its pool allowed other types.
+        let only_pools_ask = input.node_overlays.is_empty() && world.claims.is_empty();
+        let required = only_pools_ask.then(|| required(world));
+        let (kwok, aws) = (None, BTreeMap::new());
+        Self { catalogues, input, region, named_labels, required, kwok, aws }
     }
 
-    fn note_pool(&mut self, pool: &kerf_model::pool::NodePool) {
-        self.asked_labels.note_pool(pool);
-        let spec = &pool.template.spec;
-        let rules = self.label_rules();
-        let entries = spec.requirements.iter();
-        let required = entries.map(|entry| entry.normalized(rules.normalization())).collect();
-        self.required.entry(spec.node_class.name.clone()).or_default().push(required);
-    }
-
-    fn default_machines(&self) -> Machines {
-        match self.named {
-            Some(CatalogueName::Kwok) => Machines::Kwok,
-            Some(CatalogueName::File { .. }) => Machines::File,
-            Some(CatalogueName::Aws { .. }) | None => Machines::Aws,
-        }
-    }
-
-    fn machines_for(
+    fn of_pool(
         &mut self,
-        pool: &kerf_model::pool::NodePool,
+        pool: &NodePool,
         notes: &mut Vec<String>,
     ) -> Result<Arc<[InstanceType]>, Refusals> {
-        if let Some(file) = &self.file {
+        if let Some(file) = &self.catalogues.file {
             return Ok(file.clone());
         }
-        let simulated = match self.named {
+        let class = &pool.template.spec.node_class;
+        let simulated = match self.catalogues.named {
             Some(CatalogueName::Kwok) => true,
             Some(_) => false,
-            None => pool.template.spec.node_class.group == KWOK_GROUP,
+            None => class.group == KWOK_GROUP,
         };
         if simulated {
             return Ok(self.kwok.get_or_insert_with(|| kerf_catalog::kwok().into()).clone());
         }
-        let class = pool.template.spec.node_class.name.as_str();
-        if let Some(types) = self.aws.get(class) {
+        if let Some(types) = self.aws.get(&class.name) {
             return Ok(types.clone());
         }
-        let types = self.aws_machines(class, notes)?;
-        self.aws.insert(class.to_owned(), types.clone());
+        let types = self.of_node_class(&class.name, notes)?;
+        self.aws.insert(class.name.clone(), types.clone());
         Ok(types)
     }
 
-    fn aws_machines(
+    fn of_node_class(
         &self,
-        class: &str,
+        name: &str,
         notes: &mut Vec<String>,
     ) -> Result<Arc<[InstanceType]>, Refusals> {
-        let named = |it: &&Sourced<_>| class_name(it) == class;
-        let found = self.input.node_classes.iter().find(named).map(|class| &class.object);
-        if found.is_none() && !self.input.node_pools.is_empty() {
-            notes.push(format!("EC2NodeClass {class} not given: assumed one without settings"));
+        let classes = self.input.node_classes.iter().map(|class| &class.object);
+        let node_class = classes.into_iter().find(|it| it.metadata.name.as_deref() == Some(name));
+        if node_class.is_none() && self.catalogues.assumed.is_none() {
+            notes.push(format!("EC2NodeClass {name} not given: assumed one without settings"));
         }
-        let settings = found.map_or_else(NodeClassSettings::default, node_class::settings);
-        let zones = found.map(node_class::zones).unwrap_or_default();
-        let zones = if zones.is_empty() { Zones::All } else { Zones::Only(&zones) };
-        let asked = self.asked_labels.keys();
-        // Overlays may contradict each other on types that no pool can use: that is said, too.
-        let is_plain = self.input.node_overlays.is_empty();
-        let pools = self.required.get(class).filter(|_| is_plain).map(Vec::as_slice);
-        let wanted = Wanted { labels: OwnLabels::Only(&asked), pools };
-        let types = kerf_catalog::aws::instance_types(&self.region, &settings, zones, wanted);
-        types
-            .map(Iterator::collect)
+        let query = InstanceTypesQuery {
+            region: &self.region,
+            node_class,
+            labels: &self.named_labels,
+            pools: self.required.as_ref().and_then(|pools| pools.get(name)).map(Vec::as_slice),
+        };
+        kerf_aws::catalogue::instance_types(query)
             .map_err(|error| Refusals(vec![format!("--catalogue  {error}")]))
     }
 
@@ -218,28 +234,33 @@ impl<'a> Shelf<'a> {
             }
         }
     }
+}
 
-    fn label_rules(&self) -> LabelRules {
-        let rules = LabelRules::core().with(&aws::provider_labels()).with(&kwok::provider_labels());
-        match &self.file {
-            None => rules,
-            Some(types) => {
-                let keys = kerf_catalog::kwok_file::offering_keys(types);
-                rules.with(&ProviderLabels::new().well_known(keys))
-            }
-        }
+/// What the pools of each node class require, by its name.
+fn required(world: &World) -> BTreeMap<&str, Vec<Vec<RequirementEntry>>> {
+    let normalization = world.settings.scheduler.label_rules.normalization();
+    let mut required: BTreeMap<&str, Vec<Vec<RequirementEntry>>> = BTreeMap::new();
+    for spec in world.pools.values().map(|pool| &pool.spec.template.spec) {
+        let entries = spec.requirements.iter().map(|entry| entry.normalized(normalization));
+        required.entry(spec.node_class.name.as_str()).or_default().push(entries.collect());
     }
+    required
 }
 
-fn class_name(class: &Sourced<kerf_api::ec2_node_class::EC2NodeClass>) -> &str {
-    class.object.metadata.name.as_deref().unwrap_or_default()
-}
-
-/// The region the given nodes are in, if it is one whose machines are known.
-fn region_of_nodes(input: &Input) -> Option<String> {
-    let nodes = input.cluster.nodes.iter().map(|node| &node.object.metadata);
-    let mut regions = nodes.filter_map(|metadata| metadata.labels.as_ref()?.get(REGION));
+/// The region the given nodes are in, if it is one whose instance types are known.
+fn region_of_nodes(world: &World) -> Option<String> {
+    let mut regions = world.nodes.values().filter_map(|node| node.labels.get(REGION));
     regions.find(|region| price_source(region).is_some()).cloned()
+}
+
+/// The kinds of node classes that pools name. Whatever they are, a plan finds instance types for
+/// them.
+pub(super) fn node_class_kinds(input: &Input) -> Vec<(String, String)> {
+    let pools = input.manifests.node_pools.iter().map(|pool| &pool.object.spec.template.spec);
+    let kinds: BTreeSet<(String, String)> = pools
+        .map(|spec| (spec.node_class_ref.group.clone(), spec.node_class_ref.kind.clone()))
+        .collect();
+    kinds.into_iter().collect()
 }
 
 fn read_file(path: &str) -> Result<Arc<[InstanceType]>, Refusals> {

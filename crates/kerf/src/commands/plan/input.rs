@@ -8,12 +8,10 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kerf_api::ec2_node_class::EC2NodeClass;
 use kerf_api::legacy::{self, AWSNodeTemplate, Provisioner};
 use kerf_api::node_overlay::NodeOverlay;
-use kerf_api::node_pool::NodePool;
-use kerf_kube::{Cluster, Intake, Sourced, SourcedProblem};
+use kerf_aws::catalogue::NamedLabels;
+use kerf_kube::{Intake, Manifests, Sourced, SourcedProblem, WatchUpdate};
 use kerf_lint::{Catalogue, Object, Objects, SemanticFinding};
 use serde_json::Value;
-
-use super::asked_labels::AskedLabels;
 
 /// The role of node classes made from old templates; a plan launches nothing.
 const ROLE_UNUSED: &str = "unused";
@@ -24,13 +22,13 @@ const OWN_GROUP_WORDS: [&str; 2] = ["karpenter", "autoscaling.x-k8s.io"];
 /// Everything that was given.
 #[derive(Default)]
 pub(super) struct Input {
-    pub(super) cluster: Cluster,
-    pub(super) node_pools: Vec<Sourced<NodePool>>,
+    /// Everything the controller watches.
+    pub(super) manifests: Manifests,
     pub(super) node_classes: Vec<Sourced<EC2NodeClass>>,
     pub(super) node_overlays: Vec<Sourced<NodeOverlay>>,
     pub(super) places: Places,
     /// Labels of AWS's own that some object names.
-    pub(super) asked_labels: AskedLabels,
+    pub(super) named_labels: NamedLabels,
     /// How many objects of kinds that matter not there were.
     pub(super) passed_over: BTreeMap<String, usize>,
     /// What old objects lose when they are converted.
@@ -132,7 +130,7 @@ impl Reading {
         if self.is_again(source, &value) {
             return;
         }
-        self.input.asked_labels.note_object(&value);
+        self.input.named_labels.note_object(&value);
         match self.catalogue.verdict(&value) {
             Some(verdict) if verdict.problems.is_empty() => self.take_own(source, &value),
             Some(verdict) => {
@@ -142,7 +140,7 @@ impl Reading {
                     self.refuse(source, &problem.path.to_string(), &message);
                 }
             }
-            None => match self.input.cluster.add(source, value) {
+            None => match self.input.manifests.add(source, value) {
                 Ok(Intake::Read) => {}
                 Ok(Intake::PassedOver) => self.pass_over(source),
                 Err(problem) => self.refuse(source, &problem.field, &problem.message),
@@ -177,14 +175,14 @@ impl Reading {
         let kind = value.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
         let is_leaving = value.pointer("/metadata/deletionTimestamp").is_some();
         let taken = match kind.as_str() {
-            "NodePool" if !is_leaving => kerf_kube::read(value)
-                .map(|object| self.input.node_pools.push(Sourced { source, object })),
+            "NodePool" => kerf_kube::read(value)
+                .map(|object| self.input.manifests.node_pools.push(Sourced { source, object })),
             "EC2NodeClass" => kerf_kube::read(value)
                 .map(|object| self.input.node_classes.push(Sourced { source, object })),
             "NodeOverlay" if !is_leaving => kerf_kube::read(value)
                 .map(|object| self.input.node_overlays.push(Sourced { source, object })),
             "NodeClaim" => kerf_kube::read(value)
-                .map(|object| self.input.cluster.node_claims.push(Sourced { source, object })),
+                .map(|claim| self.input.manifests.report(source, WatchUpdate::Claim, claim)),
             "Provisioner" => kerf_kube::read(value)
                 .map(|object| self.provisioners.push(Sourced { source, object })),
             "AWSNodeTemplate" => {
@@ -261,7 +259,7 @@ fn convert(
     let first = provisioners.first().map(|it| it.source).or(templates.first().map(|it| it.source));
     let source = first.unwrap_or_default();
     let pools = converted.node_pools.into_iter().map(|object| Sourced { source, object });
-    input.node_pools.extend(pools);
+    input.manifests.node_pools.extend(pools);
     let classes = converted.node_classes.into_iter().map(|object| Sourced { source, object });
     input.node_classes.extend(classes);
 }

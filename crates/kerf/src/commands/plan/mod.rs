@@ -1,17 +1,15 @@
 //! `kerf plan`: the fleet that manifests need, without a cluster.
 //!
 //! ```text
-//!  files ─ input ─► Cluster, pools ─ catalogue, overlays ─► Problem ─ solve ─► Solution
-//!                                                                                 │
-//!                                         table, json, yaml ◄── report ◄──────────┘
+//!  files ─ input ─► Manifests ─ observe ─► world ─ catalogue, overlays ─► problem ─ solve ─┐
+//!                                                                                         │
+//!                                                   table, json, yaml ◄── report ◄────────┘
 //! ```
 
-mod asked_labels;
 mod bar;
 mod catalogue;
 mod default_pool;
 mod input;
-mod node_class;
 mod node_group;
 mod notes;
 mod overlays;
@@ -25,9 +23,10 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use kerf_kube::Assembly;
+use kerf_engine::time::Time;
+use kerf_kube::PlanProblem;
 
-use catalogue::{CatalogueName, Chosen};
+use catalogue::{CatalogueName, Catalogues};
 use input::{Input, Refusals};
 use policy::Policy;
 use report::Report;
@@ -48,7 +47,7 @@ pub(crate) struct Plan {
     /// A file, a folder (searched for .yaml, .yml and .json), or - for standard input
     #[arg(short, long, value_name = "FILE|DIR|-", required = true)]
     filename: Vec<String>,
-    /// The machines there are: aws:REGION, kwok, or a file of instance types; by default what the
+    /// The instance types there are: aws:REGION, kwok, or a file of them; by default what the
     /// pools' node classes ask for, on AWS in us-east-1
     #[arg(long, value_name = "aws:REGION|kwok|FILE.json")]
     catalogue: Option<CatalogueName>,
@@ -113,21 +112,30 @@ fn planned(
     catalogue: Option<&CatalogueName>,
     policy: &Policy,
 ) -> Result<(Report, Vec<String>), Refusals> {
-    input.cluster.scheduler_config = policy.scheduler_config()?;
-    let Input { cluster, places, .. } = &input;
-    let Chosen { mut pools, label_rules, mut notes } = catalogue::pools(&input, catalogue)?;
-    notes.extend(overlays::apply(&input.node_overlays, &mut pools, &label_rules));
-    let assembled = cluster.assemble(pools, policy.settings(label_rules));
-    let Assembly { problem, set_aside, passed_over } =
-        assembled.map_err(|problems| places.refusals(problems))?;
+    let scheduler_config = policy.scheduler_config()?;
+    let mut catalogues = Catalogues::new(&mut input, catalogue)?;
+    catalogues.note_scheduler_config(&scheduler_config);
+    let mut settings = policy.settings(catalogues.label_rules());
+    settings.node_class_kinds = catalogue::node_class_kinds(&input);
+    let manifests = std::mem::take(&mut input.manifests);
+    let observed = manifests.observe(settings, scheduler_config.default_spreads, now());
+    let mut observed = observed.map_err(|problems| input.places.refusals(problems))?;
+    let mut notes = catalogues.offer(&input, &mut observed)?;
+    let PlanProblem { problem, set_aside, passed_over, kubernetes_events } = observed.problem();
     let solution = kerf_scheduler::solve(&problem);
+    notes.extend(kubernetes_events.iter().map(notes::of_event));
     notes.extend(notes::of(&input, &passed_over));
     notes.extend(notes::of_solution(&solution));
     let report = Report::new(&problem, &solution, &set_aside);
     // The command ends in a moment. Giving back a thousand instance types piece by piece would take
     // a tenth of its time.
-    std::mem::forget((problem, input));
+    std::mem::forget((problem, observed, catalogues, input));
     Ok((report, notes))
+}
+
+/// The time, by which pods that must not be disrupted for a while are judged.
+fn now() -> Time {
+    Time::from_millis(jiff::Timestamp::now().as_millisecond())
 }
 
 fn exit_code(report: &Report) -> u8 {

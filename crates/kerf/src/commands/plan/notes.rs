@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use kerf_engine::event::Key;
+use kerf_engine::kubernetes_event::KubernetesEvent;
 use kerf_scheduler::Solution;
 
 use super::input::Input;
@@ -23,6 +25,14 @@ pub(super) fn of(input: &Input, pods_passed_over: &BTreeMap<&'static str, usize>
         notes.push(format!("{count} {plural} {why} not planned for"));
     }
     notes
+}
+
+/// A line for what the controller would tell about an object.
+pub(super) fn of_event(event: &KubernetesEvent) -> String {
+    match &event.about {
+        Key::Pool(pool) => format!("NodePool {pool}: {}", event.message),
+        _ => event.message.clone(),
+    }
 }
 
 /// A line for what the answer gave up.

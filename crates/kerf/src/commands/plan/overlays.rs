@@ -1,19 +1,22 @@
-//! What NodeOverlays change about the machines of the pools.
+//! What NodeOverlays change about the instance types of the pools.
+
+use std::sync::Arc;
 
 use kerf_api::convert::node_overlay_to_model;
 use kerf_api::node_overlay::NodeOverlay;
 use kerf_api::validation::validate_node_overlay;
 use kerf_kube::Sourced;
+use kerf_model::instance_type::InstanceType;
 use kerf_model::labels::LabelRules;
 use kerf_model::overlay;
-use kerf_model::overlay_evaluation::{PoolInstanceTypes, evaluate_overlays};
-use kerf_scheduler::PoolWithTypes;
+use kerf_model::overlay_evaluation::apply_overlays;
+use kerf_model::pool::NodePool;
 
-/// Changes the machines of the pools as the overlays say. The answer says which overlays are
+/// Changes the instance types of the pools as the overlays say. The answer says which overlays are
 /// skipped, and why.
 pub(super) fn apply(
     overlays: &[Sourced<NodeOverlay>],
-    pools: &mut [PoolWithTypes],
+    pools: &mut [(Arc<NodePool>, Arc<[InstanceType]>)],
     label_rules: &LabelRules,
 ) -> Vec<String> {
     if overlays.is_empty() {
@@ -30,22 +33,13 @@ pub(super) fn apply(
             }
         }
     }
-    let machines: Vec<PoolInstanceTypes<'_>> = pools
-        .iter()
-        .map(|pool| PoolInstanceTypes { pool: &pool.pool, instance_types: &pool.instance_types })
-        .collect();
-    let evaluation = evaluate_overlays(&usable, &machines, label_rules.normalization());
-    for (pool, overlay) in pools.iter_mut().zip(&evaluation.pools) {
-        if !overlay.types.is_empty() {
-            pool.instance_types = overlay.apply(&pool.instance_types).into();
-        }
-    }
-    match usable.len() - evaluation.skipped.len() {
+    let conflicts = apply_overlays(&usable, pools, label_rules.normalization());
+    match usable.len() - conflicts.len() {
         0 => {}
         1 => notes.push("prices and capacities as 1 NodeOverlay changes them".to_owned()),
         count => notes.push(format!("prices and capacities as {count} NodeOverlays change them")),
     }
-    let conflicts = evaluation.skipped.iter();
+    let conflicts = conflicts.iter();
     notes.extend(conflicts.map(|it| skipped(&usable[it.overlay].name, &it.reason.to_string())));
     notes
 }

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
+use kerf_engine::Settings;
 use kerf_kube::SchedulerConfig;
 use kerf_lint::FILE_BYTES_MAX;
 use kerf_model::labels::LabelRules;
-use kerf_scheduler::{Binder, MinValuesPolicy, PreferencePolicy, SchedulerSettings};
+use kerf_scheduler::{MinValuesPolicy, PreferencePolicy, SchedulerSettings};
 use serde_json::Value;
 
 use super::input::Refusals;
@@ -14,15 +15,15 @@ use super::input::Refusals;
 /// The flags, named as the controller's are.
 #[derive(Args)]
 pub(super) struct Policy {
-    /// Whether preferred affinities and spreads that are only wished for count until they cannot be
-    /// met, or not at all
+    /// Whether preferred affinities and ScheduleAnyway spreads count until they cannot be met, or not
+    /// at all
     #[arg(long, value_enum, ignore_case = true, default_value = "Respect")]
     preference_policy: Preferences,
     /// What to do where fewer values are left than a pool's minValues asks for: make no node, or
     /// make it with what there is
     #[arg(long, value_enum, ignore_case = true, default_value = "Strict")]
     min_values_policy: MinValues,
-    /// SchedulerSettings of the scheduler: podTopologySpread.defaultConstraints, for pods that have no
+    /// Settings of the scheduler: podTopologySpread.defaultConstraints, for pods that have no
     /// spreads of their own
     #[arg(long, value_name = "FILE")]
     scheduler_config: Option<String>,
@@ -43,9 +44,10 @@ enum MinValues {
 }
 
 impl Policy {
-    /// What the scheduler is told.
-    pub(super) fn settings(&self, label_rules: LabelRules) -> SchedulerSettings {
-        SchedulerSettings {
+    /// How the engine decides: as the controller's does by default, but for the flags.
+    pub(super) fn settings(&self, label_rules: LabelRules) -> Settings {
+        let settings = Settings::default();
+        let scheduler = SchedulerSettings {
             label_rules,
             preferences: match self.preference_policy {
                 Preferences::Respect => PreferencePolicy::Respect,
@@ -55,10 +57,9 @@ impl Policy {
                 MinValues::Strict => MinValuesPolicy::Strict,
                 MinValues::BestEffort => MinValuesPolicy::BestEffort,
             },
-            // As the controller plans, whose pods are bound by the cluster's scheduler.
-            binder: Binder::KubeScheduler,
-            ..SchedulerSettings::default()
-        }
+            ..settings.scheduler
+        };
+        Settings { scheduler, ..settings }
     }
 
     /// What the file says; without one, nothing.

@@ -60,8 +60,11 @@ impl Report {
         solution: &Solution,
         set_aside: &[SetAside],
     ) -> Self {
+        // In the order of the input, where replicas are counted up.
         let names = |pods: &[usize]| -> Vec<String> {
-            pods.iter().map(|pod| full_name(&problem.pods[*pod])).collect()
+            let mut pods: Vec<&Pod> = pods.iter().map(|pod| &problem.pods[*pod]).collect();
+            pods.sort_by_key(|pod| (pod.created_at, &pod.uid));
+            pods.into_iter().map(full_name).collect()
         };
         let existing = solution.existing.iter().map(|placement| ExistingNodeReport {
             name: problem.nodes[placement.node].name.clone(),
@@ -72,7 +75,7 @@ impl Report {
             reason: unplaced.reason.clone(),
         });
         let aside = set_aside.iter().map(|aside| Unschedulable {
-            pod: full_name(&aside.pod),
+            pod: aside.pod.to_string(),
             reason: aside.reason.clone(),
         });
         Self {

@@ -20,7 +20,7 @@ pub(super) enum Style {
     Coloured,
 }
 
-/// How much room there is.
+/// How wide lines may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Width {
     /// 100 columns.

@@ -4,39 +4,47 @@ mod printed;
 
 use std::sync::Arc;
 
-use kerf_kube::{Cluster, Intake};
-use kerf_scheduler::{PlacementProblem, SchedulerSettings};
+use kerf_engine::Settings;
+use kerf_engine::time::Time;
+use kerf_kube::{Intake, Manifests, PlanProblem};
+use kerf_scheduler::PlacementProblem;
 use printed::yaml;
 use serde_json::Value;
 
-/// A cluster of documents, and what was said while it was read.
-fn cluster(documents: &str) -> (Cluster, Vec<String>) {
-    let (mut cluster, mut said) = (Cluster::default(), Vec::new());
+/// Manifests of documents, and what was said while they were read.
+fn manifests(documents: &str) -> (Manifests, Vec<String>) {
+    let (mut manifests, mut said) = (Manifests::default(), Vec::new());
     for (source, text) in documents.split("\n---\n").enumerate() {
-        match cluster.add(source, yaml::<Value>(text)) {
+        match manifests.add(source, yaml::<Value>(text)) {
             Ok(Intake::Read) => {}
             Ok(Intake::PassedOver) => said.push(format!("{source} passed over")),
             Err(problem) => said.push(format!("{source} {problem}")),
         }
     }
-    (cluster, said)
+    (manifests, said)
+}
+
+/// The problem that documents pose, or what is wrong with them.
+fn problem(documents: &str) -> Result<PlanProblem, Vec<kerf_kube::SourcedProblem>> {
+    let (manifests, said) = manifests(documents);
+    assert!(said.is_empty(), "{said:?}");
+    let observed = manifests.observe(Settings::default(), Vec::new(), Time::default());
+    observed.map(|observed| observed.problem())
 }
 
 /// One line for each pod to place, node and pod set aside.
 fn posed(documents: &str) -> String {
-    let (cluster, said) = cluster(documents);
-    assert!(said.is_empty(), "{said:?}");
-    match cluster.assemble(Vec::new(), SchedulerSettings::default()) {
+    match problem(documents) {
         Err(problems) => {
             let line = |it: &kerf_kube::SourcedProblem| format!("! {} {}", it.source, it.problem);
             problems.iter().map(line).collect::<Vec<_>>().join("\n")
         }
-        Ok(assembly) => {
-            let PlacementProblem { pods, nodes, daemons, .. } = &assembly.problem;
-            let mut lines: Vec<String> = pods
-                .iter()
-                .map(|pod| format!("place {}/{}", pod.shape.namespace, pod.name))
-                .collect();
+        Ok(PlanProblem { problem, set_aside, passed_over, .. }) => {
+            let PlacementProblem { pods, nodes, daemons, .. } = &problem;
+            let mut in_order: Vec<_> = pods.iter().collect();
+            in_order.sort_by_key(|pod| (pod.created_at, &pod.uid));
+            let place = |pod: &&_| place(pod);
+            let mut lines: Vec<String> = in_order.iter().map(place).collect();
             lines.extend(nodes.iter().map(|node| {
                 let pods: Vec<_> = node
                     .pods
@@ -48,13 +56,16 @@ fn posed(documents: &str) -> String {
             lines.extend(
                 daemons.iter().map(|it| format!("daemon {}", printed::amounts(&it.requests))),
             );
-            lines.extend(
-                assembly.set_aside.iter().map(|it| format!("aside {}: {}", it.pod.name, it.reason)),
-            );
-            lines.extend(assembly.passed_over.iter().map(|(why, count)| format!("{count} {why}")));
+            lines
+                .extend(set_aside.iter().map(|it| format!("aside {}: {}", it.pod.name, it.reason)));
+            lines.extend(passed_over.iter().map(|(why, count)| format!("{count} {why}")));
             lines.join("\n")
         }
     }
+}
+
+fn place(pod: &kerf_model::pod::Pod) -> String {
+    format!("place {}/{}", pod.shape.namespace, pod.name)
 }
 
 #[track_caller]
@@ -122,7 +133,7 @@ fn pods_behind_scheduling_gates_are_not_placed() {
 
 #[test]
 fn replicas_share_one_shape() {
-    let (cluster, _) = cluster(
+    let asked = problem(
         "
 apiVersion: apps/v1
 kind: Deployment
@@ -130,8 +141,8 @@ metadata: {name: d}
 spec: {replicas: 3, selector: {}, template: {}}
 ",
     );
-    let assembly = cluster.assemble(Vec::new(), SchedulerSettings::default()).expect("readable");
-    let pods = &assembly.problem.pods;
+    let asked = asked.expect("readable");
+    let pods = &asked.problem.pods;
     assert!(pods.iter().all(|pod| Arc::ptr_eq(&pod.shape, &pods[0].shape)));
     assert_eq!(pods.len(), 3);
 }
@@ -226,7 +237,7 @@ spec: {containers: []}
 ",
         "
 place default/moves
-node stays [home agent*]
+node stays [agent* home]
 1 about to take the place of others
 1 of DaemonSets
 1 on nodes that were not given
@@ -256,7 +267,7 @@ spec: {selector: {}, template: {spec: {resourceClaims: [{name: gpu}], containers
 
 #[test]
 fn a_daemon_set_looks_like_its_newest_pod_but_keeps_its_own_affinity() {
-    let (cluster, _) = cluster(
+    let asked = problem(
         "
 apiVersion: apps/v1
 kind: DaemonSet
@@ -291,8 +302,8 @@ metadata:
 spec: {nodeName: elsewhere, containers: [{name: a, resources: {requests: {cpu: 200m}}}]}
 ",
     );
-    let assembly = cluster.assemble(Vec::new(), SchedulerSettings::default()).expect("readable");
-    let [daemon] = assembly.problem.daemons.as_slice() else { panic!("one daemon set") };
+    let asked = asked.expect("readable");
+    let [daemon] = asked.problem.daemons.as_slice() else { panic!("one daemon set") };
     assert_eq!(printed::shape(daemon), "default\nneeds cpu=300m pods=1\non a=b");
 }
 
@@ -325,18 +336,18 @@ fn pods_that_no_node_could_serve_are_set_aside_with_the_reason() {
         &documents.join("\n---\n"),
         "
 place default/may-shun
-aside claim: PersistentVolumeClaim default/data does not exist; create it
 aside host: label \"kubernetes.io/hostname\" names a single node, so it cannot be known before the
 .. node exists; use labels that several nodes can carry
 aside field: node affinity with matchFields names nodes that exist; use labels instead
 aside shuns: it asks for a node outside any pool (karpenter.sh/nodepool DoesNotExist)
+aside claim: PersistentVolumeClaim default/data does not exist; create it
 ",
     );
 }
 
 #[test]
 fn each_replica_of_a_stateful_set_has_its_own_claim() {
-    let (cluster, _) = cluster(
+    let asked = problem(
         "
 apiVersion: apps/v1
 kind: StatefulSet
@@ -355,8 +366,8 @@ provisioner: ebs.csi.aws.com
 volumeBindingMode: WaitForFirstConsumer
 ",
     );
-    let assembly = cluster.assemble(Vec::new(), SchedulerSettings::default()).expect("readable");
-    let volumes: Vec<_> = assembly
+    let asked = asked.expect("readable");
+    let volumes: Vec<_> = asked
         .problem
         .pods
         .iter()
@@ -369,16 +380,115 @@ volumeBindingMode: WaitForFirstConsumer
 }
 
 #[test]
+fn a_claim_of_a_stateful_set_that_exists_counts_instead_of_the_one_foreseen() {
+    let documents = "
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: web, namespace: shop}
+spec:
+  serviceName: web
+  selector: {}
+  template:
+    spec:
+      containers: []
+      volumes:
+        - {name: data, emptyDir: {}}
+        - name: scratch
+          ephemeral: {volumeClaimTemplate: {spec: {storageClassName: anywhere}}}
+  volumeClaimTemplates: [{metadata: {name: data}, spec: {storageClassName: wait}}]
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: wait}
+provisioner: ebs.csi.aws.com
+volumeBindingMode: WaitForFirstConsumer
+allowedTopologies: [{matchLabelExpressions: [{key: zone, values: [a, b]}]}]
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: anywhere}
+provisioner: ebs.csi.aws.com
+volumeBindingMode: WaitForFirstConsumer
+";
+    let volumes = |documents: &str| {
+        let asked = problem(documents).expect("readable").problem;
+        let volumes = asked.pods.iter().flat_map(|pod| &pod.shape.volumes).map(printed::volume);
+        volumes.collect::<Vec<_>>()
+    };
+    let scratch = "volume shop/web-0-scratch ebs.csi.aws.com";
+    // The pod's own volume of the template's name gives way to the template.
+    let foreseen = "volume shop/data-web-0 ebs.csi.aws.com (zone In a,b)";
+    assert_eq!(volumes(documents), [foreseen, scratch]);
+    let exists = format!(
+        "{documents}---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata:
+  name: data-web-0
+  namespace: shop
+  annotations: {{pv.kubernetes.io/bind-completed: 'yes'}}
+spec: {{volumeName: pv-old}}
+---
+apiVersion: v1
+kind: PersistentVolume
+metadata: {{name: pv-old}}
+spec: {{awsElasticBlockStore: {{volumeID: v}}}}
+"
+    );
+    assert_eq!(volumes(&exists), ["volume shop/data-web-0 ebs.csi.aws.com", scratch]);
+}
+
+#[test]
+fn pods_without_a_name_of_their_own_are_all_there() {
+    let pod = "{apiVersion: v1, kind: Pod, metadata: {generateName: p-}, spec: {containers: []}}";
+    let taken = "{apiVersion: v1, kind: Pod, metadata: {name: p-1}, spec: {containers: []}}";
+    check(
+        &[pod, taken, pod].join("\n---\n"),
+        "place default/p-0\nplace default/p-1\nplace default/p-2",
+    );
+}
+
+#[test]
+fn a_pod_that_may_not_be_disrupted_is_not_expected_to_leave_its_node() {
+    check(
+        "
+{apiVersion: v1, kind: Node, metadata: {name: leaves, deletionTimestamp: '2026-01-01T00:00:00Z'}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: moves}, spec: {containers: [], nodeName: leaves}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: stays, annotations: {karpenter.sh/do-not-disrupt: 'true'}}
+spec: {containers: [], nodeName: leaves}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: guarded, labels: {app: db}}
+spec: {containers: [], nodeName: leaves}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: db}
+spec: {maxUnavailable: 0, selector: {matchLabels: {app: db}}}
+",
+        "
+place default/moves
+2 that leave with their node
+",
+    );
+}
+
+#[test]
 fn namespaces_carry_their_names_as_labels_whether_given_or_not() {
-    let (cluster, _) = cluster(
+    let asked = problem(
         "
 {apiVersion: v1, kind: Namespace, metadata: {name: a, labels: {team: x}}}
 ---
 {apiVersion: v1, kind: Pod, metadata: {name: p, namespace: b}, spec: {containers: []}}
 ",
     );
-    let assembly = cluster.assemble(Vec::new(), SchedulerSettings::default()).expect("readable");
-    let labels: Vec<_> = assembly
+    let asked = asked.expect("readable");
+    let labels: Vec<_> = asked
         .problem
         .namespaces
         .iter()
@@ -432,7 +542,7 @@ const ODD: &[(&str, &str)] = &[
         "{apiVersion: v1, kind: Deployment, metadata: {name: a}}",
         "0 kind: there is no kind \"Deployment\" in v1; kinds that are read: Namespace, Node, \
          PersistentVolume, PersistentVolumeClaim, Pod, ReplicationController, Service, DaemonSet, \
-         Deployment, ReplicaSet, StatefulSet, Job, CSINode, StorageClass",
+         Deployment, ReplicaSet, StatefulSet, Job, PodDisruptionBudget, CSINode, StorageClass",
     ),
     (
         "{apiVersion: apps/v1beta1, kind: Deployment, metadata: {name: a}}",
@@ -455,7 +565,7 @@ const ODD: &[(&str, &str)] = &[
 #[test]
 fn kinds_that_matter_not_are_passed_over_and_wrong_ones_are_refused_with_advice() {
     for (document, expected) in ODD {
-        assert_eq!(cluster(document).1, [*expected], "{document}");
+        assert_eq!(manifests(document).1, [*expected], "{document}");
     }
 }
 
@@ -465,6 +575,7 @@ const READ: &[(&str, &[&str])] = &[
     ("v1", &["ReplicationController", "Service"]),
     ("apps/v1", &["DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"]),
     ("batch/v1", &["Job"]),
+    ("policy/v1", &["PodDisruptionBudget"]),
     ("storage.k8s.io/v1", &["CSINode", "StorageClass"]),
 ];
 
@@ -481,9 +592,11 @@ fn every_kind_is_read_even_from_next_to_nothing() {
         };
         let manifest =
             format!("{{apiVersion: {api_version}, kind: {kind}, metadata: {{name: a}}{needed}}}");
-        let (cluster, said) = cluster(&manifest);
+        let (manifests, said) = manifests(&manifest);
         assert!(said.is_empty(), "{kind}: {said:?}");
-        assert_ne!(cluster, Cluster::default(), "{kind} left no trace");
-        cluster.assemble(Vec::new(), SchedulerSettings::default()).expect(kind);
+        let Manifests { pods, workloads, others, .. } = &manifests;
+        assert_ne!(pods.len() + workloads.len() + others.len(), 0, "{kind} left no trace");
+        let observed = manifests.observe(Settings::default(), Vec::new(), Time::default());
+        drop(observed.expect(kind).problem());
     }
 }

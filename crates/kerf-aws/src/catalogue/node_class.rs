@@ -1,4 +1,4 @@
-//! What an EC2NodeClass says about the machines of its pools.
+//! What an EC2NodeClass says about the instance types of its pools.
 
 use std::collections::BTreeMap;
 

@@ -6,7 +6,6 @@
 
 use std::collections::BTreeSet;
 
-use kerf_kube::SchedulerConfig;
 use kerf_model::labels::aws;
 use kerf_model::pool::NodePool;
 use serde_json::Value;
@@ -15,14 +14,14 @@ use serde_json::Value;
 const OWN_PREFIX: &str = "karpenter.k8s.aws/";
 
 /// AWS's own labels that are named somewhere.
-#[derive(Clone, Default)]
-pub(super) struct AskedLabels {
+#[derive(Clone, Debug, Default)]
+pub struct NamedLabels {
     keys: BTreeSet<&'static str>,
 }
 
-impl AskedLabels {
+impl NamedLabels {
     /// Notes what an object names in any of its texts.
-    pub(super) fn note_object(&mut self, object: &Value) {
+    pub fn note_object(&mut self, object: &Value) {
         match object {
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
             Value::String(text) => self.note(text),
@@ -37,24 +36,20 @@ impl AskedLabels {
     }
 
     /// Notes what a pool asks for: it may have been converted from an older kind, or assumed.
-    pub(super) fn note_pool(&mut self, pool: &NodePool) {
+    pub fn note_pool(&mut self, pool: &NodePool) {
         pool.template.labels.keys().for_each(|key| self.note(key));
         pool.template.spec.requirements.iter().for_each(|entry| self.note(&entry.key));
     }
 
-    /// Notes the keys that pods are spread over by default.
-    pub(super) fn note_scheduler_config(&mut self, config: &SchedulerConfig) {
-        config.default_spreads.iter().for_each(|spread| self.note(&spread.topology_key));
+    /// Notes what a text names.
+    pub fn note(&mut self, text: &str) {
+        if text.contains(OWN_PREFIX) {
+            self.keys.extend(aws::WELL_KNOWN.iter().filter(|key| text.contains(**key)));
+        }
     }
 
     /// The keys, in the order of the alphabet.
     pub(super) fn keys(&self) -> Vec<&'static str> {
         self.keys.iter().copied().collect()
-    }
-
-    fn note(&mut self, text: &str) {
-        if text.contains(OWN_PREFIX) {
-            self.keys.extend(aws::WELL_KNOWN.iter().filter(|key| text.contains(**key)));
-        }
     }
 }

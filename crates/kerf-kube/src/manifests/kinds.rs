@@ -23,7 +23,7 @@ struct Group {
     idle: &'static [&'static str],
 }
 
-const GROUPS: [Group; 5] = [
+const GROUPS: [Group; 6] = [
     Group {
         name: "",
         api_version: "v1",
@@ -56,6 +56,12 @@ const GROUPS: [Group; 5] = [
         idle: &["ControllerRevision"],
     },
     Group { name: "batch", api_version: "batch/v1", read: &["Job"], idle: &["CronJob"] },
+    Group {
+        name: "policy",
+        api_version: "policy/v1",
+        read: &["PodDisruptionBudget"],
+        idle: &["Eviction", "PodSecurityPolicy"],
+    },
     Group {
         name: "storage.k8s.io",
         api_version: "storage.k8s.io/v1",

@@ -1,16 +1,20 @@
-//! One object of the input into the cluster.
+//! One object of the input into the manifests.
 
+use k8s_openapi::api::apps::v1 as apps;
+use k8s_openapi::api::batch::v1 as batch;
 use kerf_api::Problem;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::kinds::{self, Known};
-use super::{Cluster, Sourced};
+use super::{Manifests, Sourced};
+use crate::client::{Change, WatchUpdate};
+use crate::workload::Workload;
 
 /// What became of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Intake {
-    /// It is part of the cluster.
+    /// It is one of the manifests.
     Read,
     /// Its kind has no say in where pods stand, or none that is known.
     PassedOver,
@@ -28,7 +32,7 @@ pub fn read<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
     })
 }
 
-impl Cluster {
+impl Manifests {
     /// Takes an object of Kubernetes' own kinds in. `source` tells which of the input it was.
     ///
     /// # Errors
@@ -62,49 +66,50 @@ impl Cluster {
     fn take(&mut self, source: usize, kind: &str, value: Value) -> Result<(), Problem> {
         match kind {
             "Pod" => self.pods.push(Sourced { source, object: read(value)? }),
-            "Node" => self.nodes.push(Sourced { source, object: read(value)? }),
-            "DaemonSet" => self.daemon_sets.push(Sourced { source, object: read(value)? }),
-            "Deployment" => self.keep::<k8s_openapi::api::apps::v1::Deployment>(source, value)?,
-            "ReplicaSet" => self.keep::<k8s_openapi::api::apps::v1::ReplicaSet>(source, value)?,
-            "StatefulSet" => self.keep::<k8s_openapi::api::apps::v1::StatefulSet>(source, value)?,
+            "Deployment" => self.keep::<apps::Deployment>(source, value).map(drop)?,
+            "Job" => self.keep::<batch::Job>(source, value).map(drop)?,
+            "ReplicaSet" => {
+                let set = self.keep(source, value)?;
+                self.report(source, WatchUpdate::ReplicaSet, set);
+            }
+            "StatefulSet" => {
+                let set = self.keep(source, value)?;
+                self.report(source, WatchUpdate::StatefulSet, set);
+            }
             "ReplicationController" => {
-                self.keep::<k8s_openapi::api::core::v1::ReplicationController>(source, value)?;
+                let controller = self.keep(source, value)?;
+                self.report(source, WatchUpdate::ReplicationController, controller);
             }
-            "Job" => self.keep::<k8s_openapi::api::batch::v1::Job>(source, value)?,
-            "PersistentVolumeClaim" => self.storage.add_claim(read(value)?),
-            "PersistentVolume" => self.storage.add_volume(read(value)?),
-            "StorageClass" => self.storage.add_class(read(value)?),
-            "CSINode" => {
-                let node: k8s_openapi::api::storage::v1::CSINode = read(value)?;
-                self.csi_nodes.insert(node.metadata.name.clone().unwrap_or_default(), node);
+            "Node" => self.report(source, WatchUpdate::Node, read(value)?),
+            "DaemonSet" => self.report(source, WatchUpdate::DaemonSet, read(value)?),
+            "PersistentVolumeClaim" => {
+                self.report(source, WatchUpdate::VolumeClaim, read(value)?);
             }
-            "Namespace" => {
-                let namespace: k8s_openapi::api::core::v1::Namespace = read(value)?;
-                let metadata = namespace.metadata;
-                let labels = metadata.labels.unwrap_or_default();
-                self.namespaces.insert(metadata.name.unwrap_or_default(), labels);
+            "PersistentVolume" => self.report(source, WatchUpdate::Volume, read(value)?),
+            "StorageClass" => self.report(source, WatchUpdate::StorageClass, read(value)?),
+            "CSINode" => self.report(source, WatchUpdate::CsiNode, read(value)?),
+            "Namespace" => self.report(source, WatchUpdate::Namespace, read(value)?),
+            "Service" => self.report(source, WatchUpdate::Service, read(value)?),
+            "PodDisruptionBudget" => {
+                self.report(source, WatchUpdate::PodDisruptionBudget, read(value)?);
             }
-            "Service" => self.keep_service(read(value)?),
             other => unreachable!("the table of kinds reads {other}, this function must too"),
         }
         Ok(())
     }
 
-    /// A Service without a selector finds nothing by itself.
-    fn keep_service(&mut self, service: k8s_openapi::api::core::v1::Service) {
-        if let Some(selector) = service.spec.and_then(|spec| spec.selector) {
-            let namespace = crate::pod::namespace_of(&service.metadata);
-            self.services.entry(namespace).or_default().push(selector);
-        }
+    /// Takes an object in as a watch would report it.
+    pub fn report<K>(&mut self, source: usize, kind: fn(Change<K>) -> WatchUpdate, object: K) {
+        self.others.push(Sourced { source, object: kind(Change::Is(Box::new(object))) });
     }
 
-    fn keep<T>(&mut self, source: usize, value: Value) -> Result<(), Problem>
+    fn keep<T>(&mut self, source: usize, value: Value) -> Result<T, Problem>
     where
-        T: DeserializeOwned + Into<crate::workload::Workload>,
+        T: Clone + DeserializeOwned + Into<Workload>,
     {
         let object: T = read(value)?;
-        self.workloads.push(Sourced { source, object: object.into() });
-        Ok(())
+        self.workloads.push(Sourced { source, object: object.clone().into() });
+        Ok(object)
     }
 }
 
