@@ -34,8 +34,8 @@ pub struct Observer {
     daemon_sets: DaemonSets,
     pub(super) storage: Storage,
     pub(super) pods_by_owner: PodsByOwner,
-    /// Pods without a node that are read again when what they depend on changes: volumes, or who
-    /// selects them.
+    /// Pods that are read again when what they depend on changes: volumes, or who selects them.
+    /// Those with a node only until all of that is known.
     pub(super) dependent_pods: BTreeMap<PodKey, core::Pod>,
     pub(super) volume_limits: HashMap<Name, BTreeMap<String, u32>>,
     pub(super) listings: Listings,
@@ -272,7 +272,9 @@ impl Observer {
         self.mark("Pod", &pod.metadata, problems);
         let set = self.daemon_sets.note(&pod, &read).map(Object::DaemonSet);
         let depends = pod::has_volumes(&pod) || self.pods_by_owner.concern(&pod);
-        if depends && read.node().is_none() && !read.has_ended() {
+        // What a pod with a node depends on is read once, when all of it is known.
+        let is_settled = read.node().is_some() && self.listings.know_what_pods_need();
+        if depends && !is_settled && !read.has_ended() {
             self.dependent_pods.insert(read.key.clone(), pod);
         } else {
             self.dependent_pods.remove(&read.key);
