@@ -105,7 +105,7 @@ impl Engine {
         match event {
             Event::Seen(object) => self.see(*object, now),
             Event::Gone { key, revision } => {
-                let dependents = dependents::dependents(&self.world, &key);
+                let dependents = self.world.dependents(&key);
                 let notice = planners::on_delete(&self.world, &key, now);
                 if self.world.forget(&key, revision) {
                     self.note_update(&key);
@@ -165,12 +165,12 @@ impl Engine {
 
     fn see(&mut self, object: Object, now: Time) {
         let key = object.key();
-        let mut dependents = dependents::dependents(&self.world, &key);
+        let mut dependents = self.world.dependents(&key);
         let notice = planners::on_change(&self.world, &object, now);
         if self.world.observe(object) {
             self.note_update(&key);
             self.take_in(notice, None, now);
-            dependents.extend(dependents::dependents(&self.world, &key));
+            dependents.extend(self.world.dependents(&key));
             self.look_at(dependents);
         }
     }
@@ -261,7 +261,7 @@ impl Engine {
     }
 
     fn note_update(&mut self, key: &Key) {
-        if let Some(subject) = dependents::subject_of(key) {
+        if let Some(subject) = key.subject() {
             self.gate.news(&subject);
         }
     }

@@ -4,17 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kerf_model::instance_type::InstanceType;
-use kerf_model::node_spec::NodeClassRef;
 use kerf_model::resources::ResourceList;
 use kerf_scheduler::Solution;
 use serde::{Deserialize, Serialize};
 
 use crate::action::ActionId;
 use crate::notice::Notice;
-use crate::observed::{
-    Claim, DaemonSet, Meta, Name, Namespace, Node, NodeClass, Pod, PodDisruptionBudget, PodKey,
-    Pool, Revision, ShiftedZone, VolumeAttachment,
-};
+pub use crate::observed::{Key, Kind, Object};
+use crate::observed::{Name, Revision, ShiftedZone};
 use crate::zonal_shift::ShiftInput;
 
 /// One piece of news. Nothing else changes the world.
@@ -53,76 +50,6 @@ pub enum Event {
     },
     /// Nothing but the passing of time.
     Tick,
-}
-
-/// An object as it is stored.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[expect(clippy::large_enum_variant, reason = "objects travel in a box")]
-pub enum Object {
-    /// A pod.
-    Pod(Pod),
-    /// A node.
-    Node(Node),
-    /// A claim.
-    Claim(Claim),
-    /// A pool.
-    Pool(Pool),
-    /// A provider's settings object.
-    NodeClass(NodeClass),
-    /// A PodDisruptionBudget.
-    PodDisruptionBudget(PodDisruptionBudget),
-    /// A daemon set.
-    DaemonSet(DaemonSet),
-    /// A namespace.
-    Namespace(Namespace),
-    /// A volume attached to a node.
-    VolumeAttachment(VolumeAttachment),
-}
-
-/// The name of an object.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Key {
-    /// A pod.
-    Pod(PodKey),
-    /// A node.
-    Node(Name),
-    /// A claim.
-    Claim(Name),
-    /// A pool.
-    Pool(Name),
-    /// A provider's settings object.
-    NodeClass(NodeClassRef),
-    /// A PodDisruptionBudget: namespace and name.
-    PodDisruptionBudget(Name, Name),
-    /// A daemon set: namespace and name.
-    DaemonSet(Name, Name),
-    /// A namespace.
-    Namespace(Name),
-    /// A volume attached to a node.
-    VolumeAttachment(Name),
-}
-
-/// A kind of object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Kind {
-    /// Pods.
-    Pod,
-    /// Nodes.
-    Node,
-    /// Claims.
-    Claim,
-    /// Pools.
-    Pool,
-    /// Providers' settings objects.
-    NodeClass,
-    /// PodDisruptionBudgets.
-    PodDisruptionBudget,
-    /// Daemon sets.
-    DaemonSet,
-    /// Namespaces.
-    Namespace,
-    /// Volumes attached to nodes.
-    VolumeAttachment,
 }
 
 /// What came of an action.
@@ -204,70 +131,4 @@ pub enum Failure {
         /// What happened.
         message: String,
     },
-}
-
-impl Kind {
-    /// Every kind there is.
-    pub const ALL: [Kind; 9] = [
-        Kind::Pod,
-        Kind::Node,
-        Kind::Claim,
-        Kind::Pool,
-        Kind::NodeClass,
-        Kind::PodDisruptionBudget,
-        Kind::DaemonSet,
-        Kind::Namespace,
-        Kind::VolumeAttachment,
-    ];
-}
-
-impl Object {
-    /// What all objects have.
-    #[must_use]
-    pub fn meta(&self) -> &Meta {
-        match self {
-            Object::Pod(pod) => &pod.meta,
-            Object::Node(node) => &node.meta,
-            Object::Claim(claim) => &claim.meta,
-            Object::Pool(pool) => &pool.meta,
-            Object::NodeClass(class) => &class.meta,
-            Object::PodDisruptionBudget(pdb) => &pdb.meta,
-            Object::DaemonSet(set) => &set.meta,
-            Object::Namespace(namespace) => &namespace.meta,
-            Object::VolumeAttachment(volume) => &volume.meta,
-        }
-    }
-
-    /// The same, to be changed by who stores objects.
-    pub fn meta_mut(&mut self) -> &mut Meta {
-        match self {
-            Object::Pod(pod) => &mut pod.meta,
-            Object::Node(node) => &mut node.meta,
-            Object::Claim(claim) => &mut claim.meta,
-            Object::Pool(pool) => &mut pool.meta,
-            Object::NodeClass(class) => &mut class.meta,
-            Object::PodDisruptionBudget(pdb) => &mut pdb.meta,
-            Object::DaemonSet(set) => &mut set.meta,
-            Object::Namespace(namespace) => &mut namespace.meta,
-            Object::VolumeAttachment(volume) => &mut volume.meta,
-        }
-    }
-
-    /// Its name.
-    #[must_use]
-    pub fn key(&self) -> Key {
-        match self {
-            Object::Pod(pod) => Key::Pod(pod.key.clone()),
-            Object::Node(node) => Key::Node(node.meta.name.clone()),
-            Object::Claim(claim) => Key::Claim(claim.meta.name.clone()),
-            Object::Pool(pool) => Key::Pool(pool.meta.name.clone()),
-            Object::NodeClass(class) => Key::NodeClass(class.key.clone()),
-            Object::PodDisruptionBudget(pdb) => {
-                Key::PodDisruptionBudget(pdb.namespace.clone(), pdb.meta.name.clone())
-            }
-            Object::DaemonSet(set) => Key::DaemonSet(set.namespace.clone(), set.meta.name.clone()),
-            Object::Namespace(namespace) => Key::Namespace(namespace.meta.name.clone()),
-            Object::VolumeAttachment(volume) => Key::VolumeAttachment(volume.meta.name.clone()),
-        }
-    }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::action::{ActionId, ActionKind, Lane, Subject};
+use crate::action::{ActionId, ActionKind, Backoff, Lane, Subject};
 use crate::time::{Span, Time};
 
 /// What is under way and what waits.
@@ -23,7 +23,7 @@ struct UnderWay {
     id: ActionId,
     give_up_at: Time,
     kind: KindName,
-    patience: Patience,
+    backoff: Backoff,
     has_update: bool,
 }
 
@@ -50,24 +50,18 @@ pub(crate) enum Answer {
     Failed,
 }
 
-/// How long to wait between tries: doubling from the first to the last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Patience {
-    first: Span,
-    last: Span,
-}
-
 /// An executor that has not answered for so long will not; the action may be done again.
 const ANSWER_WITHIN: Span = Span::from_minutes(2);
 /// News that has not come so long after an answer was lost, or had come before the action began.
 /// Where none comes again and again, watches are silent, and asking often would not help.
-const OBJECT: Patience = Patience { first: Span::from_seconds(2), last: Span::from_minutes(1) };
+const OBJECT: Backoff = Backoff { first: Span::from_seconds(2), last: Span::from_minutes(1) };
 
 impl Gate {
     /// Whether an action may start now; if not, when to ask again. While something is under way its
     /// end is an event of its own, so the time given is when it is given up.
     pub(crate) fn opens(&self, kind: &ActionKind, now: Time) -> Result<(), Time> {
-        let slot = (kind.subject(), kind.lane());
+        let info = kind.info();
+        let slot = (info.subject.clone(), info.lane());
         if let Some(busy) = self.under_way.get(&slot)
             && now < busy.give_up_at
         {
@@ -87,19 +81,14 @@ impl Gate {
         kind: &ActionKind,
         now: Time,
     ) -> (Time, Option<ActionId>) {
-        let lane = kind.lane();
-        let slot = (kind.subject(), lane);
+        let info = kind.info();
+        let slot = (info.subject.clone(), info.lane());
         let give_up_at = match kind {
             ActionKind::Solve(request) => request.deadline,
             _ => now + ANSWER_WITHIN,
         };
-        let busy = UnderWay {
-            id,
-            give_up_at,
-            kind: name(kind),
-            patience: Patience::of(kind),
-            has_update: false,
-        };
+        let busy =
+            UnderWay { id, give_up_at, kind: name(kind), backoff: info.backoff, has_update: false };
         let given_up = self.under_way.insert(slot.clone(), busy).map(|given_up| given_up.id);
         if let Some(given_up) = &given_up {
             self.by_id.remove(given_up);
@@ -118,7 +107,7 @@ impl Gate {
             Answer::ObjectFollows => Some(self.wait(&slot, None, OBJECT, now)),
             // Who asks a question knows better when to ask again.
             Answer::Failed if slot.1 == Lane::Solve => None,
-            Answer::Failed => Some(self.wait(&slot, Some(busy.kind), busy.patience, now)),
+            Answer::Failed => Some(self.wait(&slot, Some(busy.kind), busy.backoff, now)),
         };
         match wait {
             Some(wait) => drop(self.waiting.insert(slot, wait)),
@@ -131,12 +120,12 @@ impl Gate {
         &self,
         slot: &(Subject, Lane),
         kind: Option<KindName>,
-        patience: Patience,
+        backoff: Backoff,
         now: Time,
     ) -> Wait {
         let former = self.waiting.get(slot).filter(|wait| wait.kind == kind);
         let tries = former.map_or(1, |wait| wait.tries.saturating_add(1));
-        Wait { kind, tries, until: now + patience.after(tries) }
+        Wait { kind, tries, until: now + backoff.after(tries) }
     }
 
     /// Notes that the object a subject stands for was seen anew: nobody has to wait for that.
@@ -168,40 +157,6 @@ impl Wait {
     }
 }
 
-impl Patience {
-    fn of(kind: &ActionKind) -> Self {
-        let millis =
-            |first, last| Self { first: Span::from_millis(first), last: Span::from_millis(last) };
-        match kind {
-            ActionKind::EvictPod { .. } | ActionKind::DeletePod { .. } => millis(100, 10_000),
-            ActionKind::Launch(_) => millis(1_000, 60_000),
-            ActionKind::Terminate { .. } => millis(1_000, 10_000),
-            _ => millis(100, 60_000),
-        }
-    }
-
-    fn after(self, tries: u32) -> Span {
-        let factor = 1u64.checked_shl(tries.saturating_sub(1)).unwrap_or(u64::MAX);
-        self.first.times(factor.max(1)).min(self.last)
-    }
-}
-
 fn name(kind: &ActionKind) -> KindName {
-    Cow::Borrowed(match kind {
-        ActionKind::CreateClaim(_) => "CreateClaim",
-        ActionKind::PatchClaim { .. } => "PatchClaim",
-        ActionKind::WriteClaimStatus { .. } => "WriteClaimStatus",
-        ActionKind::DeleteClaim { .. } => "DeleteClaim",
-        ActionKind::PatchNode { .. } => "PatchNode",
-        ActionKind::DeleteNode { .. } => "DeleteNode",
-        ActionKind::EvictPod { .. } => "EvictPod",
-        ActionKind::DeletePod { .. } => "DeletePod",
-        ActionKind::PatchPool { .. } => "PatchPool",
-        ActionKind::WritePoolStatus { .. } => "WritePoolStatus",
-        ActionKind::Launch(_) => "Launch",
-        ActionKind::Terminate { .. } => "Terminate",
-        ActionKind::ListInstances => "ListInstances",
-        ActionKind::ZonalShift(_) => "ZonalShift",
-        ActionKind::Solve(_) => "Solve",
-    })
+    Cow::Borrowed(kind.info().name)
 }

@@ -6,7 +6,7 @@ mod cluster;
 
 use std::collections::BTreeMap;
 
-use cluster::{Cluster, budget, meta, name_of, pod_key, quick};
+use cluster::{Cluster, budget, meta, pod_key, quick};
 use kerf_engine::action::ActionKind;
 use kerf_engine::condition::claim::DISRUPTION_REASON;
 use kerf_engine::event::{Key, Object};
@@ -303,8 +303,9 @@ fn nothing_is_asked_of_a_cluster_that_is_content() {
     cluster.seconds(ENOUGH);
     let before = cluster.actions.len();
     cluster.seconds(300);
-    let after: Vec<_> = cluster.actions[before..].iter().map(|(_, it)| name_of(&it.kind)).collect();
-    assert!(after.iter().all(|name| *name == "list machines"), "{after:?}");
+    let after: Vec<_> =
+        cluster.actions[before..].iter().map(|(_, it)| it.kind.info().name).collect();
+    assert!(after.iter().all(|name| *name == "list instances"), "{after:?}");
 }
 
 proptest! {

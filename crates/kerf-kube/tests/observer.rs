@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use kerf_engine::event::Event;
-use kerf_engine::observed::{DoNotDisrupt, PodKey, PodPhase};
+use kerf_engine::observed::{DoNotDisrupt, NamespacedName, PodKey, PodPhase};
 use kerf_engine::time::{Span, Time};
 use kerf_engine::{Engine, Role, Settings, World};
 use kerf_kube::{Change, Observer, SchedulerConfig, WatchUpdate};
@@ -210,7 +210,7 @@ fn the_next_pod_of_a_daemon_set_is_what_admission_made_of_its_newest() {
     });
     edge.learn(WatchUpdate::DaemonSet(is(set)));
     let cpu = |edge: &Edge| {
-        let key = (Arc::from("default"), Arc::from("agent"));
+        let key = NamespacedName { namespace: "default".into(), name: "agent".into() };
         edge.world().daemon_sets[&key].shape.requests.quantity("cpu")
     };
     assert_eq!(cpu(&edge), Quantity::from_int(0));
@@ -285,7 +285,7 @@ fn budgets_that_can_never_let_a_pod_go_are_told_from_those_that_might() {
         edge.learn(WatchUpdate::PodDisruptionBudget(is(json!({
             "metadata": { "name": "guard", "namespace": "default" }, "spec": spec.clone(),
         }))));
-        let key = (Arc::from("default"), Arc::from("guard"));
+        let key = NamespacedName { namespace: "default".into(), name: "guard".into() };
         assert_eq!(edge.world().pdbs[&key].is_absolute, expected, "{spec}");
     }
 }

@@ -7,7 +7,7 @@ use kerf_engine::time::Time;
 use kerf_engine::{Engine, Settings};
 use kerf_journal::{Header, JournaledEngine, MemoryJournal};
 
-use crate::store::{KINDS, Store, kind_index};
+use crate::store::Store;
 
 /// The number of an engine; never used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,7 +24,7 @@ pub(crate) struct Replica {
     pub(crate) has_update: bool,
     /// Until when its watches tell nothing.
     pub(crate) deaf_until: Time,
-    watches: [Watch; KINDS.len()],
+    watches: [Watch; Kind::ALL.len()],
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -57,7 +57,7 @@ impl Replica {
     /// Whether a delivery of a kind has to be arranged: there is news and none is on its way. Says
     /// so once.
     pub(crate) fn needs_delivery(&mut self, kind: Kind, store: &Store) -> bool {
-        let watch = &mut self.watches[kind_index(kind)];
+        let watch = &mut self.watches[kind as usize];
         let behind = watch.place.is_none_or(|place| place < store.journal.end(kind));
         let needs = behind && !watch.is_due;
         watch.is_due |= needs;
@@ -66,7 +66,7 @@ impl Replica {
 
     /// Hands over what changed of a kind; everything there is, the first time.
     pub(crate) fn deliver(&mut self, kind: Kind, store: &Store, now: Time) {
-        let watch = &mut self.watches[kind_index(kind)];
+        let watch = &mut self.watches[kind as usize];
         watch.is_due = false;
         let end = store.journal.end(kind);
         match watch.place.replace(end) {
@@ -87,8 +87,8 @@ impl Replica {
 
     /// Lists everything again: what changed while nobody watched is only seen by its result.
     pub(crate) fn relist(&mut self, store: &Store, now: Time) {
-        for kind in KINDS {
-            self.watches[kind_index(kind)].place = Some(store.journal.end(kind));
+        for kind in Kind::ALL {
+            self.watches[kind as usize].place = Some(store.journal.end(kind));
             for key in store.gone_from(kind, self.engine.world()) {
                 self.engine.handle(Event::Gone { key, revision: store.revision() }, now);
             }
@@ -117,6 +117,6 @@ impl Replica {
 
     /// The oldest change of a kind it has yet to see.
     pub(crate) fn place(&self, kind: Kind) -> Option<usize> {
-        self.watches[kind_index(kind)].place
+        self.watches[kind as usize].place
     }
 }

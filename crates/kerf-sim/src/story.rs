@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use kerf_engine::action::{Action, ActionKind};
-use kerf_engine::event::{Failure, Key, Outcome};
+use kerf_engine::action::{Action, Lane};
+use kerf_engine::event::{Failure, Outcome};
 use kerf_engine::kubernetes_event::{KubernetesEvent, Tone};
 use kerf_engine::time::Time;
 use kerf_model::labels::well_known::CAPACITY_TYPE;
@@ -88,19 +88,20 @@ impl Story {
             Tone::Normal => Sort::Event(kubernetes_event.reason),
             Tone::Warning => Sort::Warning(kubernetes_event.reason),
         };
-        let about = Arc::from(name_of(&kubernetes_event.about));
+        let about = Arc::from(kubernetes_event.about.name());
         self.tell(Record { at, sort, about, text: kubernetes_event.message.clone() });
     }
 
     pub(crate) fn order(&mut self, at: Time, action: &Action) {
-        let (name, about) = kind(&action.kind);
+        let info = action.kind.info();
+        let (name, about) = (info.name, info.subject.to_string());
         *self.actions.entry(name).or_default() += 1;
         self.mix(at.millis().unsigned_abs());
         self.mix_text(name);
         self.mix_text(&about);
         let reason = action.reason.to_string();
         self.mix_text(&reason);
-        if is_worth_telling(&action.kind) {
+        if !info.is_bookkeeping && info.lane() != Lane::Solve {
             let sort = Sort::Decision(name);
             self.tell(Record { at, sort, about: Arc::from(about), text: reason });
         }
@@ -132,39 +133,6 @@ impl Story {
     }
 }
 
-fn kind(kind: &ActionKind) -> (&'static str, String) {
-    match kind {
-        ActionKind::CreateClaim(new) => ("create claim", new.spec.name.clone()),
-        ActionKind::PatchClaim { name, .. } => ("patch claim", name.to_string()),
-        ActionKind::WriteClaimStatus { name, .. } => ("write claim status", name.to_string()),
-        ActionKind::DeleteClaim { name, .. } => ("delete claim", name.to_string()),
-        ActionKind::PatchNode { name, .. } => ("patch node", name.to_string()),
-        ActionKind::DeleteNode { name, .. } => ("delete node", name.to_string()),
-        ActionKind::EvictPod { pod, .. } => ("evict pod", pod.to_string()),
-        ActionKind::DeletePod { pod, .. } => ("delete pod", pod.to_string()),
-        ActionKind::PatchPool { name, .. } => ("patch pool", name.to_string()),
-        ActionKind::WritePoolStatus { name, .. } => ("write pool status", name.to_string()),
-        ActionKind::Launch(claim) => ("launch", claim.meta.name.to_string()),
-        ActionKind::Terminate { claim, .. } => ("terminate", claim.to_string()),
-        ActionKind::ListInstances => ("list machines", String::new()),
-        ActionKind::Solve(request) => ("solve", format!("{} pods", request.problem.pods.len())),
-        ActionKind::ZonalShift(call) => ("zonal shift", call.name().to_owned()),
-    }
-}
-
-fn is_worth_telling(kind: &ActionKind) -> bool {
-    matches!(
-        kind,
-        ActionKind::CreateClaim(_)
-            | ActionKind::DeleteClaim { .. }
-            | ActionKind::DeleteNode { .. }
-            | ActionKind::EvictPod { .. }
-            | ActionKind::DeletePod { .. }
-            | ActionKind::Launch(_)
-            | ActionKind::Terminate { .. }
-    )
-}
-
 fn failure_name(failure: &Failure) -> &'static str {
     match failure {
         Failure::Conflict => "conflict",
@@ -174,19 +142,5 @@ fn failure_name(failure: &Failure) -> &'static str {
         Failure::LaunchRefused { .. } => "launch refused",
         Failure::Invalid { .. } => "invalid",
         Failure::Unavailable { .. } => "unavailable",
-    }
-}
-
-fn name_of(key: &Key) -> String {
-    match key {
-        Key::Pod(pod) => pod.name.to_string(),
-        Key::Node(name)
-        | Key::Claim(name)
-        | Key::Pool(name)
-        | Key::Namespace(name)
-        | Key::VolumeAttachment(name)
-        | Key::PodDisruptionBudget(_, name)
-        | Key::DaemonSet(_, name) => name.to_string(),
-        Key::NodeClass(class) => class.name.clone(),
     }
 }

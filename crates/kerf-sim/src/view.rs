@@ -87,7 +87,7 @@ impl Simulation {
     /// Looks at the cluster.
     #[must_use]
     pub fn view(&self) -> View {
-        let mut claims: Vec<&Claim> = self.store.claims.values().collect();
+        let mut claims: Vec<&Claim> = self.store.claims.values().map(Arc::as_ref).collect();
         claims.sort_by_key(|claim| (claim.meta.created_at, claim.meta.name.clone()));
         View {
             elapsed: self.elapsed(),

@@ -8,9 +8,12 @@ use kerf_model::labels::well_known::{NODE_POOL, TERMINATION_FINALIZER};
 use kerf_model::resources::ResourceList;
 use serde::{Deserialize, Serialize};
 
-use super::{Meta, Name};
+use super::{Index, Meta, Name, ObservedKind};
+use crate::action::Subject;
 use crate::condition::Conditions;
+use crate::dependents::of_claim;
 use crate::time::Time;
+use crate::world::World;
 
 /// A claim with what was observed of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,5 +72,54 @@ impl Claim {
     #[must_use]
     pub fn is_guarded(&self) -> bool {
         self.finalizers.iter().any(|finalizer| finalizer == TERMINATION_FINALIZER)
+    }
+}
+
+impl ObservedKind for Claim {
+    type Key = Name;
+
+    fn key(&self) -> Name {
+        self.meta.name.clone()
+    }
+
+    fn finalizers(&self) -> &[String] {
+        &self.finalizers
+    }
+
+    fn add_to(claim: &Arc<Self>, index: &mut Index) {
+        let id = claim.status.provider_id.as_ref();
+        if !id.is_some_and(|id| index.nodes_on_instance.contains(id)) {
+            index.claims_without_node.insert(claim.meta.name.clone(), claim.clone());
+        }
+        if let Some(id) = id {
+            index.claim_of_instance.insert(id.clone(), claim.clone());
+            index.note_claim_changed(id);
+        }
+        if let Some(pool) = claim.pool() {
+            index.claims_of_pool.insert(&Arc::from(pool), &claim.meta.name, claim);
+        }
+    }
+
+    fn remove_from(&self, index: &mut Index) {
+        index.claims_without_node.remove(&self.meta.name);
+        if let Some(id) = &self.status.provider_id {
+            index.claim_of_instance.remove(id);
+            index.note_claim_changed(id);
+        }
+        if let Some(pool) = self.pool() {
+            index.claims_of_pool.remove(pool, &self.meta.name);
+        }
+    }
+
+    fn subject(name: &Name) -> Option<Subject> {
+        Some(Subject::Claim(name.clone()))
+    }
+
+    fn dependents(&self, world: &World) -> Vec<Subject> {
+        let mut subjects = vec![Subject::Claim(self.meta.name.clone()), Subject::Disruption];
+        // A notice may wait for the claim's deletion.
+        subjects.extend((!world.memory.notices.is_empty()).then_some(Subject::Notices));
+        subjects.extend(of_claim(world, self));
+        subjects
     }
 }

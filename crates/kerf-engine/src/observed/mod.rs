@@ -7,6 +7,8 @@
 mod attachment;
 mod claim;
 mod daemon_set;
+mod index;
+mod kind;
 mod namespace;
 mod node;
 mod node_class;
@@ -18,22 +20,64 @@ mod shifted_zone;
 pub use attachment::VolumeAttachment;
 pub use claim::{Claim, ClaimStatus};
 pub use daemon_set::DaemonSet;
+pub use index::Index;
+pub use kind::{Collected, Key, Kind, Object, ObjectName, Objects, ObservedKind, Resource};
 pub use namespace::Namespace;
 pub use node::{Node, NodeProfile};
 pub use node_class::{NodeClass, Readiness};
-pub use pod::{DoNotDisrupt, NotAPodKey, Pod, PodKey, PodOwner, PodPhase, PodProfile};
+pub use pod::{DoNotDisrupt, Pod, PodKey, PodOwner, PodPhase, PodProfile};
 pub use pod_disruption_budget::PodDisruptionBudget;
 pub use pool::{Pool, PoolStatus};
 pub use shifted_zone::ShiftedZone;
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 use crate::time::Time;
 
 /// A name of an object; cheap to copy.
 pub type Name = Arc<str>;
+
+/// The name of an object that lives in a namespace.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct NamespacedName {
+    /// The namespace.
+    pub namespace: Name,
+    /// The name in it.
+    pub name: Name,
+}
+
+impl fmt::Display for NamespacedName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.namespace, self.name)
+    }
+}
+
+/// A text that is not `namespace/name`.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0:?} is not namespace/name")]
+pub struct NotNamespaced(pub String);
+
+impl TryFrom<String> for NamespacedName {
+    type Error = NotNamespaced;
+
+    fn try_from(text: String) -> Result<Self, NotNamespaced> {
+        match text.split_once('/') {
+            Some((namespace, name)) => Ok(Self { namespace: namespace.into(), name: name.into() }),
+            None => Err(NotNamespaced(text)),
+        }
+    }
+}
+
+impl From<NamespacedName> for String {
+    fn from(key: NamespacedName) -> String {
+        key.to_string()
+    }
+}
 
 /// The version an object was stored with; grows with every write.
 #[derive(

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Meta;
+use super::{Meta, Name, ObservedKind};
 
 /// A namespace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,4 +13,12 @@ pub struct Namespace {
     pub meta: Meta,
     /// Its labels.
     pub labels: BTreeMap<String, String>,
+}
+
+impl ObservedKind for Namespace {
+    type Key = Name;
+
+    fn key(&self) -> Name {
+        self.meta.name.clone()
+    }
 }

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kerf_model::resources::ResourceList;
-use kerf_model::taint::Taint;
+use kerf_model::taint::{DISRUPTED_KEY, Taint};
 use serde::{Deserialize, Serialize};
 
-use super::Meta;
+use super::{Index, Meta, Name, ObservedKind};
+use crate::action::Subject;
 use crate::condition::Conditions;
+use crate::dependents::of_node;
+use crate::world::World;
 
 /// A node, exactly as it was stored; what counts of it is decided in [`crate::world`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,4 +47,49 @@ pub struct Node {
 pub struct NodeProfile {
     /// What it says of itself, without the messages.
     pub conditions: Conditions,
+}
+
+impl ObservedKind for Node {
+    type Key = Name;
+
+    fn key(&self) -> Name {
+        self.meta.name.clone()
+    }
+
+    fn finalizers(&self) -> &[String] {
+        &self.finalizers
+    }
+
+    fn add_to(node: &Arc<Self>, index: &mut Index) {
+        index.changed_nodes.insert(node.meta.name.clone());
+        if let Some(id) = &node.provider_id {
+            index.nodes_on_instance.insert(id, &node.meta.name, node);
+            if let Some(claim) = index.claim_of_instance.get(id) {
+                index.claims_without_node.remove(&claim.meta.name);
+            }
+        }
+    }
+
+    fn remove_from(&self, index: &mut Index) {
+        index.changed_nodes.insert(self.meta.name.clone());
+        if let Some(id) = &self.provider_id {
+            index.nodes_on_instance.remove(id, &self.meta.name);
+            if let Some(claim) = index.claim_of_instance.get(id)
+                && !index.nodes_on_instance.contains(id)
+            {
+                index.claims_without_node.insert(claim.meta.name.clone(), claim.clone());
+            }
+        }
+    }
+
+    fn subject(name: &Name) -> Option<Subject> {
+        Some(Subject::Node(name.clone()))
+    }
+
+    fn dependents(&self, world: &World) -> Vec<Subject> {
+        // Closing a node is a step of its removal, whoever waits for it.
+        let is_closed = self.taints.iter().any(|taint| taint.key == DISRUPTED_KEY);
+        let removal = is_closed.then_some(Subject::Disruption);
+        of_node(world, self).into_iter().chain(removal).collect()
+    }
 }

@@ -1,9 +1,13 @@
 //! A provider's settings for nodes, as far as the engine cares.
 
+use std::sync::Arc;
+
 use kerf_model::node_spec::NodeClassRef;
 use serde::{Deserialize, Serialize};
 
-use super::Meta;
+use super::{Meta, ObservedKind, Pool};
+use crate::action::Subject;
+use crate::world::World;
 
 /// A provider's settings object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,4 +34,19 @@ pub enum Readiness {
     },
     /// Its controller has not said.
     Unknown,
+}
+
+impl ObservedKind for NodeClass {
+    type Key = NodeClassRef;
+
+    fn key(&self) -> NodeClassRef {
+        self.key.clone()
+    }
+
+    fn dependents(&self, world: &World) -> Vec<Subject> {
+        let uses = |pool: &&Arc<Pool>| pool.spec.template.spec.node_class == self.key;
+        let pools = world.pools.values().filter(uses);
+        let pools = pools.map(|pool| Subject::Pool(pool.meta.name.clone()));
+        pools.chain([Subject::Provisioning]).collect()
+    }
 }

@@ -1,25 +1,19 @@
 //! Pods as the engine sees them.
 
-use std::fmt;
 use std::sync::Arc;
 
 use kerf_model::pod::PodShape;
 use kerf_model::resources::ResourceList;
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
-use super::{Meta, Name};
+use super::{Index, Meta, Name, NamespacedName, ObservedKind};
+use crate::action::Subject;
+use crate::dependents::of_node;
 use crate::time::{Span, Time};
+use crate::world::World;
 
-/// Namespace and name of a pod.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct PodKey {
-    /// The namespace.
-    pub namespace: Name,
-    /// The name in it.
-    pub name: Name,
-}
+/// The name of a pod.
+pub type PodKey = NamespacedName;
 
 /// A pod.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -141,30 +135,53 @@ impl Pod {
     }
 }
 
-/// A text that names no pod.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{0:?} is not namespace/name")]
-pub struct NotAPodKey(pub String);
+impl ObservedKind for Pod {
+    type Key = PodKey;
 
-impl TryFrom<String> for PodKey {
-    type Error = NotAPodKey;
+    fn key(&self) -> PodKey {
+        self.key.clone()
+    }
 
-    fn try_from(text: String) -> Result<Self, NotAPodKey> {
-        match text.split_once('/') {
-            Some((namespace, name)) => Ok(Self { namespace: namespace.into(), name: name.into() }),
-            None => Err(NotAPodKey(text)),
+    fn add_to(pod: &Arc<Self>, index: &mut Index) {
+        match &pod.phase {
+            PodPhase::Bound { node } => {
+                index.changed_nodes.insert(node.clone());
+                index.pods_on.insert(node, &pod.key, pod);
+            }
+            PodPhase::Unschedulable { .. } => {
+                index.unschedulable.insert(pod.key.clone(), pod.clone());
+            }
+            PodPhase::Unjudged => drop(index.unjudged.insert(pod.key.clone(), pod.clone())),
+            PodPhase::Waiting | PodPhase::Ended { .. } => {}
         }
     }
-}
 
-impl From<PodKey> for String {
-    fn from(key: PodKey) -> String {
-        key.to_string()
+    fn remove_from(&self, index: &mut Index) {
+        match &self.phase {
+            PodPhase::Bound { node } => {
+                index.changed_nodes.insert(node.clone());
+                index.pods_on.remove(node, &self.key);
+            }
+            PodPhase::Unschedulable { .. } => drop(index.unschedulable.remove(&self.key)),
+            PodPhase::Unjudged => drop(index.unjudged.remove(&self.key)),
+            PodPhase::Waiting | PodPhase::Ended { .. } => {}
+        }
     }
-}
 
-impl fmt::Display for PodKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.namespace, self.name)
+    fn subject(key: &PodKey) -> Option<Subject> {
+        Some(Subject::Pod(key.clone()))
+    }
+
+    fn dependents(&self, world: &World) -> Vec<Subject> {
+        match &self.phase {
+            PodPhase::Unschedulable { .. } => vec![Subject::Provisioning],
+            PodPhase::Bound { node } | PodPhase::Ended { node: Some(node) } => {
+                let mut subjects = vec![Subject::Disruption, Subject::Pod(self.key.clone())];
+                let node = world.nodes.get(node);
+                subjects.extend(node.into_iter().flat_map(|node| of_node(world, node)));
+                subjects
+            }
+            PodPhase::Unjudged | PodPhase::Waiting | PodPhase::Ended { node: None } => Vec::new(),
+        }
     }
 }

@@ -3,7 +3,9 @@
 use kerf_model::selector::LabelSelector;
 use serde::{Deserialize, Serialize};
 
-use super::{Meta, Name};
+use super::{Meta, Name, NamespacedName, ObservedKind};
+use crate::action::Subject;
+use crate::world::World;
 
 /// A PodDisruptionBudget.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,4 +22,16 @@ pub struct PodDisruptionBudget {
     pub is_absolute: bool,
     /// Whether pods that are not ready may always leave.
     pub frees_unready: bool,
+}
+
+impl ObservedKind for PodDisruptionBudget {
+    type Key = NamespacedName;
+
+    fn key(&self) -> NamespacedName {
+        NamespacedName { namespace: self.namespace.clone(), name: self.meta.name.clone() }
+    }
+
+    fn dependents(&self, _world: &World) -> Vec<Subject> {
+        vec![Subject::Disruption]
+    }
 }

@@ -7,8 +7,10 @@ use kerf_model::pool::NodePool;
 use kerf_model::resources::ResourceList;
 use serde::{Deserialize, Serialize};
 
-use super::Meta;
+use super::{Meta, Name, ObservedKind};
+use crate::action::Subject;
 use crate::condition::Conditions;
+use crate::world::World;
 
 /// A pool with what was observed of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,4 +38,23 @@ pub struct PoolStatus {
     pub node_class_observed_generation: Option<i64>,
     /// How it is.
     pub conditions: Conditions,
+}
+
+impl ObservedKind for Pool {
+    type Key = Name;
+
+    fn key(&self) -> Name {
+        self.meta.name.clone()
+    }
+
+    fn subject(name: &Name) -> Option<Subject> {
+        Some(Subject::Pool(name.clone()))
+    }
+
+    fn dependents(&self, world: &World) -> Vec<Subject> {
+        let name = &self.meta.name;
+        let claims = world.claims_of(name).map(|claim| Subject::Claim(claim.meta.name.clone()));
+        let own = [Subject::Pool(name.clone()), Subject::Provisioning, Subject::Disruption];
+        own.into_iter().chain([Subject::ZonalShift]).chain(claims).collect()
+    }
 }

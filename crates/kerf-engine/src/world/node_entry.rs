@@ -33,18 +33,18 @@ const CHANGED_MAX: usize = 1_000;
 impl World {
     /// Every node, by name.
     pub(crate) fn node_entries(&self) -> Box<dyn Iterator<Item = Cow<'_, NodeEntry>> + '_> {
-        if self.index.changed_nodes.is_empty() {
+        if self.index().changed_nodes.is_empty() {
             return Box::new(self.node_entries.values().map(Cow::Borrowed));
         }
         Box::new(self.nodes.iter().map(|(name, node)| match self.node_entries.get(name) {
-            Some(entry) if !self.index.changed_nodes.contains(name) => Cow::Borrowed(entry),
+            Some(entry) if !self.index().changed_nodes.contains(name) => Cow::Borrowed(entry),
             _ => Cow::Owned(self.node_entry(node)),
         }))
     }
 
     /// Makes the nodes ready that changed.
     pub(crate) fn refresh_node_entries(&mut self) {
-        for name in std::mem::take(&mut self.index.changed_nodes) {
+        for name in self.objects.take_changed_nodes() {
             match self.nodes.get(&name) {
                 Some(node) => {
                     let entry = self.node_entry(node);
@@ -57,14 +57,14 @@ impl World {
 
     /// Whether nodes wait to be made ready although nobody looks at them.
     pub(crate) fn has_many_changed_nodes(&self) -> bool {
-        self.index.changed_nodes.len() > CHANGED_MAX
+        self.index().changed_nodes.len() > CHANGED_MAX
     }
 
     fn node_entry(&self, node: &Arc<Node>) -> NodeEntry {
         let pods = self.pods_on(&node.meta.name).map(bound_pod).collect();
         let view = self.node_view(node, pods).map(Arc::new);
         let id = node.provider_id.as_deref();
-        let claim = id.and_then(|id| self.index.claim_of_instance.get(id));
+        let claim = id.and_then(|id| self.index().claim_of_instance.get(id));
         let label = || node.labels.get(NODE_POOL).map(String::as_str);
         let pool = claim.and_then(|claim| claim.pool()).or_else(label).map(Name::from);
         let is_leaving_as_stored =

@@ -28,7 +28,7 @@ pub(super) struct WorldState {
 impl From<World> for WorldState {
     fn from(world: World) -> Self {
         Self {
-            objects: world.objects().collect(),
+            objects: Kind::ALL.iter().flat_map(|kind| world.objects.list(*kind)).collect(),
             settings: world.settings,
             instance_types: world.instance_types,
             shifted: world.shifted,
@@ -51,22 +51,5 @@ impl From<WorldState> for World {
         world.listed = state.listed;
         world.tombstones = state.tombstones;
         world
-    }
-}
-
-impl World {
-    /// Every object, owners first.
-    fn objects(&self) -> impl Iterator<Item = Object> {
-        let namespaces = self.namespaces.values().cloned().map(Object::Namespace);
-        let classes = self.node_classes.values().cloned().map(Object::NodeClass);
-        let pools = self.pools.values().cloned().map(Object::Pool);
-        let daemon_sets = self.daemon_sets.values().cloned().map(Object::DaemonSet);
-        let claims = self.claims.values().map(|claim| Object::Claim((**claim).clone()));
-        let nodes = self.nodes.values().map(|node| Object::Node((**node).clone()));
-        let volumes = self.attachments.values().map(|it| Object::VolumeAttachment((**it).clone()));
-        let pdbs = self.pdbs.values().cloned().map(Object::PodDisruptionBudget);
-        let pods = self.pods.values().map(|pod| Object::Pod((**pod).clone()));
-        let small = namespaces.chain(classes).chain(pools).chain(daemon_sets);
-        small.chain(claims).chain(nodes).chain(volumes).chain(pdbs).chain(pods)
     }
 }

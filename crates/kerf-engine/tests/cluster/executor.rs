@@ -1,11 +1,14 @@
 //! What happens when an action is carried out, and what happens by itself.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kerf_engine::action::{Action, ActionKind, MetadataPatch, NewClaim, NodePatch};
+use kerf_engine::action::{Action, ActionKind, Executor, MetadataPatch, NewClaim, NodePatch};
 use kerf_engine::event::{Event, Failure, Instance, Key, Object, Outcome};
-use kerf_engine::observed::{Claim, ClaimStatus, Name, PodKey, Revision};
+use kerf_engine::observed::{Claim, ClaimStatus, Name, PodKey, PoolStatus, Revision};
+use kerf_engine::solve::SolveRequest;
 use kerf_engine::time::{Span, Time};
+use kerf_engine::zonal_shift::ShiftCall;
 use kerf_model::labels::well_known::{CAPACITY_TYPE, INSTANCE_TYPE, TERMINATION_FINALIZER, ZONE};
 use kerf_scheduler::CancelFlag;
 
@@ -31,96 +34,7 @@ impl Cluster {
         if let Some(failure) = (self.refuses)(kind) {
             return Some(Outcome::Failed(failure));
         }
-        Some(match kind {
-            ActionKind::CreateClaim(spec) => self.create(spec),
-            ActionKind::PatchClaim { name, revision, patch } => {
-                self.patch_claim(name, *revision, patch)
-            }
-            ActionKind::WriteClaimStatus { name, revision, status } => {
-                self.write_status(name, *revision, status)
-            }
-            ActionKind::DeleteClaim { name, .. } => self.ask_deletion(&Key::Claim(name.clone())),
-            ActionKind::PatchNode { name, patch, .. } => self.patch_node(name, patch),
-            ActionKind::DeleteNode { name, .. } => self.ask_deletion(&Key::Node(name.clone())),
-            ActionKind::EvictPod { pod, .. } => self.evict(pod),
-            ActionKind::DeletePod { pod, grace_seconds, .. } => {
-                self.end_pod(pod, Span::from_seconds(*grace_seconds))
-            }
-            ActionKind::PatchPool { name, annotations, .. } => {
-                self.stored(&Key::Pool(name.clone()), |object| {
-                    if let Object::Pool(pool) = object {
-                        pool.annotations.extend(annotations.clone());
-                    }
-                })
-            }
-            ActionKind::WritePoolStatus { name, status, .. } => {
-                self.stored(&Key::Pool(name.clone()), |object| {
-                    if let Object::Pool(pool) = object {
-                        pool.status = (**status).clone();
-                    }
-                })
-            }
-            ActionKind::Launch(claim) => self.launch(claim),
-            ActionKind::Terminate { claim, provider_id } => {
-                self.terminate(claim, provider_id.as_ref())
-            }
-            ActionKind::ListInstances => {
-                let ended = self.instances.iter().filter(|(_, instance)| instance.is_ending);
-                let ended: Vec<String> = ended.map(|(uid, _)| uid.clone()).collect();
-                ended.iter().for_each(|uid| self.vanish(uid));
-                Outcome::Instances(self.instances.values().cloned().map(Arc::new).collect())
-            }
-            ActionKind::ZonalShift(_) => Outcome::NotFound,
-            ActionKind::Solve(request) => request.solve(&CancelFlag::default()),
-        })
-    }
-
-    fn create(&mut self, spec: &NewClaim) -> Outcome {
-        let key = Key::Claim(spec.spec.name.as_str().into());
-        if let Some(object) = self.objects.get(&key) {
-            return Outcome::Stored(Box::new(object.clone()));
-        }
-        let mut meta = meta(&spec.spec.name);
-        meta.created_at = Time::from_seconds(self.now.seconds());
-        let claim = Claim {
-            meta,
-            spec: spec.spec.clone(),
-            finalizers: vec![TERMINATION_FINALIZER.to_owned()],
-            owner_pool: Some(spec.pool.1.clone()),
-            status: ClaimStatus::default(),
-        };
-        Outcome::Stored(Box::new(self.store(Object::Claim(claim))))
-    }
-
-    fn patch_claim(&mut self, name: &Name, at: Revision, patch: &MetadataPatch) -> Outcome {
-        self.changed(&Key::Claim(name.clone()), at, |object| {
-            let Object::Claim(claim) = object else { unreachable!("a claim's key") };
-            claim.spec.labels.extend(patch.labels.clone());
-            claim.spec.annotations.extend(patch.annotations.clone());
-            if let Some(finalizers) = &patch.finalizers {
-                claim.finalizers.clone_from(finalizers);
-            }
-        })
-    }
-
-    fn write_status(&mut self, name: &Name, at: Revision, status: &ClaimStatus) -> Outcome {
-        self.changed(&Key::Claim(name.clone()), at, |object| {
-            let Object::Claim(claim) = object else { unreachable!("a claim's key") };
-            claim.status = status.clone();
-        })
-    }
-
-    fn patch_node(&mut self, name: &Name, patch: &NodePatch) -> Outcome {
-        self.stored(&Key::Node(name.clone()), |object| {
-            let Object::Node(node) = object else { unreachable!("a node's key") };
-            node.labels.extend(patch.labels.clone());
-            node.annotations.extend(patch.annotations.clone());
-            node.finalizers = patch.finalizers(std::mem::take(&mut node.finalizers));
-            node.taints = patch.taints(std::mem::take(&mut node.taints));
-            if let Some((_, uid)) = &patch.owner {
-                node.owner_claim = Some(uid.clone());
-            }
-        })
+        Some(kind.execute(self))
     }
 
     /// A write that must not overwrite what it has not seen.
@@ -136,7 +50,7 @@ impl Cluster {
         let Some(object) = self.objects.get(key) else { return Outcome::NotFound };
         let mut object = object.clone();
         change(&mut object);
-        let is_over = object.meta().is_deleting() && finalizers(&object) == 0;
+        let is_over = object.meta().is_deleting() && object.finalizers().is_empty();
         let object = self.store(object);
         if is_over {
             self.remove(key);
@@ -152,18 +66,6 @@ impl Cluster {
         Outcome::Done
     }
 
-    fn evict(&mut self, key: &PodKey) -> Outcome {
-        if self.unevictable.contains(&*key.name) {
-            let message = "the disruption budget never allows it".to_owned();
-            return Outcome::Failed(Failure::Refused { message });
-        }
-        let Some(Object::Pod(pod)) = self.objects.get(&Key::Pod(key.clone())) else {
-            return Outcome::NotFound;
-        };
-        let grace = pod.termination_grace.unwrap_or_default();
-        self.end_pod(key, grace)
-    }
-
     fn end_pod(&mut self, key: &PodKey, grace: Span) -> Outcome {
         let end = self.now + grace;
         let key = Key::Pod(key.clone());
@@ -174,50 +76,6 @@ impl Cluster {
             let meta = object.meta_mut();
             meta.deleting_since = Some(meta.deleting_since.map_or(end, |known| known.min(end)));
         });
-        Outcome::Done
-    }
-
-    fn launch(&mut self, claim: &Claim) -> Outcome {
-        let stored = self.find_claim(&claim.meta.name);
-        let is_safe = stored.is_some_and(|stored| {
-            stored.meta.uid == claim.meta.uid
-                && stored.finalizers.iter().any(|own| own == TERMINATION_FINALIZER)
-        });
-        let uid = claim.meta.uid.to_string();
-        if let Some(instance) = self.instances.get(&uid) {
-            return Outcome::Launched(Arc::new(instance.clone()));
-        }
-        assert!(
-            is_safe || self.made.contains_key(&uid),
-            "launched before the finalizer: {stored:?}"
-        );
-        if let Some(failure) = &self.launch_fails {
-            return Outcome::Failed(failure.clone());
-        }
-        let instance = self.instance_of_type(claim).unwrap_or_else(|| instance_for(claim));
-        *self.made.entry(uid.clone()).or_default() += 1;
-        self.instances.insert(uid.clone(), instance.clone());
-        self.booting.insert(uid, self.now + BOOT);
-        Outcome::Launched(Arc::new(instance))
-    }
-
-    /// The first request starts the end, the next finds nothing.
-    fn terminate(&mut self, claim: &Name, provider_id: Option<&Arc<str>>) -> Outcome {
-        let fits = |instance: &Instance| match provider_id {
-            Some(id) => instance.provider_id == *id,
-            None => instance.claim.as_ref() == Some(claim),
-        };
-        let Some((uid, instance)) = self.instances.iter_mut().find(|(_, instance)| fits(instance))
-        else {
-            return Outcome::NotFound;
-        };
-        let uid = uid.clone();
-        self.booting.remove(&uid);
-        if instance.is_ending {
-            self.vanish(&uid);
-            return Outcome::NotFound;
-        }
-        instance.is_ending = true;
         Outcome::Done
     }
 
@@ -279,6 +137,165 @@ impl Cluster {
     }
 }
 
+impl Executor<'_> for Cluster {
+    type Answer = Outcome;
+
+    fn create_claim(&mut self, spec: &NewClaim) -> Outcome {
+        let key = Key::Claim(spec.spec.name.as_str().into());
+        if let Some(object) = self.objects.get(&key) {
+            return Outcome::Stored(Box::new(object.clone()));
+        }
+        let mut meta = meta(&spec.spec.name);
+        meta.created_at = Time::from_seconds(self.now.seconds());
+        let claim = Claim {
+            meta,
+            spec: spec.spec.clone(),
+            finalizers: vec![TERMINATION_FINALIZER.to_owned()],
+            owner_pool: Some(spec.pool.1.clone()),
+            status: ClaimStatus::default(),
+        };
+        Outcome::Stored(Box::new(self.store(Object::Claim(claim))))
+    }
+
+    fn patch_claim(&mut self, name: &Name, at: Revision, patch: &MetadataPatch) -> Outcome {
+        self.changed(&Key::Claim(name.clone()), at, |object| {
+            let Object::Claim(claim) = object else { unreachable!("a claim's key") };
+            claim.spec.labels.extend(patch.labels.clone());
+            claim.spec.annotations.extend(patch.annotations.clone());
+            if let Some(finalizers) = &patch.finalizers {
+                claim.finalizers.clone_from(finalizers);
+            }
+        })
+    }
+
+    fn write_claim_status(&mut self, name: &Name, at: Revision, status: &ClaimStatus) -> Outcome {
+        self.changed(&Key::Claim(name.clone()), at, |object| {
+            let Object::Claim(claim) = object else { unreachable!("a claim's key") };
+            claim.status = status.clone();
+        })
+    }
+
+    fn patch_node(&mut self, name: &Name, _uid: &str, patch: &NodePatch) -> Outcome {
+        self.stored(&Key::Node(name.clone()), |object| {
+            let Object::Node(node) = object else { unreachable!("a node's key") };
+            node.labels.extend(patch.labels.clone());
+            node.annotations.extend(patch.annotations.clone());
+            node.finalizers = patch.finalizers(std::mem::take(&mut node.finalizers));
+            node.taints = patch.taints(std::mem::take(&mut node.taints));
+            if let Some((_, uid)) = &patch.owner {
+                node.owner_claim = Some(uid.clone());
+            }
+        })
+    }
+
+    fn delete_claim(&mut self, name: &Name, _uid: &str) -> Outcome {
+        self.ask_deletion(&Key::Claim(name.clone()))
+    }
+
+    fn delete_node(&mut self, name: &Name, _uid: &str) -> Outcome {
+        self.ask_deletion(&Key::Node(name.clone()))
+    }
+
+    fn evict_pod(&mut self, key: &PodKey, _uid: &str) -> Outcome {
+        if self.unevictable.contains(&*key.name) {
+            let message = "the disruption budget never allows it".to_owned();
+            return Outcome::Failed(Failure::Refused { message });
+        }
+        let Some(Object::Pod(pod)) = self.objects.get(&Key::Pod(key.clone())) else {
+            return Outcome::NotFound;
+        };
+        let grace = pod.termination_grace.unwrap_or_default();
+        self.end_pod(key, grace)
+    }
+
+    fn delete_pod(&mut self, pod: &PodKey, _uid: &str, grace_seconds: u64) -> Outcome {
+        self.end_pod(pod, Span::from_seconds(grace_seconds))
+    }
+
+    fn patch_pool(
+        &mut self,
+        name: &Name,
+        _revision: Revision,
+        annotations: &BTreeMap<String, String>,
+    ) -> Outcome {
+        self.stored(&Key::Pool(name.clone()), |object| {
+            let Object::Pool(pool) = object else { unreachable!("a pool's key") };
+            pool.annotations.extend(annotations.clone());
+        })
+    }
+
+    fn write_pool_status(
+        &mut self,
+        name: &Name,
+        _revision: Revision,
+        status: &PoolStatus,
+    ) -> Outcome {
+        self.stored(&Key::Pool(name.clone()), |object| {
+            let Object::Pool(pool) = object else { unreachable!("a pool's key") };
+            pool.status = status.clone();
+        })
+    }
+
+    fn launch(&mut self, claim: &Claim) -> Outcome {
+        let stored = self.find_claim(&claim.meta.name);
+        let is_safe = stored.is_some_and(|stored| {
+            stored.meta.uid == claim.meta.uid
+                && stored.finalizers.iter().any(|own| own == TERMINATION_FINALIZER)
+        });
+        let uid = claim.meta.uid.to_string();
+        if let Some(instance) = self.instances.get(&uid) {
+            return Outcome::Launched(Arc::new(instance.clone()));
+        }
+        assert!(
+            is_safe || self.made.contains_key(&uid),
+            "launched before the finalizer: {stored:?}"
+        );
+        if let Some(failure) = &self.launch_fails {
+            return Outcome::Failed(failure.clone());
+        }
+        let instance = self.instance_of_type(claim).unwrap_or_else(|| instance_for(claim));
+        *self.made.entry(uid.clone()).or_default() += 1;
+        self.instances.insert(uid.clone(), instance.clone());
+        self.booting.insert(uid, self.now + BOOT);
+        Outcome::Launched(Arc::new(instance))
+    }
+
+    /// The first request starts the end, the next finds nothing.
+    fn terminate(&mut self, claim: &Name, provider_id: Option<&Arc<str>>) -> Outcome {
+        let fits = |instance: &Instance| match provider_id {
+            Some(id) => instance.provider_id == *id,
+            None => instance.claim.as_ref() == Some(claim),
+        };
+        let Some((uid, instance)) = self.instances.iter_mut().find(|(_, instance)| fits(instance))
+        else {
+            return Outcome::NotFound;
+        };
+        let uid = uid.clone();
+        self.booting.remove(&uid);
+        if instance.is_ending {
+            self.vanish(&uid);
+            return Outcome::NotFound;
+        }
+        instance.is_ending = true;
+        Outcome::Done
+    }
+
+    fn list_instances(&mut self) -> Outcome {
+        let ended = self.instances.iter().filter(|(_, instance)| instance.is_ending);
+        let ended: Vec<String> = ended.map(|(uid, _)| uid.clone()).collect();
+        ended.iter().for_each(|uid| self.vanish(uid));
+        Outcome::Instances(self.instances.values().cloned().map(Arc::new).collect())
+    }
+
+    fn zonal_shift(&mut self, _call: &ShiftCall) -> Outcome {
+        Outcome::NotFound
+    }
+
+    fn solve(&mut self, request: &SolveRequest) -> Outcome {
+        request.solve(&CancelFlag::default())
+    }
+}
+
 /// The instance the cloud makes for a claim.
 pub(crate) fn instance_for(claim: &Claim) -> Instance {
     let label = |key: &str, value: &str| (key.to_owned(), value.to_owned());
@@ -307,7 +324,7 @@ pub(crate) fn delete(cluster: &mut Cluster, key: &Key) {
         cluster.end_pod(&key, grace);
         return;
     }
-    if finalizers(object) == 0 {
+    if object.finalizers().is_empty() {
         return cluster.remove(key);
     }
     let now = Time::from_seconds(cluster.now.seconds());
@@ -319,12 +336,4 @@ pub(crate) fn delete(cluster: &mut Cluster, key: &Key) {
         meta.deleting_since = Some(now);
         meta.generation += 1;
     });
-}
-
-fn finalizers(object: &Object) -> usize {
-    match object {
-        Object::Claim(claim) => claim.finalizers.len(),
-        Object::Node(node) => node.finalizers.len(),
-        _ => 0,
-    }
 }

@@ -276,7 +276,7 @@ impl Cluster {
     /// The names of all actions so far, without repeats in a row.
     pub(crate) fn story(&self) -> Vec<&'static str> {
         let mut names: Vec<&'static str> =
-            self.actions.iter().map(|(_, action)| objects::name_of(&action.kind)).collect();
+            self.actions.iter().map(|(_, action)| action.kind.info().name).collect();
         names.dedup();
         names
     }

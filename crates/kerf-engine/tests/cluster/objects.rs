@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kerf_engine::action::ActionKind;
 use kerf_engine::event::Object;
 use kerf_engine::observed::{
     Claim, ClaimStatus, DoNotDisrupt, Meta, Node, NodeClass, NodeProfile, Pod, PodKey, PodOwner,
@@ -166,24 +165,4 @@ pub(crate) fn resources(cpu: &str, memory: &str) -> ResourceList {
         .into_iter()
         .map(|(name, text)| (name, Quantity::parse(text).unwrap()))
         .collect()
-}
-
-pub(crate) fn name_of(kind: &ActionKind) -> &'static str {
-    match kind {
-        ActionKind::CreateClaim(_) => "create claim",
-        ActionKind::PatchClaim { .. } => "patch claim",
-        ActionKind::WriteClaimStatus { .. } => "write claim status",
-        ActionKind::DeleteClaim { .. } => "delete claim",
-        ActionKind::PatchNode { .. } => "patch node",
-        ActionKind::DeleteNode { .. } => "delete node",
-        ActionKind::EvictPod { .. } => "evict pod",
-        ActionKind::DeletePod { .. } => "delete pod",
-        ActionKind::PatchPool { .. } => "patch pool",
-        ActionKind::WritePoolStatus { .. } => "write pool status",
-        ActionKind::Launch(_) => "launch",
-        ActionKind::Terminate { .. } => "terminate",
-        ActionKind::ListInstances => "list machines",
-        ActionKind::ZonalShift(_) => "zonal shift",
-        ActionKind::Solve(_) => "solve",
-    }
 }

@@ -233,7 +233,7 @@ impl<C: Cloud> ReconcileLoop<C> {
             self.engine.decide(now);
         withdrawn.into_iter().for_each(|solve| self.solver_pool.withdraw(solve));
         for action in actions {
-            if is_bookkeeping(&action.kind) {
+            if action.kind.info().is_bookkeeping {
                 debug!(reason = %action.reason, "{}", words(&action));
             } else {
                 info!(reason = %action.reason, "{}", words(&action));
@@ -265,19 +265,6 @@ impl<C: Cloud> ReconcileLoop<C> {
         };
         Instant::now() + wait.min(AT_LEAST_EVERY)
     }
-}
-
-/// Whether an action only notes what is known; the log tells of it when asked for details.
-fn is_bookkeeping(kind: &ActionKind) -> bool {
-    matches!(
-        kind,
-        ActionKind::PatchClaim { .. }
-            | ActionKind::WriteClaimStatus { .. }
-            | ActionKind::PatchNode { .. }
-            | ActionKind::PatchPool { .. }
-            | ActionKind::WritePoolStatus { .. }
-            | ActionKind::ListInstances
-    )
 }
 
 fn now() -> Time {

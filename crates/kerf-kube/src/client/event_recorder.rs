@@ -2,16 +2,13 @@
 
 use std::num::NonZeroU32;
 
-use k8s_openapi::api::core::v1::{Event, Node, ObjectReference, Pod};
-use kerf_api::node_claim::NodeClaim;
-use kerf_api::node_pool::NodePool;
+use k8s_openapi::api::core::v1::{Event, ObjectReference};
 use kerf_engine::World;
-use kerf_engine::event::Key;
+use kerf_engine::event::{Key, Kind};
 use kerf_engine::kubernetes_event::{KubernetesEvent, Tone};
-use kerf_engine::observed::Meta;
 use kerf_engine::time::Time;
+use kube::Client;
 use kube::api::{Api, PostParams};
-use kube::{Client, Resource};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tracing::debug;
@@ -81,31 +78,19 @@ fn event(kubernetes_event: &KubernetesEvent, about: ObjectReference, now: Time) 
     told.about(about, api_time(now))
 }
 
+/// A reference to an object. A node class is of a kind only its provider knows, and none is made.
 fn reference(key: &Key, world: &World) -> Option<ObjectReference> {
-    match key {
-        Key::Pod(key) => {
-            let meta = world.pods.get(key).map(|pod| &pod.meta);
-            let mut reference = of::<Pod>(&key.name, meta);
-            reference.namespace = Some(key.namespace.to_string());
-            Some(reference)
-        }
-        Key::Node(name) => Some(of::<Node>(name, world.nodes.get(name).map(|it| &it.meta))),
-        Key::Claim(name) => Some(of::<NodeClaim>(name, world.claims.get(name).map(|it| &it.meta))),
-        Key::Pool(name) => Some(of::<NodePool>(name, world.pools.get(name).map(|it| &it.meta))),
-        Key::Namespace(_)
-        | Key::NodeClass(_)
-        | Key::PodDisruptionBudget(..)
-        | Key::DaemonSet(..)
-        | Key::VolumeAttachment(_) => None,
-    }
-}
-
-fn of<K: Resource<DynamicType = ()>>(name: &str, meta: Option<&Meta>) -> ObjectReference {
-    ObjectReference {
-        api_version: Some(K::api_version(&()).into_owned()),
-        kind: Some(K::kind(&()).into_owned()),
-        name: Some(name.to_owned()),
-        uid: meta.map(|meta| meta.uid.to_string()),
+    let resource = (key.kind() != Kind::NodeClass).then(|| key.kind().resource())?;
+    let api_version = match resource.group {
+        "" => resource.version.to_owned(),
+        group => format!("{group}/{}", resource.version),
+    };
+    Some(ObjectReference {
+        api_version: Some(api_version),
+        kind: Some(resource.kind.to_owned()),
+        namespace: key.namespace().map(str::to_owned),
+        name: Some(key.name().to_owned()),
+        uid: world.meta(key).map(|meta| meta.uid.to_string()),
         ..ObjectReference::default()
-    }
+    })
 }

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kerf_engine::event::{Key, Object};
-use kerf_engine::observed::{Name, Node, PodKey, PodPhase};
+use kerf_engine::observed::{Name, Node, Pod, PodKey, PodPhase};
 use kerf_engine::time::Time;
 use kerf_model::host_port::HostPort;
 use kerf_model::pod::PodShape;
@@ -149,7 +149,7 @@ impl Binder {
             };
             domains.add(&class, &self.nodes[&node].labels);
             let Some(pod) = store.pods.get(&key) else { continue };
-            let mut pod = pod.clone();
+            let mut pod = Pod::clone(pod);
             pod.phase = PodPhase::Bound { node };
             store.put(Object::Pod(pod));
             self.note_pod(&key, store);
@@ -200,7 +200,7 @@ impl Binder {
         if let Some(pod) = store.pods.get(&key)
             && pod.phase == PodPhase::Unjudged
         {
-            let mut pod = pod.clone();
+            let mut pod = Pod::clone(pod);
             pod.phase = PodPhase::Unschedulable { since: now };
             store.put(Object::Pod(pod));
         }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use kerf_engine::observed::{Name, PodKey, PodPhase};
 
 use super::Workloads;
-use crate::store::Store;
+use crate::store::{Precondition, Store};
 
 impl Workloads {
     pub(super) fn sync_deployment(&mut self, index: usize, store: &mut Store) {
@@ -21,7 +21,7 @@ impl Workloads {
         } else if has > wanted {
             let grace = keeper.workload.grace;
             for key in self.surplus(index, has - wanted, store) {
-                store.delete_pod(&key, None, grace);
+                store.delete_pod(&key, Precondition::Nothing, grace);
                 self.keepers[index].note(&key, store);
             }
         }

@@ -3,7 +3,7 @@
 use kerf_engine::observed::PodPhase;
 
 use super::Workloads;
-use crate::store::Store;
+use crate::store::{Precondition, Store};
 
 impl Workloads {
     pub(super) fn sync_job(&mut self, index: usize, completions: u32, store: &mut Store) {
@@ -20,7 +20,7 @@ impl Workloads {
         // A job told to have no pods at once is suspended.
         if self.keepers[index].wanted == 0 {
             for key in self.surplus(index, has, store) {
-                store.delete_pod(&key, None, grace);
+                store.delete_pod(&key, Precondition::Nothing, grace);
                 self.keepers[index].note(&key, store);
             }
         }

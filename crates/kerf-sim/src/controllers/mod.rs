@@ -211,7 +211,7 @@ impl Keeper {
         let was_active = self.active.contains(key);
         set(&mut self.active, key, is_active);
         set(&mut self.ready, key, is_ready);
-        if was_active && pod.is_some_and(Pod::has_ended) {
+        if was_active && pod.is_some_and(|pod| pod.has_ended()) {
             self.done += 1;
         }
         if pod.is_none() {

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use kerf_engine::event::{Failure, Object, Outcome};
-use kerf_engine::observed::{Name, PodDisruptionBudget, PodKey};
+use kerf_engine::observed::{Name, NamespacedName, PodDisruptionBudget, PodKey};
 use kerf_model::selector::LabelSelector;
 
 use super::{Keeper, Workloads};
 use crate::scenario::{PdbRule, Share, Workload};
-use crate::store::Store;
+use crate::store::{Precondition, Store};
 use crate::words::selects;
 
 pub(super) fn create(workload: &Workload, store: &mut Store) {
@@ -34,7 +34,8 @@ pub(super) fn create(workload: &Workload, store: &mut Store) {
 pub(super) fn update(keeper: &Keeper, store: &mut Store) {
     let Some(rule) = keeper.workload.pdb else { return };
     let namespace: Name = Arc::from(keeper.workload.shape.namespace.as_str());
-    let Some(pdb) = store.pdbs.get(&(namespace, keeper.workload.name.clone())) else { return };
+    let key = NamespacedName { namespace, name: keeper.workload.name.clone() };
+    let Some(pdb) = store.pdbs.get(&key) else { return };
     let healthy = u32::try_from(keeper.ready.len()).unwrap_or(u32::MAX);
     let needed = match rule {
         PdbRule::MinAvailable(share) => share.of(keeper.wanted),
@@ -42,7 +43,7 @@ pub(super) fn update(keeper: &Keeper, store: &mut Store) {
     };
     let allowed = healthy.saturating_sub(needed);
     if pdb.disruptions_allowed != allowed {
-        let mut pdb = pdb.clone();
+        let mut pdb = PodDisruptionBudget::clone(pdb);
         pdb.disruptions_allowed = allowed;
         store.put(Object::PodDisruptionBudget(pdb));
     }
@@ -80,7 +81,7 @@ impl Workloads {
         if let Some(message) = refusal {
             return Outcome::Failed(Failure::Refused { message });
         }
-        let outcome = store.delete_pod(key, Some(uid), grace);
+        let outcome = store.delete_pod(key, Precondition::Uid(uid), grace);
         if let Some(index) = self.owner.get(key).copied() {
             // The budget is spent before anybody else can ask.
             self.keepers[index].note(key, store);

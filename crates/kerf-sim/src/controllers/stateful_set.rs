@@ -8,7 +8,7 @@ use kerf_model::pod::{PodShape, PodVolume};
 use kerf_model::requirement::{Operator, RequirementEntry};
 
 use super::{Keeper, Workloads};
-use crate::store::Store;
+use crate::store::{Precondition, Store};
 
 /// What attaches the volumes.
 const DRIVER: &str = "ebs.csi.aws.com";
@@ -26,7 +26,7 @@ impl Workloads {
         if let Some(number) = highest.last() {
             // From the highest number down, one at a time.
             let key = key(number);
-            store.delete_pod(&key, None, grace);
+            store.delete_pod(&key, Precondition::Nothing, grace);
             self.keepers[index].note(&key, store);
             return;
         }

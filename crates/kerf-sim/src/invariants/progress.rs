@@ -65,7 +65,7 @@ impl Checker {
         }
         self.last_look_at_pods = self.now;
         let within = if scenario.has_faults() { PLACED_WITHIN_FAULTY } else { PLACED_WITHIN_CALM };
-        let waiting = store.pods.values().filter(|pod| {
+        let waiting = store.pods.values().map(Arc::as_ref).filter(|pod: &&Pod| {
             matches!(pod.phase, PodPhase::Unjudged | PodPhase::Unschedulable { .. })
                 && self.now.since(pod.meta.created_at) > within
         });

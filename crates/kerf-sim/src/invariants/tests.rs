@@ -10,6 +10,7 @@ use kerf_engine::time::Span;
 use super::Rule;
 use crate::scenario::Scenario;
 use crate::simulation::Simulation;
+use crate::store::Precondition;
 
 const SCENARIO: &str = "
 name: calm
@@ -50,9 +51,9 @@ fn rules(simulation: &Simulation) -> Vec<Rule> {
 fn pod_of(simulation: &Simulation, workload: &str) -> (Pod, Node, Claim) {
     let store = &simulation.store;
     let is_of = |pod: &&Pod| pod.shape.labels.get("app").is_some_and(|app| app == workload);
-    let pod = store.pods.values().find(is_of).unwrap();
+    let pod = store.pods.values().map(Arc::as_ref).find(is_of).unwrap();
     assert_eq!(pod.owner, PodOwner::Other);
-    let node = &store.nodes[pod.node().unwrap()];
+    let node = store.nodes[pod.node().unwrap()].as_ref();
     (pod.clone(), node.clone(), store.claim_of(node).unwrap().clone())
 }
 
@@ -61,7 +62,7 @@ fn a_launch_for_a_claim_that_was_never_stored_is_seen() {
     let mut simulation = calm();
     let (_, _, mut claim) = pod_of(&simulation, "web");
     claim.meta.uid = Arc::from("never stored");
-    simulation.carry_out(rogue(ActionKind::Launch(Box::new(claim))));
+    simulation.carry_out(&rogue(ActionKind::Launch(Box::new(claim))));
     assert!(rules(&simulation).contains(&Rule::FinalizerBeforeLaunch));
 }
 
@@ -69,7 +70,7 @@ fn a_launch_for_a_claim_that_was_never_stored_is_seen() {
 fn an_eviction_from_a_node_that_stays_is_seen() {
     let mut simulation = calm();
     let (pod, _, _) = pod_of(&simulation, "web");
-    simulation.carry_out(rogue(ActionKind::EvictPod { pod: pod.key, uid: pod.meta.uid }));
+    simulation.carry_out(&rogue(ActionKind::EvictPod { pod: pod.key, uid: pod.meta.uid }));
     assert_eq!(rules(&simulation), [Rule::NeedlessEviction]);
 }
 
@@ -77,8 +78,8 @@ fn an_eviction_from_a_node_that_stays_is_seen() {
 fn an_eviction_of_a_pod_that_must_not_be_disturbed_is_seen() {
     let mut simulation = calm();
     let (pod, node, _) = pod_of(&simulation, "still");
-    simulation.store.delete_node(&node.meta.name, None);
-    simulation.carry_out(rogue(ActionKind::EvictPod { pod: pod.key, uid: pod.meta.uid }));
+    simulation.store.delete::<Node>(&node.meta.name, Precondition::Nothing);
+    simulation.carry_out(&rogue(ActionKind::EvictPod { pod: pod.key, uid: pod.meta.uid }));
     assert_eq!(rules(&simulation), [Rule::DoNotDisrupt]);
 }
 
@@ -87,7 +88,7 @@ fn a_pod_ended_by_force_before_its_time_is_seen() {
     let mut simulation = calm();
     let (pod, _, _) = pod_of(&simulation, "web");
     let kind = ActionKind::DeletePod { pod: pod.key, uid: pod.meta.uid, grace_seconds: 1 };
-    simulation.carry_out(rogue(kind));
+    simulation.carry_out(&rogue(kind));
     assert_eq!(rules(&simulation), [Rule::Guard]);
 }
 
@@ -99,7 +100,7 @@ fn a_machine_ended_under_its_pods_is_seen() {
         claim: claim.meta.name.clone(),
         provider_id: claim.status.provider_id.clone(),
     };
-    simulation.carry_out(rogue(kind));
+    simulation.carry_out(&rogue(kind));
     assert_eq!(rules(&simulation), [Rule::Drain]);
 }
 
@@ -108,7 +109,7 @@ fn a_node_in_use_given_up_past_its_budget_is_seen() {
     let mut simulation = calm();
     let (_, _, claim) = pod_of(&simulation, "still");
     let kind = ActionKind::DeleteClaim { name: claim.meta.name, uid: claim.meta.uid };
-    simulation.carry_out(rogue(kind));
+    simulation.carry_out(&rogue(kind));
     let seen = rules(&simulation);
     for rule in [Rule::Empty, Rule::DoNotDisrupt, Rule::Budget] {
         assert!(seen.contains(&rule), "{rule} in {seen:?}");
@@ -124,10 +125,10 @@ fn a_pool_over_its_limit_is_seen() {
         spec.name = format!("default-{number}");
         let pool = (Arc::from("default"), Arc::from("uid"));
         let new = kerf_engine::action::NewClaim { spec, pool };
-        simulation.carry_out(rogue(ActionKind::CreateClaim(Box::new(new))));
-        let stored = simulation.store.claims[format!("default-{number}").as_str()].clone();
+        simulation.carry_out(&rogue(ActionKind::CreateClaim(Box::new(new))));
+        let stored = Claim::clone(&simulation.store.claims[format!("default-{number}").as_str()]);
         simulation.settle();
-        simulation.carry_out(rogue(ActionKind::Launch(Box::new(stored))));
+        simulation.carry_out(&rogue(ActionKind::Launch(Box::new(stored))));
     }
     assert!(rules(&simulation).contains(&Rule::Limits));
 }
@@ -148,12 +149,12 @@ fn pods_nobody_places_and_deletions_nobody_ends_are_seen() {
     let mut simulation = calm();
     simulation.silence_engines();
     let (pod, node, claim) = pod_of(&simulation, "web");
-    simulation.store.delete_claim(&claim.meta.name, None);
+    simulation.store.delete::<Claim>(&claim.meta.name, Precondition::Nothing);
     let leaving: Vec<_> =
         simulation.store.pods_on(&node.meta.name).map(|pod| pod.key.clone()).collect();
     simulation.store.remove(Key::Node(node.meta.name));
     for key in leaving {
-        simulation.store.delete_pod(&key, None, Span::default());
+        simulation.store.delete_pod(&key, Precondition::Nothing, Span::default());
     }
     assert!(pod.is_ready);
     let target = simulation.now() + Span::from_minutes(15);

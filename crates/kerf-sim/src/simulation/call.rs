@@ -1,8 +1,16 @@
 //! Calls of an engine: the way there, what is done, and the way back.
 
-use kerf_engine::action::{Action, ActionId, ActionKind, Lane};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kerf_engine::action::{
+    Action, ActionId, ActionKind, Executor, Lane, MetadataPatch, NewClaim, NodePatch,
+};
 use kerf_engine::event::{Event, Failure, Outcome};
+use kerf_engine::observed::{Claim, ClaimStatus, Name, Node, PodKey, Pool, PoolStatus, Revision};
+use kerf_engine::solve::SolveRequest;
 use kerf_engine::time::{Span, Time};
+use kerf_engine::zonal_shift::ShiftCall;
 use kerf_scheduler::CancelFlag;
 
 use super::Simulation;
@@ -10,6 +18,7 @@ use crate::happening::Happening;
 use crate::random::Delay;
 use crate::replica::ReplicaId;
 use crate::scenario::CallFaults;
+use crate::store::Precondition;
 
 /// One way of a call to the API server.
 const WRITE_DELAY: Delay = Delay::millis(3, 30);
@@ -45,7 +54,7 @@ impl Simulation {
             Some(unavailable("the server does not answer"))
         } else if lane == Lane::Cloud && dice.chance(faults.throttled) {
             Some(unavailable("RequestLimitExceeded: too many calls"))
-        } else if has_precondition(&action.kind) && dice.chance(faults.conflict) {
+        } else if action.kind.info().can_conflict && dice.chance(faults.conflict) {
             Some(Outcome::Failed(Failure::Conflict))
         } else if matches!(action.kind, ActionKind::Launch(_)) && dice.chance(faults.launch_refused)
         {
@@ -64,7 +73,7 @@ impl Simulation {
             ActionKind::Launch(_) => self.dice.instances.span(self.scenario.cloud.launch),
             _ => Span::default(),
         };
-        let outcome = self.carry_out(action);
+        let outcome = self.carry_out(&action);
         self.story.outcome(&outcome);
         let dice = &mut self.dice.calls;
         if is_call && dice.chance(faults.lost) {
@@ -91,44 +100,12 @@ impl Simulation {
     }
 
     /// Does what an action says.
-    pub(crate) fn carry_out(&mut self, action: Action) -> Outcome {
-        self.checker.about_to(&action, &self.store, &self.cloud);
-        let store = &mut self.store;
-        match action.kind {
-            ActionKind::CreateClaim(new) => store.create_claim(*new),
-            ActionKind::PatchClaim { name, revision, patch } => {
-                store.patch_claim(&name, revision, patch)
-            }
-            ActionKind::WriteClaimStatus { name, revision, status } => {
-                store.write_claim_status(&name, revision, *status)
-            }
-            ActionKind::DeleteClaim { name, uid } => store.delete_claim(&name, Some(&uid)),
-            ActionKind::PatchNode { name, uid, patch } => store.patch_node(&name, &uid, patch),
-            ActionKind::DeleteNode { name, uid } => store.delete_node(&name, Some(&uid)),
-            ActionKind::EvictPod { pod, uid } => self.workloads.evict(&pod, &uid, store),
-            ActionKind::DeletePod { pod, uid, grace_seconds } => {
-                store.delete_pod(&pod, Some(&uid), Span::from_seconds(grace_seconds))
-            }
-            ActionKind::PatchPool { name, revision, annotations } => {
-                store.patch_pool(&name, revision, annotations)
-            }
-            ActionKind::WritePoolStatus { name, revision, status } => {
-                store.write_pool_status(&name, revision, *status)
-            }
-            ActionKind::Launch(claim) => self.launch(&claim),
-            ActionKind::Terminate { claim, provider_id } => {
-                match self.cloud.meant(&claim, provider_id.as_ref()) {
-                    Some(id) => self.terminate(&id),
-                    None => Outcome::NotFound,
-                }
-            }
-            ActionKind::ListInstances => Outcome::Instances(self.cloud.list()),
-            ActionKind::Solve(request) => request.solve(&CancelFlag::default()),
-            ActionKind::ZonalShift(_) => Outcome::NotFound,
-        }
+    pub(crate) fn carry_out(&mut self, action: &Action) -> Outcome {
+        self.checker.about_to(action, &self.store, &self.cloud);
+        action.kind.execute(self)
     }
 
-    fn launch(&mut self, claim: &kerf_engine::observed::Claim) -> Outcome {
+    fn start_instance(&mut self, claim: &Claim) -> Outcome {
         let now = self.store.now;
         let launch = self.cloud.launch(claim, now);
         if let Some(instance) = launch.started {
@@ -148,7 +125,7 @@ impl Simulation {
         launch.outcome
     }
 
-    fn terminate(&mut self, provider_id: &std::sync::Arc<str>) -> Outcome {
+    fn end_instance(&mut self, provider_id: &Arc<str>) -> Outcome {
         match self.cloud.end(provider_id) {
             None => Outcome::NotFound,
             Some(false) => Outcome::Done,
@@ -173,23 +150,115 @@ impl Simulation {
     }
 }
 
+impl Executor<'_> for Simulation {
+    type Answer = Outcome;
+
+    fn create_claim(&mut self, claim: &NewClaim) -> Outcome {
+        self.store.create_claim(claim)
+    }
+
+    fn patch_claim(&mut self, name: &Name, revision: Revision, patch: &MetadataPatch) -> Outcome {
+        self.store.change(name, Precondition::Revision(revision), |claim: &mut Claim| {
+            claim.spec.labels.extend(patch.labels.clone());
+            claim.spec.annotations.extend(patch.annotations.clone());
+            if let Some(finalizers) = &patch.finalizers {
+                claim.finalizers.clone_from(finalizers);
+            }
+        })
+    }
+
+    fn write_claim_status(
+        &mut self,
+        name: &Name,
+        revision: Revision,
+        status: &ClaimStatus,
+    ) -> Outcome {
+        self.store.change(name, Precondition::Revision(revision), |claim: &mut Claim| {
+            claim.status = status.clone();
+        })
+    }
+
+    fn delete_claim(&mut self, name: &Name, uid: &str) -> Outcome {
+        self.store.delete::<Claim>(name, Precondition::Uid(uid))
+    }
+
+    fn patch_node(&mut self, name: &Name, uid: &str, patch: &NodePatch) -> Outcome {
+        self.store.change(name, Precondition::Uid(uid), |node: &mut Node| {
+            node.finalizers = patch.finalizers(std::mem::take(&mut node.finalizers));
+            node.taints = patch.taints(std::mem::take(&mut node.taints));
+            node.labels.extend(patch.labels.clone());
+            node.annotations.extend(patch.annotations.clone());
+            if let Some((_, uid)) = &patch.owner {
+                node.owner_claim = Some(uid.clone());
+            }
+        })
+    }
+
+    fn delete_node(&mut self, name: &Name, uid: &str) -> Outcome {
+        self.store.delete::<Node>(name, Precondition::Uid(uid))
+    }
+
+    fn evict_pod(&mut self, pod: &PodKey, uid: &str) -> Outcome {
+        self.workloads.evict(pod, uid, &mut self.store)
+    }
+
+    fn delete_pod(&mut self, pod: &PodKey, uid: &str, grace_seconds: u64) -> Outcome {
+        let grace = Span::from_seconds(grace_seconds);
+        self.store.delete_pod(pod, Precondition::Uid(uid), grace)
+    }
+
+    fn patch_pool(
+        &mut self,
+        name: &Name,
+        revision: Revision,
+        annotations: &BTreeMap<String, String>,
+    ) -> Outcome {
+        self.store.change(name, Precondition::Revision(revision), |pool: &mut Pool| {
+            pool.annotations.extend(annotations.clone());
+        })
+    }
+
+    fn write_pool_status(
+        &mut self,
+        name: &Name,
+        revision: Revision,
+        status: &PoolStatus,
+    ) -> Outcome {
+        self.store.change(name, Precondition::Revision(revision), |pool: &mut Pool| {
+            pool.status = status.clone();
+        })
+    }
+
+    fn launch(&mut self, claim: &Claim) -> Outcome {
+        self.start_instance(claim)
+    }
+
+    fn terminate(&mut self, claim: &Name, provider_id: Option<&Arc<str>>) -> Outcome {
+        match self.cloud.meant(claim, provider_id) {
+            Some(id) => self.end_instance(&id),
+            None => Outcome::NotFound,
+        }
+    }
+
+    fn list_instances(&mut self) -> Outcome {
+        Outcome::Instances(self.cloud.list())
+    }
+
+    fn zonal_shift(&mut self, _call: &ShiftCall) -> Outcome {
+        Outcome::NotFound
+    }
+
+    fn solve(&mut self, request: &SolveRequest) -> Outcome {
+        request.solve(&CancelFlag::default())
+    }
+}
+
 fn one_way(lane: Lane) -> Delay {
     match lane {
         Lane::Write => WRITE_DELAY,
         Lane::Cloud => CLOUD_DELAY,
         Lane::Solve => SOLVE_DELAY,
     }
-}
-
-fn has_precondition(kind: &ActionKind) -> bool {
-    matches!(
-        kind,
-        ActionKind::PatchClaim { .. }
-            | ActionKind::WriteClaimStatus { .. }
-            | ActionKind::PatchNode { .. }
-            | ActionKind::PatchPool { .. }
-            | ActionKind::WritePoolStatus { .. }
-    )
 }
 
 fn unavailable(message: &str) -> Outcome {

@@ -7,7 +7,6 @@ use super::Simulation;
 use crate::happening::Happening;
 use crate::random::Delay;
 use crate::replica::ReplicaId;
-use crate::store::KINDS;
 
 /// From a change to its arrival at a watcher.
 const WATCH_DELAY: Delay = Delay::millis(5, 60);
@@ -15,7 +14,7 @@ const WATCH_DELAY: Delay = Delay::millis(5, 60);
 impl Simulation {
     pub(super) fn arrange_deliveries(&mut self) {
         for replica in &mut self.replicas {
-            for kind in KINDS {
+            for kind in Kind::ALL {
                 if replica.needs_delivery(kind, &self.store) {
                     let delay = self.dice.network.span(WATCH_DELAY);
                     let at = (self.store.now + delay).max(replica.deaf_until);

@@ -91,7 +91,7 @@ impl Simulation {
             self.stop_replica(id);
             for action in self.queue.take_sent(id) {
                 if self.dice.faults.chance(50) {
-                    self.carry_out(action);
+                    self.carry_out(&action);
                 }
             }
         }

@@ -11,6 +11,7 @@ use kerf_model::taint::{Taint, TaintEffect, unregistered};
 
 use super::Simulation;
 use crate::happening::Happening;
+use crate::store::Precondition;
 
 /// A kubelet that has not been heard of for so long is silent (the node controller's default).
 pub(super) const SILENT_AFTER: Span = Span::from_seconds(40);
@@ -64,7 +65,7 @@ impl Simulation {
             return;
         }
         let Some(node) = self.store.nodes.get(name) else { return };
-        let mut node = node.clone();
+        let mut node = Node::clone(node);
         node.is_ready = true;
         node.taints.retain(|taint| taint.key != NOT_READY);
         self.store.put(Object::Node(node));
@@ -74,14 +75,14 @@ impl Simulation {
     pub(super) fn node_started(&mut self, name: &Name) {
         let Some(node) = self.store.nodes.get(name) else { return };
         let startup = self.startup_taints(node);
-        let mut node = node.clone();
+        let mut node = Node::clone(node);
         node.taints.retain(|taint| !startup.contains(taint));
         self.store.put(Object::Node(node));
     }
 
     pub(super) fn node_silent(&mut self, name: &Name) {
         let Some(node) = self.store.nodes.get(name) else { return };
-        let mut node = node.clone();
+        let mut node = Node::clone(node);
         node.is_ready = false;
         for effect in [TaintEffect::NoSchedule, TaintEffect::NoExecute] {
             node.taints.push(Taint::new(UNREACHABLE, "", effect));
@@ -99,7 +100,7 @@ impl Simulation {
             .map(|pod| (pod.key.clone(), pod.termination_grace.unwrap_or_default()))
             .collect();
         for (key, grace) in leaving {
-            self.store.delete_pod(&key, None, grace);
+            self.store.delete_pod(&key, Precondition::Nothing, grace);
         }
     }
 

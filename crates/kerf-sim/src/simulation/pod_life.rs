@@ -76,7 +76,8 @@ impl Simulation {
     }
 
     fn pod(&self, key: &PodKey, uid: &Arc<str>) -> Option<Pod> {
-        self.store.pods.get(key).filter(|pod| pod.meta.uid == *uid).cloned()
+        let pod = self.store.pods.get(key).filter(|pod| pod.meta.uid == *uid);
+        pod.map(|pod| Pod::clone(pod))
     }
 
     fn attach_volumes(&mut self, pod: &Pod, node: &Name) {

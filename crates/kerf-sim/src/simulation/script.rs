@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use kerf_engine::observed::PodPhase;
+use kerf_engine::observed::{Claim, Node, PodPhase};
 use kerf_engine::time::Span;
 use kerf_model::labels::well_known::ZONE;
 
 use super::Simulation;
 use crate::happening::Happening;
 use crate::scenario::{Count, Step, Victim};
+use crate::store::Precondition;
 
 impl Simulation {
     /// Arranges everything the scenario says, again and again if it is shorter than the run.
@@ -44,7 +45,7 @@ impl Simulation {
                 if let Some(name) = oldest.map(|node| node.meta.name.clone()) {
                     self.story.note(now, format!("somebody deletes the node {name}"));
                     self.checker.somebody_deletes(&name);
-                    self.store.delete_node(&name, None);
+                    self.store.delete::<Node>(&name, Precondition::Nothing);
                 }
             }
             Step::Delete(Victim::Claim) => {
@@ -53,7 +54,7 @@ impl Simulation {
                 if let Some(name) = oldest.map(|claim| claim.meta.name.clone()) {
                     self.story.note(now, format!("somebody deletes the claim {name}"));
                     self.checker.somebody_deletes(&name);
-                    self.store.delete_claim(&name, None);
+                    self.store.delete::<Claim>(&name, Precondition::Nothing);
                 }
             }
             Step::Fault(fault) => self.go_wrong(*fault),

@@ -5,19 +5,6 @@ use std::collections::VecDeque;
 use kerf_engine::event::{Event, Key, Kind, Object};
 use kerf_engine::observed::Revision;
 
-/// All kinds there are, in the order they are listed to a new watcher.
-pub(crate) const KINDS: [Kind; 9] = [
-    Kind::Namespace,
-    Kind::NodeClass,
-    Kind::Pool,
-    Kind::DaemonSet,
-    Kind::Claim,
-    Kind::Node,
-    Kind::VolumeAttachment,
-    Kind::PodDisruptionBudget,
-    Kind::Pod,
-];
-
 /// One kind's changes.
 #[derive(Clone, Debug, Default)]
 struct Stream {
@@ -35,33 +22,28 @@ enum Change {
 /// The changes of all kinds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Journal {
-    streams: [Stream; KINDS.len()],
-}
-
-/// The place of a kind in [`KINDS`].
-pub(crate) fn index(kind: Kind) -> usize {
-    KINDS.iter().position(|known| *known == kind).unwrap_or_default()
+    streams: [Stream; Kind::ALL.len()],
 }
 
 impl Journal {
     pub(super) fn seen(&mut self, object: Object) {
-        let stream = &mut self.streams[index(kind_of(&object))];
+        let stream = &mut self.streams[object.key().kind() as usize];
         stream.changes.push_back(Change::Seen(Box::new(object)));
     }
 
-    pub(super) fn gone(&mut self, kind: Kind, key: Key, revision: Revision) {
-        self.streams[index(kind)].changes.push_back(Change::Gone(key, revision));
+    pub(super) fn gone(&mut self, key: Key, revision: Revision) {
+        self.streams[key.kind() as usize].changes.push_back(Change::Gone(key, revision));
     }
 
     /// Where the next change of a kind will stand.
     pub(crate) fn end(&self, kind: Kind) -> usize {
-        let stream = &self.streams[index(kind)];
+        let stream = &self.streams[kind as usize];
         stream.dropped + stream.changes.len()
     }
 
     /// The changes of a kind from a place on, as events.
     pub(crate) fn since(&self, kind: Kind, place: usize) -> impl Iterator<Item = Event> {
-        let stream = &self.streams[index(kind)];
+        let stream = &self.streams[kind as usize];
         let skip = place.saturating_sub(stream.dropped);
         stream.changes.iter().skip(skip).map(|change| match change {
             Change::Seen(object) => Event::Seen(object.clone()),
@@ -71,23 +53,9 @@ impl Journal {
 
     /// Drops the changes before a place: everybody has read them.
     pub(crate) fn forget_before(&mut self, kind: Kind, place: usize) {
-        let stream = &mut self.streams[index(kind)];
+        let stream = &mut self.streams[kind as usize];
         let count = place.saturating_sub(stream.dropped).min(stream.changes.len());
         stream.changes.drain(..count);
         stream.dropped += count;
-    }
-}
-
-fn kind_of(object: &Object) -> Kind {
-    match object {
-        Object::Pod(_) => Kind::Pod,
-        Object::Node(_) => Kind::Node,
-        Object::Claim(_) => Kind::Claim,
-        Object::Pool(_) => Kind::Pool,
-        Object::NodeClass(_) => Kind::NodeClass,
-        Object::PodDisruptionBudget(_) => Kind::PodDisruptionBudget,
-        Object::DaemonSet(_) => Kind::DaemonSet,
-        Object::Namespace(_) => Kind::Namespace,
-        Object::VolumeAttachment(_) => Kind::VolumeAttachment,
     }
 }

@@ -2,138 +2,101 @@
 
 use std::sync::Arc;
 
-use kerf_engine::action::{MetadataPatch, NewClaim, NodePatch};
-use kerf_engine::event::{Failure, Key, Object, Outcome};
-use kerf_engine::observed::{Claim, ClaimStatus, Name, PodKey, PodPhase, PoolStatus, Revision};
-use kerf_engine::time::Span;
+use kerf_engine::action::NewClaim;
+use kerf_engine::event::{Failure, Key, Outcome};
+use kerf_engine::observed::{Claim, ClaimStatus, Collected, Name, PodKey, PodPhase, Revision};
+use kerf_engine::time::{Span, Time};
 use kerf_model::labels::well_known::TERMINATION_FINALIZER;
 
 use super::Store;
 
+/// What must still hold of an object for a write to be carried out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Precondition<'a> {
+    /// It has not changed since.
+    Revision(Revision),
+    /// It is the same object, whatever changed.
+    Uid(&'a str),
+    /// None.
+    Nothing,
+}
+
 impl Store {
     /// Stores a new claim with Kerf's finalizer; one that exists under the name is returned.
-    pub(crate) fn create_claim(&mut self, new: NewClaim) -> Outcome {
+    pub(crate) fn create_claim(&mut self, new: &NewClaim) -> Outcome {
         let name: Name = Arc::from(new.spec.name.as_str());
-        if let Some(claim) = self.claims.get(&name) {
-            return Outcome::Stored(Box::new(Object::Claim(claim.clone())));
+        if !self.claims.contains_key(&name) {
+            let claim = Claim {
+                meta: self.new_meta(name.clone()),
+                spec: new.spec.clone(),
+                finalizers: vec![TERMINATION_FINALIZER.to_owned()],
+                owner_pool: Some(new.pool.1.clone()),
+                status: ClaimStatus::default(),
+            };
+            self.put(claim.into());
         }
-        let claim = Claim {
-            meta: self.new_meta(name.clone()),
-            spec: new.spec,
-            finalizers: vec![TERMINATION_FINALIZER.to_owned()],
-            owner_pool: Some(new.pool.1),
-            status: ClaimStatus::default(),
+        self.stored(&Key::Claim(name))
+    }
+
+    /// Changes an object. One that is being deleted goes with its last finalizer.
+    pub(crate) fn change<K: Collected>(
+        &mut self,
+        key: &K::Key,
+        precondition: Precondition<'_>,
+        change: impl FnOnce(&mut K),
+    ) -> Outcome {
+        let known = match self.find::<K>(key, precondition) {
+            Ok(known) => known,
+            Err(outcome) => return outcome,
         };
-        self.put(Object::Claim(claim));
-        self.stored_claim(&name)
-    }
-
-    pub(crate) fn patch_claim(
-        &mut self,
-        name: &Name,
-        revision: Revision,
-        patch: MetadataPatch,
-    ) -> Outcome {
-        let Some(claim) = self.claims.get(name) else { return Outcome::NotFound };
-        if claim.meta.revision != revision {
-            return Outcome::Failed(Failure::Conflict);
-        }
-        let mut claim = claim.clone();
-        claim.spec.labels.extend(patch.labels);
-        claim.spec.annotations.extend(patch.annotations);
-        if let Some(finalizers) = patch.finalizers {
-            claim.finalizers = finalizers;
-        }
-        let is_over = claim.meta.is_deleting() && claim.finalizers.is_empty();
-        self.put(Object::Claim(claim.clone()));
+        let mut object = known.clone();
+        change(&mut object);
+        let is_over = object.meta().is_deleting() && object.finalizers().is_empty();
+        let object = object.into();
+        let key = object.key();
+        self.put(object);
+        let outcome = self.stored(&key);
         if is_over {
-            let outcome = self.stored_claim(name);
-            self.remove(Key::Claim(name.clone()));
-            return outcome;
+            self.remove(key);
         }
-        self.stored_claim(name)
+        outcome
     }
 
-    pub(crate) fn write_claim_status(
+    /// Asks for the deletion of an object, which stays while it has finalizers.
+    pub(crate) fn delete<K: Collected>(
         &mut self,
-        name: &Name,
-        revision: Revision,
-        status: ClaimStatus,
+        key: &K::Key,
+        precondition: Precondition<'_>,
     ) -> Outcome {
-        let Some(claim) = self.claims.get(name) else { return Outcome::NotFound };
-        if claim.meta.revision != revision {
-            return Outcome::Failed(Failure::Conflict);
-        }
-        let claim = Claim { status, ..claim.clone() };
-        self.put(Object::Claim(claim));
-        self.stored_claim(name)
-    }
-
-    pub(crate) fn delete_claim(&mut self, name: &Name, uid: Option<&str>) -> Outcome {
-        let Some(claim) = self.claims.get(name) else { return Outcome::NotFound };
-        if uid.is_some_and(|uid| *claim.meta.uid != *uid) {
-            return Outcome::NotFound;
-        }
-        if claim.meta.is_deleting() {
+        let known = match self.find::<K>(key, precondition) {
+            Ok(known) => known,
+            Err(outcome) => return outcome,
+        };
+        if known.meta().is_deleting() {
             return Outcome::Done;
         }
-        if claim.finalizers.is_empty() {
-            self.remove(Key::Claim(name.clone()));
-            return Outcome::Done;
+        let mut object = known.clone();
+        if object.finalizers().is_empty() {
+            self.remove(object.into().key());
+        } else {
+            object.meta_mut().deleting_since = Some(self.now_seconds());
+            object.meta_mut().generation += 1;
+            self.put(object.into());
         }
-        let mut claim = claim.clone();
-        claim.meta.deleting_since = Some(self.now_seconds());
-        claim.meta.generation += 1;
-        self.put(Object::Claim(claim));
-        Outcome::Done
-    }
-
-    pub(crate) fn patch_node(&mut self, name: &Name, uid: &str, patch: NodePatch) -> Outcome {
-        let Some(node) = self.nodes.get(name) else { return Outcome::NotFound };
-        if *node.meta.uid != *uid {
-            return Outcome::NotFound;
-        }
-        let mut node = node.clone();
-        node.finalizers = patch.finalizers(node.finalizers);
-        node.taints = patch.taints(node.taints);
-        node.labels.extend(patch.labels);
-        node.annotations.extend(patch.annotations);
-        if let Some((_, uid)) = patch.owner {
-            node.owner_claim = Some(uid);
-        }
-        let is_over = node.meta.is_deleting() && node.finalizers.is_empty();
-        self.put(Object::Node(node));
-        let stored = self.nodes.get(name).cloned().map(Object::Node).map(Box::new);
-        if is_over {
-            self.remove(Key::Node(name.clone()));
-        }
-        stored.map_or(Outcome::NotFound, Outcome::Stored)
-    }
-
-    pub(crate) fn delete_node(&mut self, name: &Name, uid: Option<&str>) -> Outcome {
-        let Some(node) = self.nodes.get(name) else { return Outcome::NotFound };
-        if uid.is_some_and(|uid| *node.meta.uid != *uid) {
-            return Outcome::NotFound;
-        }
-        if node.meta.is_deleting() {
-            return Outcome::Done;
-        }
-        if node.finalizers.is_empty() {
-            self.remove(Key::Node(name.clone()));
-            return Outcome::Done;
-        }
-        let mut node = node.clone();
-        node.meta.deleting_since = Some(self.now_seconds());
-        self.put(Object::Node(node));
         Outcome::Done
     }
 
     /// Asks for the end of a pod within `grace`. A pod without a node is gone at once.
-    pub(crate) fn delete_pod(&mut self, key: &PodKey, uid: Option<&str>, grace: Span) -> Outcome {
-        let Some(pod) = self.pods.get(key) else { return Outcome::NotFound };
-        if uid.is_some_and(|uid| *pod.meta.uid != *uid) {
-            return Outcome::NotFound;
-        }
+    pub(crate) fn delete_pod(
+        &mut self,
+        key: &PodKey,
+        precondition: Precondition<'_>,
+        grace: Span,
+    ) -> Outcome {
+        let pod: &kerf_engine::observed::Pod = match self.find(key, precondition) {
+            Ok(pod) => pod,
+            Err(outcome) => return outcome,
+        };
         if !matches!(pod.phase, PodPhase::Bound { .. }) {
             self.remove(Key::Pod(key.clone()));
             return Outcome::Done;
@@ -144,54 +107,32 @@ impl Store {
         }
         let mut pod = pod.clone();
         pod.meta.deleting_since = Some(until);
-        self.put(Object::Pod(pod));
+        self.put(pod.into());
         Outcome::Done
     }
 
-    pub(crate) fn patch_pool(
-        &mut self,
-        name: &Name,
-        revision: Revision,
-        annotations: std::collections::BTreeMap<String, String>,
-    ) -> Outcome {
-        let Some(pool) = self.pools.get(name) else { return Outcome::NotFound };
-        if pool.meta.revision != revision {
-            return Outcome::Failed(Failure::Conflict);
+    fn find<K: Collected>(
+        &self,
+        key: &K::Key,
+        precondition: Precondition<'_>,
+    ) -> Result<&K, Outcome> {
+        let Some(known) = K::all(&self.objects).get(key) else { return Err(Outcome::NotFound) };
+        match precondition {
+            Precondition::Revision(revision) if known.meta().revision != revision => {
+                Err(Outcome::Failed(Failure::Conflict))
+            }
+            Precondition::Uid(uid) if *known.meta().uid != *uid => Err(Outcome::NotFound),
+            _ => Ok(known),
         }
-        let mut pool = pool.clone();
-        pool.annotations.extend(annotations);
-        self.put(Object::Pool(pool));
-        self.stored_pool(name)
     }
 
-    pub(crate) fn write_pool_status(
-        &mut self,
-        name: &Name,
-        revision: Revision,
-        status: PoolStatus,
-    ) -> Outcome {
-        let Some(pool) = self.pools.get(name) else { return Outcome::NotFound };
-        if pool.meta.revision != revision {
-            return Outcome::Failed(Failure::Conflict);
-        }
-        let mut pool = pool.clone();
-        pool.status = status;
-        self.put(Object::Pool(pool));
-        self.stored_pool(name)
-    }
-
-    fn stored_claim(&self, name: &Name) -> Outcome {
-        let stored = self.claims.get(name).cloned().map(Object::Claim).map(Box::new);
-        stored.map_or(Outcome::NotFound, Outcome::Stored)
-    }
-
-    fn stored_pool(&self, name: &Name) -> Outcome {
-        let stored = self.pools.get(name).cloned().map(Object::Pool).map(Box::new);
+    fn stored(&self, key: &Key) -> Outcome {
+        let stored = self.objects.get(key).map(Box::new);
         stored.map_or(Outcome::NotFound, Outcome::Stored)
     }
 
     /// The API server keeps whole seconds.
-    fn now_seconds(&self) -> kerf_engine::time::Time {
-        kerf_engine::time::Time::from_seconds(self.now.seconds())
+    fn now_seconds(&self) -> Time {
+        Time::from_seconds(self.now.seconds())
     }
 }

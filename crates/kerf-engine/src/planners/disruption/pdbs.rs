@@ -1,6 +1,7 @@
 //! PodDisruptionBudgets, made ready to be asked about many pods.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use kerf_model::selector::{LabelSelector, LabelSet, Selector};
 use kerf_model::taint::{disrupted, untolerated};
@@ -20,7 +21,7 @@ impl<'a> Pdbs<'a> {
     pub(in crate::planners) fn new(world: &'a World) -> Self {
         let mut words = Vocabulary::new();
         let mut by_namespace: BTreeMap<&str, Vec<_>> = BTreeMap::new();
-        for pdb in world.pdbs.values() {
+        for pdb in world.pdbs.values().map(Arc::as_ref) {
             let selector: &LabelSelector = &pdb.selector;
             let selector = Selector::compile(Some(selector), &mut words);
             by_namespace.entry(&pdb.namespace).or_default().push((selector, pdb));

@@ -101,7 +101,7 @@ pub(in crate::planners) fn on_change(world: &World, object: &Object, now: Time) 
             }
         }
         Object::Pool(pool) if world.unschedulable_pods().next().is_some() => {
-            let before = world.pools.get(&pool.meta.name);
+            let before = world.pools.get(&pool.meta.name).map(Arc::as_ref);
             let same = |before: &Pool| {
                 before.meta.generation == pool.meta.generation && is_ready(before) == is_ready(pool)
             };

@@ -1,5 +1,7 @@
 //! Which pools may get new nodes, in the order they are tried.
 
+use std::sync::Arc;
+
 use kerf_model::instance_type::InstanceType;
 use kerf_model::labels::LabelRules;
 use kerf_model::min_values::review_min_values;
@@ -31,7 +33,8 @@ const INCOMPATIBLE_SILENCE: Span = Span::from_minutes(1);
 pub(super) fn choose(world: &World) -> PoolChoice {
     let mut choice = PoolChoice::default();
     let held = reservation::held(world);
-    let mut open: Vec<&Pool> = world.pools.values().filter(|pool| is_open(world, pool)).collect();
+    let pools = world.pools.values().map(Arc::as_ref);
+    let mut open: Vec<&Pool> = pools.filter(|pool| is_open(world, pool)).collect();
     open.sort_by(|left, right| {
         let key = |pool: &Pool| (pool.spec.weight, pool.meta.name.clone());
         key(right).cmp(&key(left))

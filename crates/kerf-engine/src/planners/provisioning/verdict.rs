@@ -1,6 +1,7 @@
 //! What to make of the solver's answer, in the world as it is by now.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use kerf_scheduler::{NewNode, PlacementProblem, Solution};
 
@@ -144,7 +145,8 @@ impl<'a> Verdict<'a> {
     }
 
     fn open_pool(&self, name: &str) -> Option<&'a Pool> {
-        self.world.pools.get(name).filter(|pool| pool_choice::is_open(self.world, pool))
+        let pool = self.world.pools.get(name).map(Arc::as_ref);
+        pool.filter(|pool| pool_choice::is_open(self.world, pool))
     }
 
     /// Pods that went meanwhile no longer count among what the node must offer.

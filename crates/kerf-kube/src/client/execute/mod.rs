@@ -11,11 +11,18 @@ mod pace;
 mod pods;
 mod pools;
 
+use std::collections::BTreeMap;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kerf_engine::action::ActionKind;
-use kerf_engine::event::{Failure, Instance, Outcome};
+use kerf_engine::action::{
+    ActionKind, Executor as ActionExecutor, MetadataPatch, NewClaim, NodePatch,
+};
+use kerf_engine::event::{Failure, Outcome};
+use kerf_engine::observed::{Claim, ClaimStatus, Name, PodKey, PoolStatus, Revision};
+use kerf_engine::solve::SolveRequest;
+use kerf_engine::zonal_shift::ShiftCall;
 use kube::Client;
 use tokio::time::timeout;
 
@@ -42,70 +49,131 @@ impl<C: Cloud> Executor<C> {
 
     /// Carries an action out.
     pub async fn carry_out(&self, kind: &ActionKind) -> Outcome {
-        match kind {
-            ActionKind::Launch(claim) => launched(self.cloud.launch(claim).await),
-            ActionKind::Terminate { claim, provider_id } => {
-                match self.cloud.terminate(claim, provider_id.as_deref()).await {
-                    Ok(Ending::Begun) => Outcome::Done,
-                    Ok(Ending::Gone) => Outcome::NotFound,
-                    Err(failure) => Outcome::Failed(failure),
-                }
-            }
-            ActionKind::ListInstances => match self.cloud.instances().await {
-                Ok(instances) => Outcome::Instances(instances.into_iter().map(Arc::new).collect()),
-                Err(failure) => Outcome::Failed(failure),
-            },
-            kind => {
-                self.pace.turn().await;
-                match timeout(CALL_WITHIN, self.write(kind)).await {
-                    Ok(result) => result.unwrap_or_else(failure::outcome),
-                    Err(_) => Outcome::Failed(Failure::Unavailable {
-                        message: format!("no answer within {} s", CALL_WITHIN.as_secs()),
-                    }),
-                }
-            }
-        }
+        kind.execute(&mut Calls(self)).await
     }
 
-    async fn write(&self, kind: &ActionKind) -> kube::Result<Outcome> {
-        match kind {
-            ActionKind::CreateClaim(claim) => claims::create(&self.client, claim).await,
-            ActionKind::PatchClaim { name, revision, patch } => {
-                claims::patch(&self.client, name, *revision, patch).await
+    /// A request to the API server, in its turn and within its time.
+    fn request<'a>(
+        &'a self,
+        request: impl Future<Output = kube::Result<Outcome>> + Send + 'a,
+    ) -> Answer<'a> {
+        Box::pin(async {
+            self.pace.turn().await;
+            match timeout(CALL_WITHIN, request).await {
+                Ok(result) => result.unwrap_or_else(failure::outcome),
+                Err(_) => Outcome::Failed(Failure::Unavailable {
+                    message: format!("no answer within {} s", CALL_WITHIN.as_secs()),
+                }),
             }
-            ActionKind::WriteClaimStatus { name, revision, status } => {
-                claims::write_status(&self.client, name, *revision, status).await
-            }
-            ActionKind::DeleteClaim { name, uid } => claims::delete(&self.client, name, uid).await,
-            ActionKind::PatchNode { name, uid, patch } => {
-                nodes::patch(&self.client, name, uid, patch).await
-            }
-            ActionKind::DeleteNode { name, uid } => nodes::delete(&self.client, name, uid).await,
-            ActionKind::EvictPod { pod, uid } => pods::evict(&self.client, pod, uid).await,
-            ActionKind::DeletePod { pod, uid, grace_seconds } => {
-                pods::delete(&self.client, pod, uid, *grace_seconds).await
-            }
-            ActionKind::PatchPool { name, revision, annotations } => {
-                pools::patch(&self.client, self.cloud.as_ref(), name, *revision, annotations).await
-            }
-            ActionKind::WritePoolStatus { name, revision, status } => {
-                let cloud = self.cloud.as_ref();
-                pools::write_status(&self.client, cloud, name, *revision, status).await
-            }
-            ActionKind::Launch(_)
-            | ActionKind::Terminate { .. }
-            | ActionKind::ListInstances
-            | ActionKind::Solve(_)
-            | ActionKind::ZonalShift(_) => {
-                unreachable!("the cloud, the solver pool and kerf-zonal carry these out")
-            }
-        }
+        })
     }
 }
 
-fn launched(result: Result<Instance, Failure>) -> Outcome {
-    match result {
-        Ok(instance) => Outcome::Launched(Arc::new(instance)),
-        Err(failure) => Outcome::Failed(failure),
+/// An outcome that is on its way.
+type Answer<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
+
+/// Each action as the call it becomes.
+struct Calls<'e, C>(&'e Executor<C>);
+
+impl<'a, C: Cloud> ActionExecutor<'a> for Calls<'a, C> {
+    type Answer = Answer<'a>;
+
+    fn create_claim(&mut self, claim: &'a NewClaim) -> Answer<'a> {
+        self.0.request(claims::create(&self.0.client, claim))
+    }
+
+    fn patch_claim(
+        &mut self,
+        name: &'a Name,
+        revision: Revision,
+        patch: &'a MetadataPatch,
+    ) -> Answer<'a> {
+        self.0.request(claims::patch(&self.0.client, name, revision, patch))
+    }
+
+    fn write_claim_status(
+        &mut self,
+        name: &'a Name,
+        revision: Revision,
+        status: &'a ClaimStatus,
+    ) -> Answer<'a> {
+        self.0.request(claims::write_status(&self.0.client, name, revision, status))
+    }
+
+    fn delete_claim(&mut self, name: &'a Name, uid: &'a str) -> Answer<'a> {
+        self.0.request(claims::delete(&self.0.client, name, uid))
+    }
+
+    fn patch_node(&mut self, name: &'a Name, uid: &'a str, patch: &'a NodePatch) -> Answer<'a> {
+        self.0.request(nodes::patch(&self.0.client, name, uid, patch))
+    }
+
+    fn delete_node(&mut self, name: &'a Name, uid: &'a str) -> Answer<'a> {
+        self.0.request(nodes::delete(&self.0.client, name, uid))
+    }
+
+    fn evict_pod(&mut self, pod: &'a PodKey, uid: &'a str) -> Answer<'a> {
+        self.0.request(pods::evict(&self.0.client, pod, uid))
+    }
+
+    fn delete_pod(&mut self, pod: &'a PodKey, uid: &'a str, grace_seconds: u64) -> Answer<'a> {
+        self.0.request(pods::delete(&self.0.client, pod, uid, grace_seconds))
+    }
+
+    fn patch_pool(
+        &mut self,
+        name: &'a Name,
+        revision: Revision,
+        annotations: &'a BTreeMap<String, String>,
+    ) -> Answer<'a> {
+        let (client, cloud) = (&self.0.client, self.0.cloud.as_ref());
+        self.0.request(pools::patch(client, cloud, name, revision, annotations))
+    }
+
+    fn write_pool_status(
+        &mut self,
+        name: &'a Name,
+        revision: Revision,
+        status: &'a PoolStatus,
+    ) -> Answer<'a> {
+        let (client, cloud) = (&self.0.client, self.0.cloud.as_ref());
+        self.0.request(pools::write_status(client, cloud, name, revision, status))
+    }
+
+    fn launch(&mut self, claim: &'a Claim) -> Answer<'a> {
+        let cloud = &self.0.cloud;
+        Box::pin(async {
+            let launched = cloud.launch(claim).await;
+            launched.map_or_else(Outcome::Failed, |it| Outcome::Launched(Arc::new(it)))
+        })
+    }
+
+    fn terminate(&mut self, claim: &'a Name, provider_id: Option<&'a Arc<str>>) -> Answer<'a> {
+        let cloud = &self.0.cloud;
+        Box::pin(async move {
+            match cloud.terminate(claim, provider_id.map(|id| &**id)).await {
+                Ok(Ending::Begun) => Outcome::Done,
+                Ok(Ending::Gone) => Outcome::NotFound,
+                Err(failure) => Outcome::Failed(failure),
+            }
+        })
+    }
+
+    fn list_instances(&mut self) -> Answer<'a> {
+        let cloud = &self.0.cloud;
+        Box::pin(async {
+            let listed = cloud.instances().await;
+            listed.map_or_else(Outcome::Failed, |instances| {
+                Outcome::Instances(instances.into_iter().map(Arc::new).collect())
+            })
+        })
+    }
+
+    fn zonal_shift(&mut self, _call: &'a ShiftCall) -> Answer<'a> {
+        unreachable!("kerf-zonal carries out calls of zonal shifts")
+    }
+
+    fn solve(&mut self, _request: &'a SolveRequest) -> Answer<'a> {
+        unreachable!("the solver pool carries out solves")
     }
 }

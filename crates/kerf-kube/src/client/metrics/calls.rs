@@ -1,15 +1,9 @@
 //! What calls and solves are counted as.
 
-use kerf_engine::action::ActionKind;
-use kerf_engine::event::{Failure, Outcome};
+use kerf_engine::action::{ActionKind, Call, Verb};
+use kerf_engine::event::{Failure, Kind, Outcome};
 use kerf_engine::sample::Sample;
 use kerf_engine::time::Span;
-
-/// Groups and kinds of what is written.
-const CLAIM: (&str, &str) = ("karpenter.sh", "nodeclaims");
-const POOL: (&str, &str) = ("karpenter.sh", "nodepools");
-const NODE: (&str, &str) = ("", "nodes");
-const POD: (&str, &str) = ("", "pods");
 
 /// What a solve that took so long adds to the metrics.
 pub(crate) fn solve(span: Span) -> Vec<Sample> {
@@ -25,17 +19,24 @@ pub(crate) fn call(
     span: Span,
     provider: &'static str,
 ) -> Vec<Sample> {
-    let (controller, method) = match kind {
-        ActionKind::Launch(_) => ("nodeclaim.lifecycle", "Create"),
-        ActionKind::Terminate { .. } => ("nodeclaim.lifecycle", "Delete"),
-        ActionKind::ListInstances => ("nodeclaim.garbagecollection", "List"),
-        kind => return request(kind, outcome, span),
-    };
-    let labels = vec![
-        ("controller", controller.to_owned()),
-        ("method", method.to_owned()),
-        ("provider", provider.to_owned()),
-    ];
+    match kind.info().call {
+        Call::ZonalShift { .. } => Vec::new(),
+        Call::Solve => solve(span),
+        Call::Provider { controller, method } => {
+            let labels = [("controller", controller), ("method", method), ("provider", provider)];
+            provider_call(labels, outcome, span)
+        }
+        Call::Api { verb, kind, subresource } => request(verb, kind, subresource, outcome, span),
+    }
+}
+
+/// A call to the provider.
+fn provider_call(
+    labels: [(&'static str, &'static str); 3],
+    outcome: &Outcome,
+    span: Span,
+) -> Vec<Sample> {
+    let labels: Vec<_> = labels.map(|(name, value)| (name, value.to_owned())).into();
     let took = Sample::Took {
         metric: "karpenter_cloudprovider_duration_seconds",
         labels: labels.clone(),
@@ -49,31 +50,19 @@ pub(crate) fn call(
 }
 
 /// A write to the API server, by the public names of what was written and what it answered.
-fn request(kind: &ActionKind, outcome: &Outcome, span: Span) -> Vec<Sample> {
-    let (verb, (group, kind), subresource) = match kind {
-        ActionKind::CreateClaim(_) => ("POST", CLAIM, ""),
-        ActionKind::PatchClaim { .. } => ("PATCH", CLAIM, ""),
-        ActionKind::WriteClaimStatus { .. } => ("PATCH", CLAIM, "status"),
-        ActionKind::DeleteClaim { .. } => ("DELETE", CLAIM, ""),
-        ActionKind::PatchNode { .. } => ("PATCH", NODE, ""),
-        ActionKind::DeleteNode { .. } => ("DELETE", NODE, ""),
-        ActionKind::EvictPod { .. } => ("POST", POD, "eviction"),
-        ActionKind::DeletePod { .. } => ("DELETE", POD, ""),
-        ActionKind::PatchPool { .. } => ("PATCH", POOL, ""),
-        ActionKind::WritePoolStatus { .. } => ("PATCH", POOL, "status"),
-        ActionKind::Launch(_)
-        | ActionKind::Terminate { .. }
-        | ActionKind::ListInstances
-        | ActionKind::Solve(_)
-        | ActionKind::ZonalShift(_) => {
-            return Vec::new();
-        }
-    };
+fn request(
+    verb: Verb,
+    kind: Kind,
+    subresource: &str,
+    outcome: &Outcome,
+    span: Span,
+) -> Vec<Sample> {
+    let (resource, verb) = (kind.resource(), verb.as_str());
     let labels = [
         ("verb", verb),
-        ("group", group),
-        ("version", "v1"),
-        ("kind", kind),
+        ("group", resource.group),
+        ("version", resource.version),
+        ("kind", resource.plural),
         ("subresource", subresource),
     ];
     let labels = labels.map(|(name, value)| (name, value.to_owned())).into();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use k8s_openapi::api::apps::v1::DaemonSet as ApiDaemonSet;
 use k8s_openapi::api::core::v1 as core;
 use kerf_api::Problem;
-use kerf_engine::observed::{DaemonSet, Meta, Name, Pod};
+use kerf_engine::observed::{DaemonSet, Meta, NamespacedName, Pod};
 use kerf_engine::time::Time;
 use kerf_model::pod::PodShape;
 
@@ -17,11 +17,8 @@ use crate::workload::controller_of;
 /// The daemon sets, and the newest pod seen of each.
 #[derive(Debug, Default)]
 pub(super) struct DaemonSets {
-    sets: BTreeMap<Key, Known>,
+    sets: BTreeMap<NamespacedName, Known>,
 }
-
-/// Namespace and name.
-type Key = (Name, Name);
 
 #[derive(Debug)]
 struct Known {
@@ -38,7 +35,8 @@ impl DaemonSets {
         let template = set.spec.as_ref().map_or(&none, |spec| &spec.template);
         let template = shape_from_template(template, &namespace, Vec::new())?;
         let meta = meta(&set.metadata);
-        let key = (Arc::from(namespace), name_of(&set.metadata));
+        let name = name_of(&set.metadata);
+        let key = NamespacedName { namespace: Arc::from(namespace), name };
         let former = self.sets.remove(&key);
         // A pod of an older template says nothing about the next.
         let newest = former.filter(|it| it.meta.generation == meta.generation);
@@ -50,7 +48,7 @@ impl DaemonSets {
     }
 
     /// Forgets a daemon set.
-    pub(super) fn forget(&mut self, key: &Key) {
+    pub(super) fn forget(&mut self, key: &NamespacedName) {
         self.sets.remove(key);
     }
 
@@ -58,7 +56,8 @@ impl DaemonSets {
     /// it changed.
     pub(super) fn note(&mut self, pod: &core::Pod, read: &Pod) -> Option<DaemonSet> {
         let owner = controller_of(&pod.metadata).filter(|owner| owner.kind == "DaemonSet")?;
-        let key = (read.key.namespace.clone(), Arc::from(owner.name));
+        let namespace = read.key.namespace.clone();
+        let key = NamespacedName { namespace, name: Arc::from(owner.name) };
         let known = self.sets.get_mut(&key)?;
         let (created, shape) = (read.meta.created_at, &read.shape);
         if known.newest.as_ref().is_some_and(|(newest, _)| *newest > created) {
@@ -72,9 +71,13 @@ impl DaemonSets {
 
 impl Known {
     /// The newest pod, with the template's affinity: a pod's own names its node.
-    fn as_object(&self, (namespace, _): &Key) -> DaemonSet {
+    fn as_object(&self, key: &NamespacedName) -> DaemonSet {
         let mut shape = self.newest.as_ref().map_or(&self.template, |(_, newest)| newest).clone();
         shape.placement.node_affinity = self.template.placement.node_affinity.clone();
-        DaemonSet { meta: self.meta.clone(), namespace: namespace.clone(), shape: Arc::new(shape) }
+        DaemonSet {
+            meta: self.meta.clone(),
+            namespace: key.namespace.clone(),
+            shape: Arc::new(shape),
+        }
     }
 }

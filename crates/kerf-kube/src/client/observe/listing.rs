@@ -1,9 +1,9 @@
 //! What has been told completely, and what went while nobody was watching.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use kerf_engine::event::{Event, Key, Kind};
-use kerf_engine::observed::{Meta, Revision};
+use kerf_engine::observed::Revision;
 use kerf_engine::{Role, World};
 use kube::api::ApiResource;
 
@@ -52,6 +52,25 @@ impl Source {
     /// The watch of a kind of node class.
     pub(super) fn of_class(kind: &ApiResource) -> Self {
         Self::NodeClass(kind.group.clone(), kind.kind.clone())
+    }
+
+    /// The kind whose objects this watch tells, if the engine knows it.
+    fn kind(&self) -> Option<Kind> {
+        match self {
+            Self::Kind(kind) => Some(*kind),
+            Self::NodeClass(..) => Some(Kind::NodeClass),
+            _ => None,
+        }
+    }
+
+    /// Whether an object of its kind is told by this watch: those of node classes are several.
+    fn covers(&self, key: &Key) -> bool {
+        match (self, key) {
+            (Self::NodeClass(group, kind), Key::NodeClass(key)) => {
+                key.group == *group && key.kind == *kind
+            }
+            _ => true,
+        }
     }
 
     /// The kinds that are not whole without what this watch tells.
@@ -142,51 +161,9 @@ impl Listings {
 /// The objects the engine knows that a whole list did not name. What was written after the list
 /// began is newer than it.
 fn lost(world: &World, source: &Source, listing: &Listing) -> Vec<Key> {
-    let keys: Vec<(Key, Revision)> = match source {
-        Source::Kind(Kind::Pod) => known(&world.pods, |it| (Key::Pod(it.key.clone()), &it.meta)),
-        Source::Kind(Kind::Node) => {
-            known(&world.nodes, |it| (Key::Node(it.meta.name.clone()), &it.meta))
-        }
-        Source::Kind(Kind::Claim) => {
-            known(&world.claims, |it| (Key::Claim(it.meta.name.clone()), &it.meta))
-        }
-        Source::Kind(Kind::Pool) => {
-            known(&world.pools, |it| (Key::Pool(it.meta.name.clone()), &it.meta))
-        }
-        Source::Kind(Kind::PodDisruptionBudget) => known(&world.pdbs, |it| {
-            (Key::PodDisruptionBudget(it.namespace.clone(), it.meta.name.clone()), &it.meta)
-        }),
-        Source::Kind(Kind::DaemonSet) => known(&world.daemon_sets, |it| {
-            (Key::DaemonSet(it.namespace.clone(), it.meta.name.clone()), &it.meta)
-        }),
-        Source::Kind(Kind::Namespace) => {
-            known(&world.namespaces, |it| (Key::Namespace(it.meta.name.clone()), &it.meta))
-        }
-        Source::Kind(Kind::VolumeAttachment) => {
-            known(&world.attachments, |it| (Key::VolumeAttachment(it.meta.name.clone()), &it.meta))
-        }
-        Source::NodeClass(group, kind) => {
-            let of_kind = world
-                .node_classes
-                .iter()
-                .filter(|(key, _)| key.group == *group && key.kind == *kind);
-            of_kind.map(|(key, it)| (Key::NodeClass(key.clone()), it.meta.revision)).collect()
-        }
-        _ => Vec::new(),
-    };
+    let Some(kind) = source.kind() else { return Vec::new() };
     let is_lost = |(key, revision): &(Key, Revision)| {
-        *revision <= listing.since && !listing.told.contains(key)
+        *revision <= listing.since && source.covers(key) && !listing.told.contains(key)
     };
-    keys.into_iter().filter(is_lost).map(|(key, _)| key).collect()
-}
-
-fn known<K, V>(
-    objects: &BTreeMap<K, V>,
-    name: impl Fn(&V) -> (Key, &Meta),
-) -> Vec<(Key, Revision)> {
-    let entry = |object| {
-        let (key, meta) = name(object);
-        (key, meta.revision)
-    };
-    objects.values().map(entry).collect()
+    world.keys(kind).into_iter().filter(is_lost).map(|(key, _)| key).collect()
 }

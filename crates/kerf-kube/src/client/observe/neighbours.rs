@@ -86,7 +86,7 @@ impl Observer {
             Change::Is(object) => (namespaced(object.meta()), selector(*object)),
             Change::Was(object) => (namespaced(object.meta()), None),
         };
-        let namespace = key.0.clone();
+        let namespace = key.namespace.clone();
         if self.pods_by_owner.note(source, key, selector) {
             return self.read_again(|pod| pod.namespace == namespace);
         }

@@ -8,7 +8,7 @@ use k8s_openapi::api::storage::v1 as storage;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kerf_api::Problem;
 use kerf_engine::event::{Event, Key, Kind, Object};
-use kerf_engine::observed::{Name, Namespace, PodKey, VolumeAttachment};
+use kerf_engine::observed::{Name, Namespace, NamespacedName, PodKey, VolumeAttachment};
 use kerf_engine::{Role, World};
 use kerf_model::labels::LabelRules;
 use kerf_model::pod::SpreadConstraint;
@@ -165,10 +165,7 @@ impl Observer {
                 Source::Kind(Kind::PodDisruptionBudget),
                 change,
                 world,
-                |pdb| {
-                    let (namespace, name) = namespaced(&pdb.metadata);
-                    Key::PodDisruptionBudget(namespace, name)
-                },
+                |pdb| Key::PodDisruptionBudget(namespaced(&pdb.metadata)),
                 |_, pdb| Ok(vec![Object::PodDisruptionBudget(pod_disruption_budget::read(&pdb))]),
             ),
             WatchUpdate::DaemonSet(change) => self.daemon_set(change, world),
@@ -195,8 +192,8 @@ impl Observer {
                 self.stored(Source::VolumeClaim, change, world, |storage, change| match change {
                     Change::Is(claim) => storage.add_claim(*claim),
                     Change::Was(claim) => {
-                        let (namespace, name) = namespaced(&claim.metadata);
-                        storage.remove_claim(&namespace, &name);
+                        let claim = namespaced(&claim.metadata);
+                        storage.remove_claim(&claim.namespace, &claim.name);
                     }
                     Change::Relisting => storage.clear_claims(),
                     Change::Listed => {}
@@ -236,12 +233,7 @@ impl Observer {
 
     /// Completes an object that was learnt by writing with what the API keeps elsewhere.
     pub fn complete(&mut self, object: &mut Object) {
-        match object {
-            Object::Node(node) => self.listings.note_revision(node.meta.revision),
-            Object::Claim(claim) => self.listings.note_revision(claim.meta.revision),
-            Object::Pool(pool) => self.listings.note_revision(pool.meta.revision),
-            _ => {}
-        }
+        self.listings.note_revision(object.meta().revision);
         if let Object::Node(node) = object {
             let limits = self.volume_limits.get(&node.meta.name);
             node.volume_limits = limits.cloned().unwrap_or_default();
@@ -294,10 +286,7 @@ impl Observer {
             Source::Kind(Kind::DaemonSet),
             change,
             world,
-            |set| {
-                let (namespace, name) = namespaced(&set.metadata);
-                Key::DaemonSet(namespace, name)
-            },
+            |set| Key::DaemonSet(namespaced(&set.metadata)),
             |this, set| {
                 let read = this.daemon_sets.read(&set);
                 one(Object::DaemonSet, "DaemonSet", &set.metadata, read)
@@ -387,6 +376,6 @@ pub(super) fn seen(object: Object) -> Event {
     Event::Seen(Box::new(object))
 }
 
-pub(super) fn namespaced(metadata: &ObjectMeta) -> (Name, Name) {
-    (Arc::from(namespace_of(metadata)), name_of(metadata))
+pub(super) fn namespaced(metadata: &ObjectMeta) -> NamespacedName {
+    NamespacedName { namespace: Arc::from(namespace_of(metadata)), name: name_of(metadata) }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1 as core;
-use kerf_engine::observed::Name;
+use kerf_engine::observed::{Name, NamespacedName};
 use kerf_model::pod::{PodShape, SpreadConstraint};
 
 use super::listing::Source;
@@ -35,7 +35,7 @@ impl PodsByOwner {
     pub(super) fn note(
         &mut self,
         source: Source,
-        (namespace, name): (Name, Name),
+        NamespacedName { namespace, name }: NamespacedName,
         selector: Option<ControllerSelector>,
     ) -> bool {
         let known = self.selectors.entry(namespace).or_default();

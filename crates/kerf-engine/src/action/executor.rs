@@ -1,0 +1,116 @@
+//! Who carries actions out: Kubernetes and a provider, the simulator, a test.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{ActionKind, MetadataPatch, NewClaim, NodePatch};
+use crate::observed::{Claim, ClaimStatus, Name, PodKey, PoolStatus, Revision};
+use crate::solve::SolveRequest;
+use crate::zonal_shift::ShiftCall;
+
+/// Carries actions out, one method for each. What a method must do and may answer is said at the
+/// variant of [`ActionKind`] it is named after.
+pub trait Executor<'a> {
+    /// An [`Outcome`](crate::event::Outcome), or what becomes one.
+    type Answer;
+
+    /// [`ActionKind::CreateClaim`]
+    fn create_claim(&mut self, claim: &'a NewClaim) -> Self::Answer;
+
+    /// [`ActionKind::PatchClaim`]
+    fn patch_claim(
+        &mut self,
+        name: &'a Name,
+        revision: Revision,
+        patch: &'a MetadataPatch,
+    ) -> Self::Answer;
+
+    /// [`ActionKind::WriteClaimStatus`]
+    fn write_claim_status(
+        &mut self,
+        name: &'a Name,
+        revision: Revision,
+        status: &'a ClaimStatus,
+    ) -> Self::Answer;
+
+    /// [`ActionKind::DeleteClaim`]
+    fn delete_claim(&mut self, name: &'a Name, uid: &'a str) -> Self::Answer;
+
+    /// [`ActionKind::PatchNode`]
+    fn patch_node(&mut self, name: &'a Name, uid: &'a str, patch: &'a NodePatch) -> Self::Answer;
+
+    /// [`ActionKind::DeleteNode`]
+    fn delete_node(&mut self, name: &'a Name, uid: &'a str) -> Self::Answer;
+
+    /// [`ActionKind::EvictPod`]
+    fn evict_pod(&mut self, pod: &'a PodKey, uid: &'a str) -> Self::Answer;
+
+    /// [`ActionKind::DeletePod`]
+    fn delete_pod(&mut self, pod: &'a PodKey, uid: &'a str, grace_seconds: u64) -> Self::Answer;
+
+    /// [`ActionKind::PatchPool`]
+    fn patch_pool(
+        &mut self,
+        name: &'a Name,
+        revision: Revision,
+        annotations: &'a BTreeMap<String, String>,
+    ) -> Self::Answer;
+
+    /// [`ActionKind::WritePoolStatus`]
+    fn write_pool_status(
+        &mut self,
+        name: &'a Name,
+        revision: Revision,
+        status: &'a PoolStatus,
+    ) -> Self::Answer;
+
+    /// [`ActionKind::Launch`]
+    fn launch(&mut self, claim: &'a Claim) -> Self::Answer;
+
+    /// [`ActionKind::Terminate`]
+    fn terminate(&mut self, claim: &'a Name, provider_id: Option<&'a Arc<str>>) -> Self::Answer;
+
+    /// [`ActionKind::ListInstances`]
+    fn list_instances(&mut self) -> Self::Answer;
+
+    /// [`ActionKind::ZonalShift`]
+    fn zonal_shift(&mut self, call: &'a ShiftCall) -> Self::Answer;
+
+    /// [`ActionKind::Solve`]
+    fn solve(&mut self, request: &'a SolveRequest) -> Self::Answer;
+}
+
+impl ActionKind {
+    /// Has the action carried out.
+    pub fn execute<'a, E: Executor<'a>>(&'a self, executor: &mut E) -> E::Answer {
+        match self {
+            Self::CreateClaim(claim) => executor.create_claim(claim),
+            Self::PatchClaim { name, revision, patch } => {
+                executor.patch_claim(name, *revision, patch)
+            }
+            Self::WriteClaimStatus { name, revision, status } => {
+                executor.write_claim_status(name, *revision, status)
+            }
+            Self::DeleteClaim { name, uid } => executor.delete_claim(name, uid),
+            Self::PatchNode { name, uid, patch } => executor.patch_node(name, uid, patch),
+            Self::DeleteNode { name, uid } => executor.delete_node(name, uid),
+            Self::EvictPod { pod, uid } => executor.evict_pod(pod, uid),
+            Self::DeletePod { pod, uid, grace_seconds } => {
+                executor.delete_pod(pod, uid, *grace_seconds)
+            }
+            Self::PatchPool { name, revision, annotations } => {
+                executor.patch_pool(name, *revision, annotations)
+            }
+            Self::WritePoolStatus { name, revision, status } => {
+                executor.write_pool_status(name, *revision, status)
+            }
+            Self::Launch(claim) => executor.launch(claim),
+            Self::Terminate { claim, provider_id } => {
+                executor.terminate(claim, provider_id.as_ref())
+            }
+            Self::ListInstances => executor.list_instances(),
+            Self::ZonalShift(call) => executor.zonal_shift(call),
+            Self::Solve(request) => executor.solve(request),
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! What the engine, the executors and the log must know of each action beside its content.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{ActionKind, Lane, Subject};
+use crate::observed::Kind;
+use crate::time::Span;
+
+/// What is fixed for an action.
+#[derive(Clone, Debug)]
+pub struct ActionInfo {
+    /// What is done, for logs and traces.
+    pub name: &'static str,
+    /// What it is about.
+    pub subject: Subject,
+    /// How it is carried out.
+    pub call: Call,
+    /// How long to wait before it is tried again.
+    pub backoff: Backoff,
+    /// Whether it fails with a conflict if the object has changed since it was decided.
+    pub can_conflict: bool,
+    /// Whether it only notes what is known: logs show it when asked for details.
+    pub is_bookkeeping: bool,
+}
+
+/// How an action is carried out, by the names that metrics carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// A request to the API server.
+    Api {
+        /// What is asked for.
+        verb: Verb,
+        /// The kind of object it is about.
+        kind: Kind,
+        /// The part of the object, if not the whole: `status`, `eviction`.
+        subresource: &'static str,
+    },
+    /// A call to the provider, by the names of Karpenter's controllers and methods.
+    Provider {
+        /// The controller that makes the call in Karpenter.
+        controller: &'static str,
+        /// The method it calls.
+        method: &'static str,
+    },
+    /// A call of NodePool mode of zonal shifts.
+    ZonalShift {
+        /// The calls it waits for.
+        lane: Lane,
+    },
+    /// A placement problem to solve.
+    Solve,
+}
+
+/// What is asked of the API server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// Store something new.
+    Post,
+    /// Change a part.
+    Patch,
+    /// Take away.
+    Delete,
+}
+
+/// How long to wait between tries: doubling from the first to the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Backoff {
+    /// After the first failure.
+    pub first: Span,
+    /// At most.
+    pub last: Span,
+}
+
+/// Most actions.
+const DEFAULT: Backoff = Backoff::millis(100, 60_000);
+/// Evictions wait for other pods to become ready, which takes seconds and no minute.
+const EVICTION: Backoff = Backoff::millis(100, 10_000);
+/// Launching again at once would meet the same shortage.
+const LAUNCH: Backoff = Backoff::millis(1_000, 60_000);
+/// An instance costs money until its end is asked for.
+const TERMINATION: Backoff = Backoff::millis(1_000, 10_000);
+
+impl ActionKind {
+    /// What is fixed for the action.
+    #[must_use]
+    pub fn info(&self) -> ActionInfo {
+        use Kind::{Claim, Node, Pod, Pool};
+        use Verb::{Delete, Patch, Post};
+        let claim = |name: &Arc<str>| Subject::Claim(name.clone());
+        let node = |name: &Arc<str>| Subject::Node(name.clone());
+        let pool = |name: &Arc<str>| Subject::Pool(name.clone());
+        match self {
+            Self::CreateClaim(new) => {
+                let subject = Subject::Claim(Arc::from(new.spec.name.as_str()));
+                ActionInfo::request("create claim", subject, Post, Claim)
+            }
+            Self::PatchClaim { name, .. } => {
+                ActionInfo::request("patch claim", claim(name), Patch, Claim).bookkeeping()
+            }
+            Self::WriteClaimStatus { name, .. } => {
+                let info = ActionInfo::request("write claim status", claim(name), Patch, Claim);
+                info.of("status").bookkeeping()
+            }
+            Self::DeleteClaim { name, .. } => {
+                ActionInfo::request("delete claim", claim(name), Delete, Claim)
+            }
+            Self::PatchNode { name, .. } => {
+                ActionInfo::request("patch node", node(name), Patch, Node).bookkeeping()
+            }
+            Self::DeleteNode { name, .. } => {
+                ActionInfo::request("delete node", node(name), Delete, Node)
+            }
+            Self::EvictPod { pod, .. } => {
+                let subject = Subject::Pod(pod.clone());
+                ActionInfo::request("evict pod", subject, Post, Pod).of("eviction").every(EVICTION)
+            }
+            Self::DeletePod { pod, .. } => {
+                let subject = Subject::Pod(pod.clone());
+                ActionInfo::request("delete pod", subject, Delete, Pod).every(EVICTION)
+            }
+            Self::PatchPool { name, .. } => {
+                ActionInfo::request("patch pool", pool(name), Patch, Pool).bookkeeping()
+            }
+            Self::WritePoolStatus { name, .. } => {
+                let info = ActionInfo::request("write pool status", pool(name), Patch, Pool);
+                info.of("status").bookkeeping()
+            }
+            Self::Launch(launched) => {
+                let call = Call::Provider { controller: "nodeclaim.lifecycle", method: "Create" };
+                ActionInfo::new("launch", claim(&launched.meta.name), call).every(LAUNCH)
+            }
+            Self::Terminate { claim: name, .. } => {
+                let call = Call::Provider { controller: "nodeclaim.lifecycle", method: "Delete" };
+                ActionInfo::new("terminate", claim(name), call).every(TERMINATION)
+            }
+            Self::ListInstances => {
+                let call =
+                    Call::Provider { controller: "nodeclaim.garbagecollection", method: "List" };
+                ActionInfo::new("list instances", Subject::Instances, call).bookkeeping()
+            }
+            Self::ZonalShift(shift) => {
+                let call = Call::ZonalShift { lane: shift.lane() };
+                ActionInfo::new("zonal shift", shift.subject(), call)
+            }
+            Self::Solve(request) => ActionInfo::new("solve", request.asker.subject(), Call::Solve),
+        }
+    }
+
+    /// What it is about.
+    #[must_use]
+    pub fn subject(&self) -> Subject {
+        self.info().subject
+    }
+
+    /// The actions it waits for.
+    #[must_use]
+    pub fn lane(&self) -> Lane {
+        self.info().lane()
+    }
+}
+
+impl ActionInfo {
+    fn new(name: &'static str, subject: Subject, call: Call) -> Self {
+        Self {
+            name,
+            subject,
+            call,
+            backoff: DEFAULT,
+            can_conflict: matches!(call, Call::Api { verb: Verb::Patch, .. }),
+            is_bookkeeping: false,
+        }
+    }
+
+    fn request(name: &'static str, subject: Subject, verb: Verb, kind: Kind) -> Self {
+        Self::new(name, subject, Call::Api { verb, kind, subresource: "" })
+    }
+
+    fn of(mut self, part: &'static str) -> Self {
+        if let Call::Api { subresource, .. } = &mut self.call {
+            *subresource = part;
+        }
+        self
+    }
+
+    fn every(self, backoff: Backoff) -> Self {
+        Self { backoff, ..self }
+    }
+
+    fn bookkeeping(self) -> Self {
+        Self { is_bookkeeping: true, ..self }
+    }
+
+    /// The actions it waits for.
+    #[must_use]
+    pub fn lane(&self) -> Lane {
+        match self.call {
+            Call::Api { .. } => Lane::Write,
+            Call::Provider { .. } => Lane::Cloud,
+            Call::ZonalShift { lane } => lane,
+            Call::Solve => Lane::Solve,
+        }
+    }
+}
+
+impl Verb {
+    /// The HTTP method.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Post => "POST",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+impl Backoff {
+    const fn millis(first: u64, last: u64) -> Self {
+        Self { first: Span::from_millis(first), last: Span::from_millis(last) }
+    }
+
+    /// The wait after so many failures in a row.
+    pub(crate) fn after(self, tries: u32) -> Span {
+        let factor = 1u64.checked_shl(tries.saturating_sub(1)).unwrap_or(u64::MAX);
+        self.first.times(factor.max(1)).min(self.last)
+    }
+}

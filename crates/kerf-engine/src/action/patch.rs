@@ -1,0 +1,95 @@
+//! What is written: new claims, and changes that name only what changes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kerf_model::claim::NodeClaim;
+use kerf_model::labels::well_known::TERMINATION_FINALIZER;
+use kerf_model::taint::{Taint, unschedulable};
+use serde::{Deserialize, Serialize};
+
+use crate::observed::Name;
+
+/// A claim to be stored. It carries Kerf's finalizer from the first moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewClaim {
+    /// The spec: name, labels, annotations, spec, requests.
+    pub spec: NodeClaim,
+    /// The pool that owns it: name and identity.
+    pub pool: (Name, Arc<str>),
+}
+
+/// Changes to the metadata of an object. What is not named stays.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MetadataPatch {
+    /// Labels to set.
+    pub labels: BTreeMap<String, String>,
+    /// Annotations to set.
+    pub annotations: BTreeMap<String, String>,
+    /// All finalizers there shall be, if they change.
+    pub finalizers: Option<Vec<String>>,
+}
+
+/// Changes to a node. What is not named stays.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodePatch {
+    /// Labels to set.
+    pub labels: BTreeMap<String, String>,
+    /// Annotations to set.
+    pub annotations: BTreeMap<String, String>,
+    /// What becomes of Kerf's finalizer.
+    pub finalizer: FinalizerChange,
+    /// Taints to take away: all with the same key and effect.
+    pub taints_removed: Vec<Taint>,
+    /// Taints to add, once those are away.
+    pub taints_added: Vec<Taint>,
+    /// Whether to set `spec.unschedulable`, as `kubectl cordon` does.
+    pub cordon: bool,
+    /// The claim that shall own it: name and identity.
+    pub owner: Option<(Name, Arc<str>)>,
+}
+
+/// What becomes of Kerf's finalizer on a node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FinalizerChange {
+    /// It is there or not, as before.
+    #[default]
+    None,
+    /// It shall be there.
+    Add,
+    /// It shall not be there.
+    Remove,
+}
+
+impl NodePatch {
+    /// The finalizers of a node after the change.
+    #[must_use]
+    pub fn finalizers(&self, mut before: Vec<String>) -> Vec<String> {
+        if self.finalizer != FinalizerChange::None {
+            before.retain(|finalizer| finalizer != TERMINATION_FINALIZER);
+        }
+        if self.finalizer == FinalizerChange::Add {
+            before.push(TERMINATION_FINALIZER.to_owned());
+        }
+        before
+    }
+
+    /// The taints of a node after the change.
+    #[must_use]
+    pub fn taints(&self, mut before: Vec<Taint>) -> Vec<Taint> {
+        before.retain(|taint| !self.removes(&taint.key, taint.effect.as_str()));
+        before.extend(self.taints_added.iter().cloned());
+        // Kubernetes keeps this taint in step with `spec.unschedulable`.
+        if self.cordon && !before.contains(&unschedulable()) {
+            before.push(unschedulable());
+        }
+        before
+    }
+
+    /// Whether a taint goes, be it for good or in favour of a new one.
+    #[must_use]
+    pub fn removes(&self, key: &str, effect: &str) -> bool {
+        let mut going = self.taints_removed.iter().chain(&self.taints_added);
+        going.any(|taint| taint.key == key && taint.effect.as_str() == effect)
+    }
+}

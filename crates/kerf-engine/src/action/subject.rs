@@ -1,0 +1,57 @@
+//! What actions are about, and which of them wait for each other.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::observed::{Name, PodKey};
+
+/// What an action is about. Each subject is decided on by itself, and at most one action of a
+/// [`Lane`] is under way for it at a time.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Subject {
+    /// A claim, from its spec to its end.
+    Claim(Name),
+    /// A node, from joining to its end.
+    Node(Name),
+    /// A pod that has to leave.
+    Pod(PodKey),
+    /// A pool and what is said about it.
+    Pool(Name),
+    /// Finding places for pods.
+    Provisioning,
+    /// Taking away what nobody needs.
+    Disruption,
+    /// Comparing claims with the cloud's instances.
+    Instances,
+    /// Telling of zones the cluster is shifted away from.
+    ZonalShift,
+    /// What the cloud announces about instances.
+    Notices,
+}
+
+/// What kind of call an action needs; calls of different kinds do not wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Lane {
+    /// Writing to the API server.
+    Write,
+    /// Calling the provider.
+    Cloud,
+    /// Solving, in the lane of its asker.
+    Solve,
+}
+
+/// The name of the object a subject stands for; nothing where it stands for none.
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Claim(name) | Self::Node(name) | Self::Pool(name) => f.write_str(name),
+            Self::Pod(pod) => pod.fmt(f),
+            Self::Provisioning
+            | Self::Disruption
+            | Self::Instances
+            | Self::ZonalShift
+            | Self::Notices => Ok(()),
+        }
+    }
+}
