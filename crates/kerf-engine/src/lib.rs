@@ -18,8 +18,13 @@
 //! The [gate](gate) lets an action through when nothing is under way for its subject and the wait
 //! after a failure is over, so retries are decided here and nowhere else.
 
+// Unit tests share the cluster of the integration tests, which names this crate from outside.
+#[cfg(test)]
+extern crate self as kerf_engine;
+
 pub mod action;
 mod agenda;
+pub mod command;
 pub mod condition;
 mod decision;
 mod dependents;

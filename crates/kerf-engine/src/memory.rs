@@ -10,10 +10,10 @@ mod update;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use kerf_model::budget::DisruptionReason;
 use serde::{Deserialize, Serialize};
 
 use crate::action::NewClaim;
+use crate::command::Commands;
 use crate::event::{Failure, Instance};
 use crate::notice::{NoticeId, NoticeKind};
 use crate::observed::{Name, PodKey};
@@ -61,12 +61,8 @@ pub struct Memory {
     pub counted_at: BTreeMap<Arc<str>, Time>,
     /// Instances that belonged to nobody when they were last listed.
     pub orphans: BTreeSet<Arc<str>>,
-    /// Nodes chosen for removal because they are empty, waiting for their second look.
-    pub emptiness: Option<EmptinessRound>,
-    /// Claims chosen for removal, so that nobody counts on them.
-    pub marked: BTreeSet<Name>,
-    /// What is being done about them, by claim.
-    pub removals: BTreeMap<Name, Removal>,
+    /// The commands under way.
+    pub commands: Commands,
     /// The shifts pools were told of, by zone.
     pub recorded_shifts: BTreeMap<Name, RecordedShift>,
     /// Notices that have no outcome yet. Who brings them waits for outcomes and brings few at a
@@ -112,24 +108,6 @@ pub enum Registration {
         /// A sentence.
         message: String,
     },
-}
-
-/// A removal under way: a claim chosen to go, which counts as going from the moment it is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Removal {
-    /// Why.
-    pub reason: DisruptionReason,
-    /// When it was chosen.
-    pub chosen_at: Time,
-}
-
-/// Empty nodes waiting for their second look.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EmptinessRound {
-    /// When they were chosen.
-    pub chosen_at: Time,
-    /// Their claims.
-    pub claims: Vec<Name>,
 }
 
 /// How many launches of a pool are remembered.
@@ -225,16 +203,8 @@ impl Memory {
                 self.counted_at.remove(&pool);
             }
             Update::Orphans(instances) => self.orphans = instances,
-            Update::Emptiness(round) => self.emptiness = round,
             Update::Searched(at) => self.searched_at = Some(at),
-            Update::Mark { claim, removal } => {
-                self.marked.insert(claim.clone());
-                self.removals.insert(claim, removal);
-            }
-            Update::Unmark(claim) => {
-                self.marked.remove(&claim);
-                self.removals.remove(&claim);
-            }
+            Update::Command(update) => self.commands.apply(update),
             Update::ShiftRecorded(told) => {
                 self.recorded_shifts.insert(told.zone.name.clone(), *told);
             }
@@ -289,9 +259,8 @@ impl Memory {
         self.terminate_asked_at.remove(claim);
         self.instance_gone.remove(claim);
         self.nominated_until.remove(claim);
-        self.marked.remove(claim);
         self.interrupted.remove(claim);
-        self.removals.remove(claim);
+        self.commands.forget_claim(claim);
         self.nominations.retain(|_, nomination| nomination.target != *claim);
     }
 }

@@ -9,6 +9,7 @@ use kerf_model::budget::DisruptionReason;
 use kerf_model::quantity::Quantity;
 use serde::{Deserialize, Serialize};
 
+use crate::command::CommandId;
 use crate::condition::Status;
 use crate::notice::NoticeKind;
 use crate::observed::{Name, PodKey};
@@ -47,9 +48,26 @@ pub enum Reason {
     /// A claim is given up although nobody asked for its deletion.
     Deletion(DeletionCause),
     /// A claim is disrupted voluntarily.
-    Disruption(DisruptionReason),
+    Disruption {
+        /// Why.
+        reason: DisruptionReason,
+        /// The command it is part of.
+        command: CommandId,
+    },
+    /// A claim comes in the place of others.
+    Replacement {
+        /// Why those go.
+        reason: DisruptionReason,
+        /// The command it is part of.
+        command: CommandId,
+    },
+    /// A replacement is up and stands by itself: its command deletes candidates next, or it is in
+    /// use although its command is over.
+    ReplacementKept,
+    /// The command a replacement was for is over, and nothing uses it.
+    ReplacementUnused,
     /// A voluntary disruption is off; what it left on the node or claim is removed.
-    DisruptionCancelled,
+    DisruptionCancelled(Cancelled),
     /// The object's claim is being deleted.
     ClaimDeleting,
     /// The object's claim is gone.
@@ -124,6 +142,26 @@ pub enum DeletionCause {
     GarbageCollected,
 }
 
+/// Why a voluntary disruption is off.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Cancelled {
+    /// Something does not let the node go.
+    Blocked(Blocked),
+    /// The method that chose the node would no longer do so.
+    NotCandidate,
+    /// A replacement was not created, failed or was deleted.
+    ReplacementGone {
+        /// The claim.
+        claim: Name,
+    },
+    /// The replacements would take a pool over its limits.
+    LimitReached(NotPlaced),
+    /// Replacements did not come up in time.
+    TimedOut,
+    /// No command under way includes the node, as after a crash.
+    Abandoned,
+}
+
 /// Why a node may not be disrupted now: the nearest cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Blocked {
@@ -159,7 +197,7 @@ pub enum Blocked {
         /// The pod.
         pod: PodKey,
     },
-    /// The budgets of its pool allow no disruption at all for this reason.
+    /// The budgets of its pool allow no (further) disruption for this reason.
     Budget {
         /// Why nodes would go.
         reason: DisruptionReason,

@@ -77,7 +77,8 @@ fn a_claim_both_empty_and_expired_is_counted_once() {
         .iter()
         .filter(|(_, action)| matches!(&action.kind, ActionKind::DeleteClaim { .. }));
     let deletion = deletions.next_back().expect("the deletion was ordered").1.clone();
-    assert_eq!(deletion.reason, Reason::Disruption(DisruptionReason::Empty));
+    let why = &deletion.reason;
+    assert!(matches!(why, Reason::Disruption { reason: DisruptionReason::Empty, .. }), "{why:?}");
     cluster.carry_out(deletion);
     cluster.seconds(2 * ENOUGH);
     assert!(cluster.claims().is_empty(), "{:?}", cluster.story());
@@ -90,8 +91,8 @@ fn the_second_look_comes_fifteen_seconds_after_the_choice() {
     cluster.seconds(30);
     let chosen = loop {
         cluster.wait(Span::from_millis(100));
-        if let Some(round) = &cluster.engine.world().memory.emptiness {
-            break round.chosen_at;
+        if let Some(command) = cluster.engine.world().memory.commands.proposed().next() {
+            break command.decided_at;
         }
     };
     cluster.seconds(20);
@@ -107,7 +108,7 @@ fn a_pod_that_comes_before_the_second_look_saves_its_node_even_at_the_last_momen
     for millis in [0, 7_000, 14_900] {
         let mut cluster = one_empty_node(|_| {});
         cluster.seconds(30);
-        while cluster.engine.world().memory.emptiness.is_none() {
+        while cluster.engine.world().memory.commands.proposed().next().is_none() {
             cluster.wait(Span::from_millis(100));
         }
         cluster.wait(Span::from_millis(millis));
@@ -269,7 +270,26 @@ fn a_budget_that_closes_before_the_deletion_spares_the_node_and_reopens_it() {
     cluster.seconds(130);
     let claim = cluster.claims()[0].meta.name.clone();
     assert!(cluster.claim(&claim).status.conditions.get(DISRUPTION_REASON).is_none());
-    assert!(cluster.engine.world().memory.marked.is_empty());
+    assert!(cluster.engine.world().memory.commands.is_empty());
+}
+
+#[test]
+fn a_new_leader_resumes_a_disruption_that_still_holds() {
+    let mut cluster = one_empty_node(|_| {});
+    cluster.ignores = |kind| matches!(kind, ActionKind::DeleteClaim { .. });
+    cluster.seconds(ENOUGH);
+    assert_eq!(cluster.closed_nodes().len(), 1);
+    let before = cluster.actions.len();
+    cluster.crash();
+    cluster.ignores = |_| false;
+    // It is not validated anew, which takes 15 s, nor is the node reopened before.
+    cluster.seconds(1);
+    assert_eq!(cluster.going(), 1, "{:?}", cluster.story());
+    let reopened = cluster.actions[before..].iter().any(|(_, action)| match &action.kind {
+        ActionKind::PatchNode { patch, .. } => patch.taints_removed.contains(&disrupted()),
+        _ => false,
+    });
+    assert!(!reopened, "{:?}", cluster.story());
 }
 
 #[test]

@@ -78,7 +78,7 @@ fn an_empty_node_in_another_zone_goes_as_ever() {
 fn a_node_chosen_before_the_shift_is_spared_after_it() {
     let mut cluster = one_node(|_| {});
     cluster.empty_nodes(1);
-    while cluster.engine.world().memory.emptiness.is_none() {
+    while cluster.engine.world().memory.commands.proposed().next().is_none() {
         cluster.wait(Span::from_millis(100));
     }
     shift(&mut cluster, &["a"]);

@@ -1,6 +1,6 @@
 //! What is written: new claims, and changes that name only what changes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kerf_model::claim::NodeClaim;
@@ -26,6 +26,8 @@ pub struct MetadataPatch {
     pub labels: BTreeMap<String, String>,
     /// Annotations to set.
     pub annotations: BTreeMap<String, String>,
+    /// Keys of annotations to remove.
+    pub annotations_removed: BTreeSet<String>,
     /// All finalizers there shall be, if they change.
     pub finalizers: Option<Vec<String>>,
 }

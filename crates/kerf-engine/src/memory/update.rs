@@ -6,10 +6,10 @@ use std::sync::Arc;
 use kerf_model::pod::PodShape;
 
 use super::{
-    Awaited, DrainReason, DrainRequest, EmptinessRound, InstanceList, Nomination, RecordedShift,
-    Registration, Removal,
+    Awaited, DrainReason, DrainRequest, InstanceList, Nomination, RecordedShift, Registration,
 };
 use crate::action::NewClaim;
+use crate::command::CommandUpdate;
 use crate::event::{Failure, Instance};
 use crate::notice::{Notice, NoticeId, NoticeKind};
 use crate::observed::{Name, PodKey};
@@ -166,19 +166,10 @@ pub enum Update {
     ForgetPool(Arc<str>),
     /// These instances belong to nobody.
     Orphans(BTreeSet<Arc<str>>),
-    /// Empty nodes were chosen, or the round is over.
-    Emptiness(Option<EmptinessRound>),
     /// Nodes were searched for some to take away.
     Searched(Time),
-    /// A claim was chosen for removal.
-    Mark {
-        /// Which.
-        claim: Name,
-        /// Why and when.
-        removal: Removal,
-    },
-    /// A claim was spared after all, or is gone.
-    Unmark(Name),
+    /// A command changes.
+    Command(CommandUpdate),
     /// Pools were told of a zonal shift.
     ShiftRecorded(Box<RecordedShift>),
     /// A zonal shift is over, and pools were told.

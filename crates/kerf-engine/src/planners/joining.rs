@@ -11,6 +11,7 @@ use kerf_model::labels::well_known::{
 use kerf_model::taint::{Taint, UNREGISTERED_KEY, is_known_ephemeral, merge_taints, unregistered};
 
 use crate::action::{ActionKind, FinalizerChange, NodePatch};
+use crate::command::record::REPLACEMENT_FOR;
 use crate::condition::claim::{LAUNCHED, REGISTERED};
 use crate::decision::Decision;
 use crate::event::Key;
@@ -111,7 +112,9 @@ fn joining_patch(node: &Node, claim: &Claim) -> NodePatch {
             patch.labels.insert(key.clone(), value.clone());
         }
     }
-    for (key, value) in &claim.spec.annotations {
+    // Which command a claim serves is no business of its node.
+    let annotations = claim.spec.annotations.iter().filter(|(key, _)| *key != REPLACEMENT_FOR);
+    for (key, value) in annotations {
         if node.annotations.get(key) != Some(value) {
             patch.annotations.insert(key.clone(), value.clone());
         }

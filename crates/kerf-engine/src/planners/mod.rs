@@ -68,6 +68,7 @@ pub(crate) fn on_change(world: &World, object: &Object, now: Time) -> Decision {
             (Planner::Claims, _) => claims::on_change(world, object, now),
             (Planner::Drain, Object::Node(node)) => drain::on_node_change(world, node),
             (Planner::Provisioning, _) => provisioning::on_change(world, object, now),
+            (Planner::Disruption, _) => disruption::on_change(world, object),
             _ => continue,
         });
     }

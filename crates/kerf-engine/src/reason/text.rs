@@ -5,7 +5,7 @@ use std::fmt;
 use kerf_model::budget::DisruptionReason;
 use kerf_model::labels::annotation::DO_NOT_DISRUPT;
 
-use super::{Blocked, ConditionChange, DeletionCause, NotPlaced, Reason};
+use super::{Blocked, Cancelled, ConditionChange, DeletionCause, NotPlaced, Reason};
 use crate::timestamp::rfc3339;
 
 impl fmt::Display for Reason {
@@ -14,11 +14,13 @@ impl fmt::Display for Reason {
             Reason::PodsPending { count } => write!(f, "{count} pods need a place"),
             Reason::NodeNeeded { pool } => write!(f, "pool {pool} needs another node"),
             Reason::Deletion(cause) => cause.fmt(f),
-            Reason::Disruption(reason) => f.write_str(match reason {
-                DisruptionReason::Empty => "the node is empty",
-                DisruptionReason::Drifted => "the node has drifted",
-                DisruptionReason::Underutilized => "the node is underutilized",
-            }),
+            Reason::Disruption { reason, .. } => f.write_str(disruption(*reason)),
+            Reason::Replacement { reason, .. } => {
+                write!(f, "another node is replaced: {}", disruption(*reason))
+            }
+            Reason::DisruptionCancelled(cause) => {
+                write!(f, "the node is no longer disrupted: {cause}")
+            }
             Reason::ClaimStatusOutdated { conditions, pod_event } => {
                 status_changes(f, conditions, *pod_event)
             }
@@ -45,7 +47,8 @@ fn sentence(reason: &Reason) -> &'static str {
         Reason::NodeJoined => "the node has joined and gets what its claim asks for",
         Reason::NodeInitialized => "the node is ready for pods",
         Reason::NodeClassLabelMissing => "the node lacks the label of its node class",
-        Reason::DisruptionCancelled => "the node is no longer disrupted",
+        Reason::ReplacementKept => "the replacement stands by itself",
+        Reason::ReplacementUnused => "nothing needs the replacement any more",
         Reason::ClaimDeleting => "its claim is being deleted",
         Reason::ClaimGone => "its claim is gone",
         Reason::NodeDeleting => "its node is being deleted",
@@ -64,10 +67,33 @@ fn sentence(reason: &Reason) -> &'static str {
         Reason::PodsPending { .. }
         | Reason::NodeNeeded { .. }
         | Reason::Deletion(_)
-        | Reason::Disruption(_)
+        | Reason::Disruption { .. }
+        | Reason::Replacement { .. }
+        | Reason::DisruptionCancelled(_)
         | Reason::ClaimStatusOutdated { .. }
         | Reason::Draining { .. }
         | Reason::DrainDeadline { .. } => "",
+    }
+}
+
+fn disruption(reason: DisruptionReason) -> &'static str {
+    match reason {
+        DisruptionReason::Empty => "the node is empty",
+        DisruptionReason::Drifted => "the node has drifted",
+        DisruptionReason::Underutilized => "the node is underutilized",
+    }
+}
+
+impl fmt::Display for Cancelled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cancelled::Blocked(cause) => cause.fmt(f),
+            Cancelled::NotCandidate => f.write_str("the reason no longer holds"),
+            Cancelled::ReplacementGone { claim } => write!(f, "the replacement {claim} is gone"),
+            Cancelled::LimitReached(cause) => cause.fmt(f),
+            Cancelled::TimedOut => f.write_str("replacements did not come up in time"),
+            Cancelled::Abandoned => f.write_str("no disruption of it is under way"),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::condition::claim::INSTANCE_TERMINATING;
 use crate::observed::{Claim, Name, Node};
 
 impl World {
-    /// Whether a claim is on its way out: chosen for removal, deleted, or its instance ending or
+    /// Whether a claim is on its way out: disrupted by a command, deleted, or its instance ending or
     /// announced to.
     #[must_use]
     pub fn is_leaving(&self, claim: &Claim) -> bool {
@@ -14,7 +14,7 @@ impl World {
 
     /// Whether Kerf has decided that a claim goes, stored or not.
     pub(super) fn is_chosen_to_leave(&self, claim: &Name) -> bool {
-        self.memory.marked.contains(claim) || self.memory.interrupted.contains_key(claim)
+        self.memory.commands.is_disrupting(claim) || self.memory.interrupted.contains_key(claim)
     }
 
     /// Whether a node is on its way out, by itself or with its claim, or is drained.

@@ -161,6 +161,7 @@ impl Executor<'_> for Cluster {
         self.changed(&Key::Claim(name.clone()), at, |object| {
             let Object::Claim(claim) = object else { unreachable!("a claim's key") };
             claim.spec.labels.extend(patch.labels.clone());
+            claim.spec.annotations.retain(|key, _| !patch.annotations_removed.contains(key));
             claim.spec.annotations.extend(patch.annotations.clone());
             if let Some(finalizers) = &patch.finalizers {
                 claim.finalizers.clone_from(finalizers);

@@ -160,6 +160,7 @@ impl Executor<'_> for Simulation {
     fn patch_claim(&mut self, name: &Name, revision: Revision, patch: &MetadataPatch) -> Outcome {
         self.store.change(name, Precondition::Revision(revision), |claim: &mut Claim| {
             claim.spec.labels.extend(patch.labels.clone());
+            claim.spec.annotations.retain(|key, _| !patch.annotations_removed.contains(key));
             claim.spec.annotations.extend(patch.annotations.clone());
             if let Some(finalizers) = &patch.finalizers {
                 claim.finalizers.clone_from(finalizers);

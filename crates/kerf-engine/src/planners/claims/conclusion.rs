@@ -22,7 +22,7 @@ pub(in crate::planners) fn conclude(
     now: Time,
 ) -> Decision {
     match &action.kind {
-        ActionKind::CreateClaim(spec) => created(world, name, spec, outcome),
+        ActionKind::CreateClaim(spec) => created(world, name, spec, action, outcome),
         ActionKind::Launch(claim) => launched(world, claim, outcome),
         ActionKind::Terminate { .. } => terminated(world, name, outcome, now),
         ActionKind::DeleteClaim { uid, .. } => deleted(world, name, uid, action, outcome),
@@ -30,12 +30,18 @@ pub(in crate::planners) fn conclude(
     }
 }
 
-fn created(world: &World, name: &Name, spec: &NewClaim, outcome: &Outcome) -> Decision {
+fn created(
+    world: &World,
+    name: &Name,
+    spec: &NewClaim,
+    action: &Action,
+    outcome: &Outcome,
+) -> Decision {
     let mut decision = Decision::default();
     match outcome {
         Outcome::Stored(_) => {
             decision.remember(Update::Created(name.clone()));
-            decision.samples.push(metrics::created(spec));
+            decision.samples.push(metrics::created(spec, &action.reason));
         }
         // It will never be stored as it is: its pods are free to find another place.
         Outcome::Failed(Failure::Invalid { message }) => {

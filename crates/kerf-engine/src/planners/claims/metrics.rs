@@ -6,15 +6,20 @@ use kerf_model::labels::well_known::{CAPACITY_TYPE, NODE_POOL, ZONE};
 use crate::action::NewClaim;
 use crate::condition::claim::INSTANCE_TERMINATING;
 use crate::observed::{Claim, Node};
+use crate::reason::Reason;
 use crate::sample::Sample;
 use crate::time::Time;
 
 /// A claim was stored.
-pub(super) fn created(claim: &NewClaim) -> Sample {
+pub(super) fn created(claim: &NewClaim, reason: &Reason) -> Sample {
+    let reason = match reason {
+        Reason::Replacement { reason, .. } => reason.as_str().to_lowercase(),
+        _ => "provisioned".to_owned(),
+    };
     let relaxed = claim.spec.annotations.get(MIN_VALUES_RELAXED);
     let relaxed = relaxed.map_or("false", String::as_str);
     let labels = vec![
-        ("reason", "provisioned".to_owned()),
+        ("reason", reason),
         ("nodepool", claim.pool.0.to_string()),
         ("min_values_relaxed", relaxed.to_owned()),
     ];

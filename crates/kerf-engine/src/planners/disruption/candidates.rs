@@ -8,6 +8,7 @@ use kerf_model::price::Price;
 use kerf_model::requirement::Operator;
 
 use super::pdbs::{Held, Pdbs};
+use crate::command::CandidateRef;
 use crate::condition::claim::INITIALIZED;
 use crate::observed::{Claim, Name, Node, Pod, Pool};
 use crate::planners::provisioning::targets_in_use;
@@ -41,6 +42,17 @@ impl<'a> Candidate<'a> {
         let is_known = world.instance_types.contains_key(&pool.meta.name);
         let is_ours = world.is_supported(&claim.spec.node.node_class);
         (is_up && is_known && is_ours).then_some(Self { claim, node, pool })
+    }
+
+    /// The candidate a command names, if it is still the same.
+    pub(super) fn named(world: &'a World, named: &CandidateRef) -> Option<Self> {
+        let claim = world.claims.get(&named.claim).filter(|claim| claim.meta.uid == named.uid)?;
+        Self::of(world, claim)
+    }
+
+    /// How commands name it.
+    pub(super) fn reference(&self) -> CandidateRef {
+        CandidateRef::to(self.claim)
     }
 
     /// The pods that would want another place.

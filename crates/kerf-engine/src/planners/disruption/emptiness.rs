@@ -2,110 +2,55 @@
 
 use std::cmp::Reverse;
 
-use kerf_model::budget::DisruptionReason::Empty;
+use kerf_model::budget::DisruptionReason;
 use kerf_model::pool::Sizing;
 
-use super::budgets::Budgets;
-use super::candidates::{Candidate, Judge};
-use super::{messages, metrics};
+use super::candidates::Candidate;
+use super::method::Method;
+use crate::command::Command;
 use crate::condition::claim::CONSOLIDATABLE;
-use crate::decision::Decision;
-use crate::memory::{EmptinessRound, Removal, Update};
-use crate::observed::{Claim, Name, Pod};
-use crate::time::{Span, Time};
+use crate::observed::{Claim, Pod};
+use crate::time::Time;
 use crate::world::World;
 
-/// A node must still be empty so long after it was chosen.
-const SECOND_LOOK_AFTER: Span = Span::from_seconds(15);
+/// Deletes empty nodes, the dearest first.
+pub(super) struct Emptiness;
 
-/// How soon to ask again whether pods have been placed.
-const RECHECK_AFTER: Span = Span::from_seconds(1);
-
-/// Nodes announced as held back in one search at most; the others wait for the next.
-const HELD_BACK_NEWS_MAX: usize = 100;
-
-/// Chooses empty nodes to take away, as many as budgets allow, the dearest first. Returns whether
-/// there are any, so that it is worth asking again.
-pub(super) fn choose(world: &World, now: Time, decision: &mut Decision) -> bool {
-    let mut empty: Vec<Candidate<'_>> = candidates(world).collect();
-    if empty.is_empty() {
-        return false;
+impl Method for Emptiness {
+    fn reason(&self) -> DisruptionReason {
+        DisruptionReason::Empty
     }
-    empty.sort_by_cached_key(|each| (Reverse(each.price(world)), each.claim.meta.name.clone()));
-    let mut judge = Judge::new(world, now);
-    let mut budgets = Budgets::of(world, now);
-    let (mut chosen, mut held_back) = (Vec::new(), 0);
-    for candidate in &empty {
-        match judge.may_go(candidate) {
-            Ok(()) if budgets.take(&candidate.pool.spec.name, Empty) => {
-                chosen.push(candidate.claim.meta.name.clone());
-            }
-            Ok(()) if budgets.is_closed(&candidate.pool.spec.name, Empty) => {
-                decision.record(messages::pool_closed(&candidate.pool.meta.name, Empty));
-            }
-            Ok(()) => {}
-            Err(reason) if held_back < HELD_BACK_NEWS_MAX => {
-                held_back += 1;
-                decision.kubernetes_events.extend(messages::held_back(candidate, &reason));
-            }
-            Err(_) => {}
+
+    fn consolidation_type(&self) -> &'static str {
+        "empty"
+    }
+
+    fn is_self_contained(&self) -> bool {
+        true
+    }
+
+    fn candidates<'a>(&self, world: &'a World) -> Vec<Candidate<'a>> {
+        let mut empty: Vec<Candidate<'_>> = empty_nodes(world).collect();
+        empty.sort_by_cached_key(|each| (Reverse(each.price(world)), each.claim.meta.name.clone()));
+        empty
+    }
+
+    fn is_candidate(&self, world: &World, candidate: &Candidate<'_>) -> bool {
+        wants_removal(candidate) && is_empty(world, candidate)
+    }
+
+    fn commands(&self, _: &World, candidates: &[Candidate<'_>], now: Time) -> Vec<Command> {
+        if candidates.is_empty() {
+            return Vec::new();
         }
+        let candidates = candidates.iter().map(Candidate::reference).collect();
+        vec![Command::proposed(self.reason(), candidates, Vec::new(), Vec::new(), now)]
     }
-    if !chosen.is_empty() {
-        let round = EmptinessRound { chosen_at: now, claims: chosen };
-        decision.remember(Update::Emptiness(Some(round)));
-        decision.wake(now + SECOND_LOOK_AFTER);
-    }
-    true
 }
 
 /// Empty nodes that have been quiet for long enough.
-pub(super) fn candidates(world: &World) -> impl Iterator<Item = Candidate<'_>> {
+pub(super) fn empty_nodes(world: &World) -> impl Iterator<Item = Candidate<'_>> {
     world.claims.values().filter_map(|claim| empty_candidate(world, claim))
-}
-
-/// Looks at chosen nodes again when some time has passed; those still empty, still free to go and
-/// still within budgets are removed.
-pub(super) fn look_again(
-    world: &World,
-    round: &EmptinessRound,
-    now: Time,
-    decision: &mut Decision,
-) {
-    let due = round.chosen_at + SECOND_LOOK_AFTER;
-    if now < due {
-        return decision.wake(due);
-    }
-    // Pods that are being placed may need these very nodes; they have a moment to say so.
-    let batch = &world.memory.batch;
-    let places_pods = batch.is_solving || batch.opened_at.is_some();
-    if places_pods && now < due + world.settings.batch_max {
-        return decision.wake(now + RECHECK_AFTER);
-    }
-    let mut judge = Judge::new(world, now);
-    let mut budgets = Budgets::of(world, now);
-    let mut kept: Vec<Candidate<'_>> = Vec::new();
-    for name in &round.claims {
-        let Some(candidate) = is_still_empty(world, name) else { continue };
-        if judge.may_go(&candidate).is_ok() && budgets.take(&candidate.pool.spec.name, Empty) {
-            kept.push(candidate);
-        }
-    }
-    decision.samples.extend(metrics::validations_failed(round.claims.len() - kept.len()));
-    decision.samples.extend(metrics::decided(&kept));
-    for candidate in kept {
-        let (claim, removal) =
-            (candidate.claim.meta.name.clone(), Removal { reason: Empty, chosen_at: now });
-        decision.remember(Update::Mark { claim, removal });
-    }
-    decision.remember(Update::Emptiness(None));
-    decision.wake(now);
-}
-
-/// Whether a claim chosen for removal may still go.
-pub(super) fn is_still_empty<'a>(world: &'a World, name: &Name) -> Option<Candidate<'a>> {
-    let candidate = Candidate::of(world, world.claims.get(name)?)?;
-    (wants_removal(&candidate) && is_empty(world, &candidate)).then_some(candidate)
 }
 
 fn empty_candidate<'a>(world: &'a World, claim: &'a Claim) -> Option<Candidate<'a>> {

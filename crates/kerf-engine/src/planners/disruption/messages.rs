@@ -14,8 +14,8 @@ const CLOSED_SILENCE: Span = Span::from_minutes(1);
 
 const BLOCKED: &str = "DisruptionBlocked";
 
-/// Something holds a node back.
-pub(super) fn held_back(candidate: &Candidate<'_>, cause: &Blocked) -> [KubernetesEvent; 2] {
+/// A node may not go now.
+pub(super) fn blocked(candidate: &Candidate<'_>, cause: &Blocked) -> [KubernetesEvent; 2] {
     keys(candidate).map(|about| KubernetesEvent::normal(about, BLOCKED, cause.to_string()))
 }
 

@@ -7,23 +7,26 @@ use kerf_model::labels::well_known::CAPACITY_TYPE;
 use kerf_model::pool::ConsolidationPolicy;
 
 use super::candidates::Candidate;
+use super::method::{Method, method_for};
+use crate::command::Command;
 use crate::observed::Claim;
 use crate::sample::Sample;
 use crate::world::World;
 
-/// The word for the search for empty nodes.
-const CONSOLIDATION_TYPE: &str = "empty";
-
-/// A removal of these nodes together was decided on.
-pub(super) fn decided(candidates: &[Candidate<'_>]) -> Vec<Sample> {
+/// A command to disrupt these nodes together passed validation.
+pub(super) fn decided(
+    method: &dyn Method,
+    command: &Command,
+    candidates: &[Candidate<'_>],
+) -> Vec<Sample> {
     if candidates.is_empty() {
         return Vec::new();
     }
     let labels = || {
         vec![
-            ("decision", "delete".to_owned()),
-            ("reason", label(DisruptionReason::Empty)),
-            ("consolidation_type", CONSOLIDATION_TYPE.to_owned()),
+            ("decision", decision(command).to_owned()),
+            ("reason", label(method.reason())),
+            ("consolidation_type", method.consolidation_type().to_owned()),
         ]
     };
     let all = Sample::one("karpenter_voluntary_disruption_decisions_total", labels());
@@ -37,12 +40,23 @@ pub(super) fn decided(candidates: &[Candidate<'_>]) -> Vec<Sample> {
     [all].into_iter().chain(by_pool).collect()
 }
 
-/// So many nodes did not stand the second look.
-pub(super) fn validations_failed(count: usize) -> Option<Sample> {
-    let labels = vec![("consolidation_type", CONSOLIDATION_TYPE.to_owned())];
+/// So many candidates did not pass validation.
+pub(super) fn validations_failed(method: &dyn Method, count: usize) -> Option<Sample> {
+    let labels = vec![("consolidation_type", method.consolidation_type().to_owned())];
     let by = u64::try_from(count).unwrap_or(u64::MAX);
     let metric = "karpenter_voluntary_disruption_failed_validations_total";
     (by > 0).then_some(Sample::Count { metric, labels, by })
+}
+
+/// A command was rolled back while it was carried out.
+pub(super) fn failed(command: &Command) -> Sample {
+    let method = method_for(command.reason).map_or("", |method| method.consolidation_type());
+    let labels = vec![
+        ("decision", decision(command).to_owned()),
+        ("reason", label(command.reason)),
+        ("consolidation_type", method.to_owned()),
+    ];
+    Sample::one("karpenter_voluntary_disruption_queue_failures_total", labels)
 }
 
 /// A claim was deleted.
@@ -66,6 +80,10 @@ pub(super) fn removed(
         Sample::one("karpenter_nodeclaims_disrupted_total", labels.clone()),
         Sample::Count { metric, labels, by },
     ]
+}
+
+fn decision(command: &Command) -> &'static str {
+    if command.replacements.is_empty() { "delete" } else { "replace" }
 }
 
 fn label(reason: DisruptionReason) -> String {

@@ -1,25 +1,32 @@
-//! Taking away what nobody needs.
+//! Voluntary disruption: methods propose commands, commands are validated and carried out.
 //!
 //! ```text
-//!  search ─► candidates within budgets ─► second look ─► removal: taint, reason, delete
-//!    ▲                                        │             │
-//!    └── every 10 s, while there is something └── spared ◄──┘ when it no longer holds
+//!  search: methods ─► candidates within budgets ─► proposed ─► validated ─► execution
+//!    ▲                                                 │                      │
+//!    └── every 10 s, while there are candidates        └────── spared ◄───────┘
 //! ```
 //!
-//! A claim chosen for removal counts as going from that moment, so budgets see it. Everything else
-//! about a removal is read off the stored objects: after a crash the marks on nodes that nobody
-//! removes are taken off again ([`repair`]) and the search starts anew.
+//! A candidate of a validated command counts as leaving from that moment, so budgets see it. A new
+//! process finds what it needs on the stored objects and resumes or cleans up ([`recovery`]). To add
+//! a method, see [`method`].
 
 mod budgets;
 mod candidates;
+mod destinations;
 mod emptiness;
+mod execution;
+mod marks;
 mod messages;
+mod method;
 mod metrics;
 pub(super) mod pdbs;
-mod removal;
-mod stale_taints;
+mod proposal;
+mod recovery;
+#[cfg(test)]
+mod tests;
 
-pub(super) use removal::conclude;
+pub(super) use destinations::{held, on_change, targets};
+pub(super) use execution::conclude;
 
 use crate::decision::Decision;
 use crate::reading::Allowance;
@@ -36,30 +43,35 @@ pub(crate) fn allowances(world: &World, now: Time) -> Vec<Allowance> {
 
 /// How many nodes are empty and have been quiet for long enough.
 pub(crate) fn empty_count(world: &World) -> usize {
-    emptiness::candidates(world).count()
+    emptiness::empty_nodes(world).count()
 }
 
-/// What can be taken away now.
+/// What commands need now, and which to propose.
 pub(super) fn plan(world: &World, now: Time) -> Decision {
     let mut decision = Decision::default();
-    if !world.memory.removals.is_empty() {
-        removal::advance(world, now, &mut decision);
-    }
+    execution::advance(world, now, &mut decision);
     let next_search = world.memory.searched_at.map(|last| last + SEARCH_EVERY);
-    match (&world.memory.emptiness, next_search) {
-        (Some(round), _) => emptiness::look_again(world, round, now, &mut decision),
-        (None, Some(at)) if now < at => decision.wake(at),
-        (None, _) => search(world, now, &mut decision),
+    let mut proposed = world.memory.commands.proposed().peekable();
+    if proposed.peek().is_some() {
+        proposed.for_each(|command| proposal::validate(world, command, now, &mut decision));
+    } else if let Some(at) = next_search.filter(|at| now < *at) {
+        decision.wake(at);
+    } else {
+        search(world, now, &mut decision);
     }
     decision
 }
 
 fn search(world: &World, now: Time, decision: &mut Decision) {
     decision.remember(crate::memory::Update::Searched(now));
-    let repairs = stale_taints::advance(world, now, decision);
-    let hopes = emptiness::choose(world, now, decision);
+    let found = recovery::advance(world, now, decision);
+    if found.resumed {
+        // What is resumed counts in budgets before anything is proposed.
+        return decision.wake(now);
+    }
+    let has_candidates = proposal::propose(world, now, decision);
     // Where there is nothing to hope for, the next change is early enough.
-    if repairs || hopes {
+    if found.leftovers || has_candidates {
         decision.wake(now + SEARCH_EVERY);
     }
 }

@@ -26,6 +26,7 @@ pub use dry_run::{DryRun, dry_run};
 
 pub(super) use batch::{on_change, on_delete, on_instance_types};
 pub(super) use nomination::targets_in_use;
+pub(super) use usage::within_limits;
 
 use kerf_scheduler::PlacementProblem;
 

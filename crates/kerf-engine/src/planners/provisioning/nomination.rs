@@ -5,9 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kerf_model::node::BoundPod;
+use kerf_model::pod::Pod as PodInWords;
 use kerf_model::resources::ResourceList;
 use rustc_hash::FxHashMap;
 
+use super::super::disruption;
 use super::waiting;
 use crate::condition::claim::INITIALIZED;
 use crate::memory::Nomination;
@@ -114,7 +117,31 @@ pub(super) fn expected(world: &World, now: Time) -> BTreeMap<&str, Vec<&Pod>> {
 pub(in crate::planners) fn targets_in_use(world: &World, now: Time) -> BTreeSet<Name> {
     let shielded = world.memory.nominated_until.iter().filter(|(_, until)| now < **until);
     let shielded = shielded.map(|(target, _)| target.clone());
-    shielded.chain(expected(world, now).into_keys().map(Name::from)).collect()
+    let expected = expected(world, now).into_keys().map(Name::from);
+    shielded.chain(expected).chain(disruption::targets(world)).collect()
+}
+
+/// What commands hold on nodes for pods that will come, beyond those that are placed now or
+/// expected already, by claim or node.
+pub(super) fn held<'a>(
+    world: &'a World,
+    asked: &[&Pod],
+    expected: &BTreeMap<&str, Vec<&Pod>>,
+) -> BTreeMap<&'a str, Vec<BoundPod>> {
+    let mut by_target: BTreeMap<&str, Vec<BoundPod>> = BTreeMap::new();
+    let placed: Vec<&Pod> = asked.iter().chain(expected.values().flatten()).copied().collect();
+    for (target, held) in disruption::held(world, &placed) {
+        // The pod has no name yet; that of the one it comes for is free by then.
+        let pod = PodInWords {
+            name: held.pod.name.to_string(),
+            uid: format!("held:{}", held.pod),
+            created_at: 0,
+            shape: held.shape.clone(),
+        };
+        let bound = BoundPod { pod, is_daemon: false, is_leaving: false };
+        by_target.entry(target).or_default().push(bound);
+    }
+    by_target
 }
 
 fn initialized_at(claim: &Claim) -> Option<Time> {

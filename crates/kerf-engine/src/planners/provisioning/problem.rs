@@ -28,21 +28,23 @@ pub(super) fn build(
     // Who is asked about is not expected anywhere.
     let asked: BTreeSet<&PodKey> = pods.iter().map(|pod| &pod.key).collect();
     expected.values_mut().for_each(|pods| pods.retain(|pod| !asked.contains(&pod.key)));
+    let held = nomination::held(world, pods, &expected);
     let mut nodes: Vec<Arc<NodeView>> = Vec::with_capacity(world.nodes.len());
     for entry in world.node_entries() {
         if let Some(view) = &entry.view
             && !world.is_entry_leaving(&entry)
         {
-            nodes.push(with_nominated(view, meant_for(entry.nomination_target(), &expected)));
+            nodes
+                .push(with_nominated(view, meant_for(entry.nomination_target(), &expected, &held)));
         }
     }
     let mut arrivals = Arrivals::new(world);
     for claim in Arrivals::stored(world) {
-        let pods = meant_for(&claim.meta.name, &expected);
+        let pods = meant_for(&claim.meta.name, &expected, &held);
         nodes.push(Arc::new(arrivals.of_claim(claim, pods)));
     }
     for (name, claim) in Arrivals::decided(world) {
-        nodes.push(Arc::new(arrivals.of_decision(claim, meant_for(name, &expected))));
+        nodes.push(Arc::new(arrivals.of_decision(claim, meant_for(name, &expected, &held))));
     }
     PlacementProblem {
         pods: pods.iter().map(|pod| pod.to_model()).collect(),
@@ -63,9 +65,14 @@ fn with_nominated(view: &Arc<NodeView>, nominated: Vec<BoundPod>) -> Arc<NodeVie
     view
 }
 
-fn meant_for(target: &str, expected: &BTreeMap<&str, Vec<&Pod>>) -> Vec<BoundPod> {
-    let pods = expected.get(target).into_iter().flatten();
-    pods.map(|pod| bound_pod(pod)).collect()
+/// The pods expected on a claim or node, by name or because capacity is held for them.
+fn meant_for(
+    target: &str,
+    expected: &BTreeMap<&str, Vec<&Pod>>,
+    held: &BTreeMap<&str, Vec<BoundPod>>,
+) -> Vec<BoundPod> {
+    let pods = expected.get(target).into_iter().flatten().map(|pod| bound_pod(pod));
+    pods.chain(held.get(target).into_iter().flatten().cloned()).collect()
 }
 
 /// One shape for each daemon set. Those that ask for devices through claims are not counted: such

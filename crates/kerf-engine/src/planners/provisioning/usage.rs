@@ -18,6 +18,22 @@ pub(super) struct Usage<'a> {
     used: BTreeMap<&'a str, ResourceList>,
 }
 
+/// Whether these claims may be created together, as far as the limits of their pools go.
+///
+/// # Errors
+/// The first limit that would be passed, or that a pool is gone.
+pub(in crate::planners) fn within_limits(
+    world: &World,
+    claims: &[NewClaim],
+) -> Result<(), NotPlaced> {
+    let mut usage = Usage::of(world);
+    for claim in claims {
+        let pool = world.pools.get(&claim.pool.0).ok_or(NotPlaced::NoPool)?;
+        usage.take(&pool.spec, claim)?;
+    }
+    Ok(())
+}
+
 impl<'a> Usage<'a> {
     pub(super) fn of(world: &'a World) -> Self {
         Self { world, arrivals: Arrivals::new(world), used: BTreeMap::new() }

@@ -97,8 +97,12 @@ pub(super) fn metadata(patch: &MetadataPatch, revision: Revision) -> Value {
     if !patch.labels.is_empty() {
         fields.insert("labels".to_owned(), json!(patch.labels));
     }
-    if !patch.annotations.is_empty() {
-        fields.insert("annotations".to_owned(), json!(patch.annotations));
+    // In a merge patch null removes a key.
+    let removed = patch.annotations_removed.iter().map(|key| (key.clone(), Value::Null));
+    let set = patch.annotations.iter().map(|(key, value)| (key.clone(), json!(value)));
+    let annotations: serde_json::Map<String, Value> = removed.chain(set).collect();
+    if !annotations.is_empty() {
+        fields.insert("annotations".to_owned(), Value::Object(annotations));
     }
     if let Some(finalizers) = &patch.finalizers {
         fields.insert("finalizers".to_owned(), json!(finalizers));

@@ -1,0 +1,239 @@
+//! Commands that passed validation, step by step: taint and record the candidates, launch the
+//! replacements, wait until they are up, delete the candidates.
+//!
+//! Each step is read off the stored objects, so it does not matter who took the one before.
+
+use kerf_model::budget::DisruptionReason;
+
+use super::budgets::Budgets;
+use super::candidates::{Candidate, Judge};
+use super::method::{Method, method_for};
+use super::{marks, messages, metrics};
+use crate::action::{Action, ActionKind};
+use crate::command::{CandidateRef, Command, CommandState, CommandUpdate, Replacement, record};
+use crate::condition::claim::INITIALIZED;
+use crate::decision::Decision;
+use crate::event::Outcome;
+use crate::memory::Update;
+use crate::observed::{Claim, Name};
+use crate::planners::provisioning;
+use crate::reason::{Blocked, Cancelled, Reason};
+use crate::time::{Span, Time};
+use crate::world::World;
+
+/// How soon to look whether the next step can be taken, if no news comes.
+const STEP_WITHIN: Span = Span::from_seconds(1);
+
+/// Replacements that are not up so long after the command was proposed will not be; Karpenter
+/// gives up then too.
+pub(super) const REPLACED_WITHIN: Span = Span::from_minutes(60);
+
+/// Whether candidates may go on being disrupted; what it takes to answer is read once. What is
+/// only decided on does not count as away: each candidate takes its own share of the budget.
+pub(super) struct Checks<'a> {
+    world: &'a World,
+    judge: Judge<'a>,
+    budgets: Budgets<'a>,
+}
+
+/// How far the replacements of a command are.
+enum Progress {
+    Ready,
+    Waiting,
+    Failed(Cancelled),
+}
+
+impl<'a> Checks<'a> {
+    pub(super) fn new(world: &'a World, now: Time) -> Self {
+        let (judge, budgets) = (Judge::new(world, now), Budgets::stored(world, now));
+        Self { world, judge, budgets }
+    }
+
+    /// The claim as a candidate, if it still is one and may go.
+    pub(super) fn still(
+        &mut self,
+        method: &dyn Method,
+        claim: &'a Claim,
+    ) -> Result<Candidate<'a>, Cancelled> {
+        let candidate = Candidate::of(self.world, claim);
+        let candidate = candidate.filter(|each| method.is_candidate(self.world, each));
+        let candidate = candidate.ok_or(Cancelled::NotCandidate)?;
+        self.may_go(&candidate, method.reason()).map_err(Cancelled::Blocked)?;
+        Ok(candidate)
+    }
+
+    /// Whether a node may go by itself, its pool's budgets and its pods.
+    pub(super) fn may_go(
+        &mut self,
+        candidate: &Candidate<'a>,
+        reason: DisruptionReason,
+    ) -> Result<(), Blocked> {
+        self.judge.may_go(candidate)?;
+        // A node that is not ready counts as away already.
+        let is_away = !candidate.node.is_ready || candidate.node.meta.is_deleting();
+        if is_away || self.budgets.take(&candidate.pool.spec.name, reason) {
+            return Ok(());
+        }
+        Err(Blocked::Budget { reason })
+    }
+}
+
+/// Takes the next step of every command that passed validation. What no longer may go is spared.
+pub(super) fn advance(world: &World, now: Time, decision: &mut Decision) {
+    let commands = world.memory.commands.executing();
+    let pending: Vec<(&Command, Vec<&Claim>)> = commands
+        .map(|command| (command, pending_claims(world, command)))
+        .filter(|(_, claims)| !claims.is_empty())
+        .collect();
+    if pending.is_empty() {
+        return;
+    }
+    let mut checks = Checks::new(world, now);
+    for (command, claims) in pending {
+        match method_for(command.reason) {
+            Some(method) => step(world, command, method, &claims, &mut checks, now, decision),
+            None => roll_back(world, command, &Cancelled::Abandoned, now, decision),
+        }
+    }
+    decision.wake(now + STEP_WITHIN);
+}
+
+/// What a finished deletion means for a command.
+pub(in crate::planners) fn conclude(world: &World, action: &Action, outcome: &Outcome) -> Decision {
+    let mut decision = Decision::default();
+    if let (ActionKind::DeleteClaim { name, .. }, Outcome::Done) = (&action.kind, outcome)
+        && let Reason::Disruption { reason, .. } = action.reason
+        && let Some(candidate) = world.claims.get(name).and_then(|it| Candidate::of(world, it))
+    {
+        decision.samples.extend(metrics::removed(world, &candidate, reason));
+    }
+    decision
+}
+
+/// The candidates whose deletion was not asked for yet.
+fn pending_claims<'a>(world: &'a World, command: &Command) -> Vec<&'a Claim> {
+    let claim = |named: &CandidateRef| {
+        let claim: &Claim = world.claims.get(&named.claim)?;
+        (claim.meta.uid == named.uid && !claim.meta.is_deleting()).then_some(claim)
+    };
+    command.candidates.iter().filter_map(claim).collect()
+}
+
+fn step<'a>(
+    world: &'a World,
+    command: &Command,
+    method: &dyn Method,
+    claims: &[&'a Claim],
+    checks: &mut Checks<'a>,
+    now: Time,
+    decision: &mut Decision,
+) {
+    let is_whole = command.is_atomic() && command.state == CommandState::Executing;
+    let mut candidates = Vec::new();
+    for claim in claims {
+        match checks.still(method, claim) {
+            Ok(candidate) => candidates.push(candidate),
+            Err(cause) if is_whole => return roll_back(world, command, &cause, now, decision),
+            Err(cause) => spare(world, command, claim, &cause, now, decision),
+        }
+    }
+    if is_whole && now >= command.decided_at + REPLACED_WITHIN {
+        return roll_back(world, command, &Cancelled::TimedOut, now, decision);
+    }
+    let total = candidates.len();
+    candidates.retain(|candidate| marks::set(command, candidate, now, decision));
+    if candidates.is_empty() || is_whole && candidates.len() < total {
+        return;
+    }
+    if command.state == CommandState::Executing {
+        match replace(world, command, decision) {
+            Progress::Ready => {}
+            Progress::Waiting => return,
+            Progress::Failed(cause) => return roll_back(world, command, &cause, now, decision),
+        }
+        decision.remember(Update::Command(CommandUpdate::Deleting(command.id.clone())));
+    }
+    for candidate in &candidates {
+        let (name, uid) = (candidate.claim.meta.name.clone(), candidate.claim.meta.uid.clone());
+        decision.act(ActionKind::DeleteClaim { name, uid }, marks::reason(command));
+        decision.kubernetes_events.extend(messages::terminating(candidate, command.reason));
+    }
+}
+
+/// Launches the replacements, once, and waits until all are up and stand by themselves.
+fn replace(world: &World, command: &Command, decision: &mut Decision) -> Progress {
+    let planned = |each: &Replacement| match each {
+        Replacement::Planned(claim) => Some((**claim).clone()),
+        Replacement::Ordered(_) => None,
+    };
+    let planned: Vec<_> = command.replacements.iter().filter_map(planned).collect();
+    if !planned.is_empty() {
+        if let Err(cause) = provisioning::within_limits(world, &planned) {
+            return Progress::Failed(Cancelled::LimitReached(cause));
+        }
+        let id = command.id.clone();
+        decision.remember(Update::Command(CommandUpdate::ReplacementsOrdered(id)));
+        for claim in planned {
+            decision.remember(Update::Create(Box::new(claim)));
+        }
+        return Progress::Waiting;
+    }
+    let mut is_ready = true;
+    let mut marked = Vec::new();
+    for name in command.replacements.iter().map(Replacement::name) {
+        match world.claims.get(&name).filter(|claim| !claim.meta.is_deleting()) {
+            Some(claim) => {
+                is_ready &= claim.status.conditions.is_true(INITIALIZED);
+                marked.extend(record::replacement_for(claim).map(|_| claim));
+            }
+            None if is_being_created(world, &name) => is_ready = false,
+            None => return Progress::Failed(Cancelled::ReplacementGone { claim: name }),
+        }
+    }
+    if !is_ready {
+        return Progress::Waiting;
+    }
+    for claim in &marked {
+        marks::keep_replacement(claim, decision);
+    }
+    if marked.is_empty() { Progress::Ready } else { Progress::Waiting }
+}
+
+fn is_being_created(world: &World, name: &Name) -> bool {
+    !world.claims.contains_key(name) && world.memory.creating.contains_key(name)
+}
+
+/// Takes one candidate out of its command.
+fn spare(
+    world: &World,
+    command: &Command,
+    claim: &Claim,
+    cause: &Cancelled,
+    now: Time,
+    decision: &mut Decision,
+) {
+    let name = claim.meta.name.clone();
+    decision.remember(Update::Command(CommandUpdate::Spared(command.id.clone(), name)));
+    marks::clear(world, claim, cause, now, decision);
+}
+
+/// Ends a command as if it had never been: candidates stay, replacements go unless in use. What is
+/// not done at once, [recovery](super::recovery) does.
+fn roll_back(
+    world: &World,
+    command: &Command,
+    cause: &Cancelled,
+    now: Time,
+    decision: &mut Decision,
+) {
+    decision.remember(Update::Command(CommandUpdate::RolledBack(command.id.clone())));
+    decision.samples.push(metrics::failed(command));
+    for claim in pending_claims(world, command) {
+        marks::clear(world, claim, cause, now, decision);
+    }
+    for name in command.replacements.iter().map(Replacement::name) {
+        if is_being_created(world, &name) {
+            decision.remember(Update::ForgetClaim(name));
+        }
+    }
+}

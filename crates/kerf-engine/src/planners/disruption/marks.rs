@@ -1,0 +1,124 @@
+//! What a command leaves on stored objects: the taint, the condition and the annotations.
+
+use kerf_model::taint::{DISRUPTED_KEY, disrupted};
+
+use super::candidates::Candidate;
+use crate::action::{ActionKind, MetadataPatch, NodePatch};
+use crate::command::Command;
+use crate::command::record::{COMMAND, REPLACEMENT_FOR, Record};
+use crate::condition::Draft;
+use crate::condition::claim::{DEPENDENTS, DISRUPTION_REASON};
+use crate::decision::Decision;
+use crate::observed::{Claim, Node};
+use crate::reason::{Cancelled, Reason};
+use crate::time::Time;
+use crate::world::World;
+
+/// Asks for what a candidate lacks. Returns whether it lacks nothing. The record comes before the
+/// condition: a condition without one speaks of a command that needs none.
+pub(super) fn set(
+    command: &Command,
+    candidate: &Candidate<'_>,
+    now: Time,
+    decision: &mut Decision,
+) -> bool {
+    let Candidate { claim, node, .. } = *candidate;
+    let is_tainted = node.taints.contains(&disrupted());
+    if !is_tainted {
+        let patch = NodePatch { taints_added: vec![disrupted()], ..NodePatch::default() };
+        decision.act(patch_node(node, patch), reason(command));
+    }
+    let record = Record::of(command, &claim.meta.name);
+    let missing = record.filter(|_| Record::on(claim).is_none_or(|own| own.id != command.id));
+    let is_recorded = missing.is_none();
+    let has_condition = has_condition(claim);
+    if let Some(record) = missing {
+        let annotations = [(COMMAND.to_owned(), record.to_text())].into();
+        let patch = MetadataPatch { annotations, ..MetadataPatch::default() };
+        decision.act(patch_claim(claim, patch), reason(command));
+    } else if !claim.status.conditions.is_true(DISRUPTION_REASON) {
+        let word = command.reason.as_str();
+        let kind = write_conditions(claim, now, |draft| {
+            draft.set_true_because(DISRUPTION_REASON, word, word);
+        });
+        decision.act(kind, reason(command));
+    }
+    is_tainted && is_recorded && has_condition
+}
+
+/// Why the steps of a command are taken.
+pub(super) fn reason(command: &Command) -> Reason {
+    Reason::Disruption { reason: command.reason, command: command.id.clone() }
+}
+
+/// Takes everything off a claim and its node that stay.
+pub(super) fn clear(
+    world: &World,
+    claim: &Claim,
+    cause: &Cancelled,
+    now: Time,
+    decision: &mut Decision,
+) {
+    // One write about a claim at a time; the record goes last, because it says what belongs to it.
+    if has_condition(claim) {
+        let kind = write_conditions(claim, now, |draft| {
+            draft.clear(DISRUPTION_REASON).expect("readiness does not depend on it");
+        });
+        decision.act(kind, Reason::DisruptionCancelled(cause.clone()));
+    } else if claim.annotations().contains_key(COMMAND) {
+        let kind = patch_claim(claim, without(COMMAND));
+        decision.act(kind, Reason::DisruptionCancelled(cause.clone()));
+    }
+    if let Some(node) = world.node_of(claim) {
+        untaint(node, cause, decision);
+    }
+}
+
+/// Lets pods come to a node again.
+pub(super) fn untaint(node: &Node, cause: &Cancelled, decision: &mut Decision) {
+    if !is_tainted(node) {
+        return;
+    }
+    let marks = node.taints.iter().filter(|taint| taint.key == DISRUPTED_KEY);
+    let patch = NodePatch { taints_removed: marks.cloned().collect(), ..NodePatch::default() };
+    decision.act(patch_node(node, patch), Reason::DisruptionCancelled(cause.clone()));
+}
+
+/// Makes a replacement a claim like any other.
+pub(super) fn keep_replacement(claim: &Claim, decision: &mut Decision) {
+    decision.act(patch_claim(claim, without(REPLACEMENT_FOR)), Reason::ReplacementKept);
+}
+
+/// Whether a claim says why it is disrupted.
+pub(super) fn has_condition(claim: &Claim) -> bool {
+    claim.status.conditions.get(DISRUPTION_REASON).is_some()
+}
+
+/// Whether a node is closed to pods because it is disrupted.
+pub(super) fn is_tainted(node: &Node) -> bool {
+    node.taints.iter().any(|taint| taint.key == DISRUPTED_KEY)
+}
+
+fn without(annotation: &str) -> MetadataPatch {
+    let annotations_removed = [annotation.to_owned()].into();
+    MetadataPatch { annotations_removed, ..MetadataPatch::default() }
+}
+
+fn patch_claim(claim: &Claim, patch: MetadataPatch) -> ActionKind {
+    let (name, revision) = (claim.meta.name.clone(), claim.meta.revision);
+    ActionKind::PatchClaim { name, revision, patch }
+}
+
+fn patch_node(node: &Node, patch: NodePatch) -> ActionKind {
+    let (name, uid) = (node.meta.name.clone(), node.meta.uid.clone());
+    ActionKind::PatchNode { name, uid, patch }
+}
+
+fn write_conditions(claim: &Claim, now: Time, change: impl FnOnce(&mut Draft<'_>)) -> ActionKind {
+    let mut conditions = Draft::of(&claim.status.conditions, &DEPENDENTS, &claim.meta, now);
+    change(&mut conditions);
+    let mut status = claim.status.clone();
+    status.conditions = conditions.into_conditions();
+    let (name, revision) = (claim.meta.name.clone(), claim.meta.revision);
+    ActionKind::WriteClaimStatus { name, revision, status: Box::new(status) }
+}
