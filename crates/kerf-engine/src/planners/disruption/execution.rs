@@ -24,9 +24,12 @@ use crate::world::World;
 /// How soon to look whether the next step can be taken, if no news comes.
 const STEP_WITHIN: Span = Span::from_seconds(1);
 
-/// Replacements that are not up so long after the command was proposed will not be; Karpenter
-/// gives up then too.
-pub(super) const REPLACED_WITHIN: Span = Span::from_minutes(60);
+/// Bounds of the time replacements have to come up, from the proposal of their command on; and
+/// what each candidate under way adds, because many launches take turns. Karpenter gives up then
+/// too.
+const REPLACED_WITHIN_MIN: Span = Span::from_minutes(10);
+const REPLACED_WITHIN_MAX: Span = Span::from_minutes(60);
+const REPLACED_WITHIN_PER_CANDIDATE: Span = Span::from_millis(80);
 
 /// Whether candidates may go on being disrupted; what it takes to answer is read once. What is
 /// only decided on does not count as away: each candidate takes its own share of the budget.
@@ -76,6 +79,15 @@ impl<'a> Checks<'a> {
         }
         Err(Blocked::Budget { reason })
     }
+}
+
+/// How long replacements may take to come up.
+pub(super) fn replaced_within(world: &World) -> Span {
+    let candidates: usize =
+        world.memory.commands.executing().map(|command| command.candidates.len()).sum();
+    let candidates = u64::try_from(candidates).unwrap_or(u64::MAX);
+    let wanted = REPLACED_WITHIN_PER_CANDIDATE.times(candidates);
+    wanted.max(REPLACED_WITHIN_MIN).min(REPLACED_WITHIN_MAX)
 }
 
 /// Takes the next step of every command that passed validation. What no longer may go is spared.
@@ -137,7 +149,7 @@ fn step<'a>(
             Err(cause) => spare(world, command, claim, &cause, now, decision),
         }
     }
-    if is_whole && now >= command.decided_at + REPLACED_WITHIN {
+    if is_whole && now >= command.decided_at + replaced_within(world) {
         return roll_back(world, command, &Cancelled::TimedOut, now, decision);
     }
     let total = candidates.len();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::candidates::Candidate;
-use super::execution::{Checks, REPLACED_WITHIN};
+use super::execution::{Checks, replaced_within};
 use super::marks;
 use super::method::method_for;
 use crate::action::ActionKind;
@@ -98,7 +98,7 @@ impl<'a> Recovery<'a> {
         }
         // Candidates are only deleted once every replacement is up.
         let has_begun = pending.len() < record.candidates.len();
-        let in_time = self.now < record.decided_at() + REPLACED_WITHIN;
+        let in_time = self.now < record.decided_at() + replaced_within(self.world);
         if has_begun && !record.replacements.iter().all(is_up) || !has_begun && !in_time {
             return None;
         }
