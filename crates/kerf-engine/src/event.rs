@@ -21,7 +21,7 @@ pub enum Event {
     Seen(Box<Object>),
     /// An object is gone.
     Gone {
-        /// Which.
+        /// Kind and name of the object.
         key: Key,
         /// The version it was deleted at.
         revision: Revision,
@@ -43,7 +43,7 @@ pub enum Event {
     Noticed(Notice),
     /// An action was carried out, or not.
     Finished {
-        /// Which.
+        /// The action, as numbered when it was decided.
         action: ActionId,
         /// What came of it.
         outcome: Outcome,

@@ -49,7 +49,7 @@ pub enum Reason {
     Deletion(DeletionCause),
     /// A claim is disrupted voluntarily.
     Disruption {
-        /// Why.
+        /// The reason its command was made for.
         reason: DisruptionReason,
         /// The command it is part of.
         command: CommandId,

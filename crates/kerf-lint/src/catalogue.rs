@@ -30,7 +30,7 @@ pub enum CatalogueError {
     NotJson {
         /// The CRD.
         name: String,
-        /// Why.
+        /// The JSON that cannot be read, by line and column.
         source: serde_json::Error,
     },
 }

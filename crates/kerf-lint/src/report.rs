@@ -38,7 +38,7 @@ pub struct Finding {
 pub struct Unreadable {
     /// The file or folder.
     pub file: String,
-    /// Why.
+    /// What keeps it from being checked.
     pub reason: String,
 }
 

@@ -65,7 +65,7 @@ pub struct TypeOverlay {
 pub struct SkippedOverlay {
     /// Which of the overlays given.
     pub overlay: usize,
-    /// Why.
+    /// What keeps the overlay from being applied.
     pub reason: SkipReason,
 }
 

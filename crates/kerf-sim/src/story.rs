@@ -34,7 +34,7 @@ pub struct Story {
 /// Something worth telling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// When.
+    /// The virtual time of the entry.
     pub at: Time,
     /// What sort of thing.
     pub sort: Sort,

@@ -29,7 +29,7 @@ pub enum ConsoleError {
     Unlisted {
         /// Which kind.
         what: String,
-        /// Why.
+        /// The API server's answer.
         failure: ApiFailure,
     },
     /// There is no such zone.

@@ -41,14 +41,14 @@ pub enum Update {
     LaunchFailed {
         /// The claim.
         claim: Name,
-        /// Why.
+        /// What the cloud answered.
         failure: Failure,
     },
     /// A pod came to or left a claim's node.
     PodEvent {
         /// The claim.
         claim: Name,
-        /// When.
+        /// The engine's time of it.
         at: Time,
     },
     /// The last pod event of a claim is stored.
@@ -57,7 +57,7 @@ pub enum Update {
     TerminateAsked {
         /// The claim.
         claim: Name,
-        /// When.
+        /// The engine's time of it.
         at: Time,
     },
     /// The cloud says a claim's instance is gone.
@@ -88,14 +88,14 @@ pub enum Update {
     Call {
         /// Who, by identity.
         caller: Arc<str>,
-        /// When.
+        /// The engine's time of it.
         at: Time,
     },
     /// A pod that looks like this called.
     Kind(Arc<PodShape>),
     /// A pass begins; who called is heard.
     PassBegun {
-        /// When.
+        /// The engine's time of it.
         at: Time,
         /// Whether there is something to think about.
         is_solving: bool,
@@ -110,7 +110,7 @@ pub enum Update {
     PassEnded,
     /// Nobody could answer the question of a pass.
     PassFailed {
-        /// When.
+        /// The engine's time of it.
         at: Time,
         /// How many pods it was about.
         pods: usize,
@@ -121,14 +121,14 @@ pub enum Update {
         pod: PodKey,
         /// Its identity.
         uid: Arc<str>,
-        /// When.
+        /// The engine's time of it.
         at: Time,
     },
     /// A pass placed or refused a pod.
     Judged {
         /// The pod.
         pod: PodKey,
-        /// When.
+        /// The engine's time of it.
         at: Time,
         /// Whether it was placed.
         placed: bool,
@@ -159,7 +159,7 @@ pub enum Update {
     Counted {
         /// The pool's identity.
         pool: Arc<str>,
-        /// When.
+        /// The engine's time of it.
         at: Time,
     },
     /// A pool is gone: nothing about it matters any more.
@@ -178,12 +178,12 @@ pub enum Update {
     Noticed {
         /// The notice.
         notice: Notice,
-        /// When.
+        /// The engine's time of it.
         at: Time,
     },
     /// A notice was looked at.
     NoticeAwaits {
-        /// Which.
+        /// The notice, as its sender numbered it.
         id: NoticeId,
         /// What it waits for.
         awaits: Awaited,

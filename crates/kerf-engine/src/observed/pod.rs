@@ -72,7 +72,7 @@ pub enum PodPhase {
     },
     /// It is bound to a node.
     Bound {
-        /// Which.
+        /// The node that `spec.nodeName` names.
         node: Name,
     },
     /// It has run to its end; it may still name a node but takes nothing there.

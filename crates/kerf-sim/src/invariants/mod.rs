@@ -54,7 +54,7 @@ pub struct Checker {
 /// Something that went against the rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// When.
+    /// The virtual time at which it was broken.
     pub at: Time,
     /// Which rule.
     pub rule: Rule,

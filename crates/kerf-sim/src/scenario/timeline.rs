@@ -16,7 +16,7 @@ use super::{Fault, text};
 pub enum Step {
     /// A workload shall have so many pods.
     Scale {
-        /// Which.
+        /// The name of a workload of the scenario.
         workload: Arc<str>,
         /// How many.
         to: u32,
