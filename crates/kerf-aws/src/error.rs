@@ -81,6 +81,12 @@ const DENIED: [&str; 5] = [
 const NOT_FOUND: &str = "ResourceNotFoundException";
 
 impl CallError {
+    /// Whether the same call may work a little later.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Throttled { .. } | Self::Unavailable { .. })
+    }
+
     /// Sorts an error of the client library.
     pub(crate) fn new<E>(
         action: &'static str,

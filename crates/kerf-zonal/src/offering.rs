@@ -1,6 +1,6 @@
 //! Offering mode: while ARC has a shift of the cluster applied, nothing is launched in the zone.
-//! Pools stay as they are, and so do nodes there: the engine, which is told of the zones, takes
-//! none away and makes no call about machines there.
+//! Pools stay as they are, and so do nodes there: the engine, which learns of the zones, takes
+//! none away and makes no call about instances there.
 
 #[cfg(test)]
 mod tests;
@@ -31,6 +31,11 @@ use tracing::{info, warn};
 
 use crate::clock::Clock;
 use crate::daemon::{Account, items};
+
+/// How often the first reading is tried while AWS does not answer, and the pause between: a
+/// minute in all, after which the process ends and says why.
+const START_TRIES_MAX: u32 = 12;
+const START_RETRY_AFTER: Duration = Duration::from_secs(5);
 
 /// Why offering mode cannot start.
 #[derive(Debug, Error)]
@@ -70,7 +75,19 @@ impl ShiftReader {
         cluster_name: &str,
         clock: Clock,
     ) -> Result<(Self, ShiftedZones), OfferingError> {
-        Self::of_account(Account::new(session), cluster_name, clock).await
+        let mut tries_left = START_TRIES_MAX;
+        loop {
+            tries_left -= 1;
+            let started =
+                Self::of_account(Account::new(session), cluster_name, clock.clone()).await;
+            match started {
+                Err(OfferingError::Call(error)) if error.is_transient() && tries_left > 0 => {
+                    warn!(%error, "AWS does not answer; asked again");
+                    sleep(START_RETRY_AFTER).await;
+                }
+                started => return started,
+            }
+        }
     }
 
     /// The same, with an account put together from parts.

@@ -142,6 +142,11 @@ impl NodePoolMode {
 
     /// Where there is no ConfigMap, what is known stays: deleting it ends no shift.
     fn take_stored(&mut self, stored: StoredShifts) {
+        // An answer of ARC counts once: it was about the state before, and the next one is about
+        // this. The watch may show the state before the write that made it is answered.
+        if self.stored.as_ref().is_some_and(|known| known.state != stored.state) {
+            self.arc.unapplied = None;
+        }
         match &mut self.stored {
             Some(known) if stored.version.is_none() => known.version = None,
             known => *known = Some(stored),

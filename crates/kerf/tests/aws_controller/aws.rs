@@ -46,6 +46,14 @@ impl Account {
         made["zonalShiftId"].as_str().unwrap().to_owned()
     }
 
+    /// What ARC lists while it practises.
+    pub(crate) fn practise(&self, zone_id: &str) -> String {
+        let shift = json!({"resourceIdentifier": ARN, "awayFrom": zone_id, "expiresIn": "1h",
+            "shiftType": "PRACTICE_RUN"});
+        let made = self.arc.call("POST /zonalshifts", &shift);
+        made["zonalShiftId"].as_str().unwrap().to_owned()
+    }
+
     pub(crate) fn cancel(&self, shift: &str) {
         let ended = self.arc.call(&format!("DELETE /zonalshifts/{shift}"), &Value::Null);
         assert_eq!(ended["status"], "CANCELED", "{ended}");

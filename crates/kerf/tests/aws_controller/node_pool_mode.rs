@@ -48,6 +48,7 @@ fn the_leading_controller_keeps_pools_out_of_a_zone_and_its_successor_gives_it_b
     let second = start(&cluster, &account, &queue_url);
     wait(&cluster, "it waits", || second.counts("kerf_zonal_shift_leading 0"));
 
+    let practice = account.practise(ZONE_A_ID);
     account.send(&queue_url, &announcement(1, "Practice Run Started"));
     wait(&cluster, "the pool is kept out", || zones(&cluster) == left);
     wait(&cluster, "the metric says so", || first.counts(ACTIVE));
@@ -66,6 +67,7 @@ fn the_leading_controller_keeps_pools_out_of_a_zone_and_its_successor_gives_it_b
     assert!(first.end(), "it ends in good order");
     wait(&cluster, "the other acts", || second.counts("kerf_zonal_shift_leading 1"));
     assert_eq!(zones(&cluster), left, "what is stored holds");
+    account.cancel(&practice);
     account.send(&queue_url, &announcement(2, "Practice Run Succeeded"));
     wait(&cluster, "the pool is given back", || zones(&cluster) == all);
     apply(&cluster, &[pod("next", None)]);

@@ -9,6 +9,8 @@ pub(super) struct Shift {
     pub(super) resource: String,
     pub(super) away_from: String,
     comment: String,
+    /// `ZONAL_SHIFT`, or what a test asked for, such as `PRACTICE_RUN`.
+    shift_type: String,
     start: u64,
     /// Seconds since 1970, like the start.
     pub(super) expiry: u64,
@@ -23,6 +25,7 @@ impl Shift {
             resource: text("resourceIdentifier")?,
             away_from: text("awayFrom")?,
             comment: text("comment").unwrap_or_default(),
+            shift_type: text("shiftType").unwrap_or_else(|| "ZONAL_SHIFT".to_owned()),
             start: now,
             expiry: now + seconds(&text("expiresIn")?)?,
         })
@@ -57,7 +60,7 @@ impl Shift {
         json!({
             "zonalShiftId": self.id, "resourceIdentifier": self.resource,
             "awayFrom": self.away_from, "startTime": self.start, "expiryTime": self.expiry,
-            "comment": self.comment, "shiftType": "ZONAL_SHIFT",
+            "comment": self.comment, "shiftType": self.shift_type,
         })
     }
 }
