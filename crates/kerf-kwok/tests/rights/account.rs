@@ -1,7 +1,6 @@
 //! The service account of the role files on an API server of its own, and what it did there.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use k8s_openapi::api::authorization::v1::{
@@ -14,6 +13,7 @@ use kube::api::{Api, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use serde_json::Value;
+use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
 /// The user that the role files bind, and its namespace.
@@ -22,6 +22,8 @@ pub(crate) const NAMESPACE: &str = "karpenter";
 
 /// Seconds in practice; the machine may be compiling at the same time.
 pub(crate) const SOON: Duration = Duration::from_secs(120);
+
+const AUDIT_LOG: &str = "audit.log";
 
 /// Only what the account does is of interest.
 const AUDIT_POLICY: &str = "
@@ -46,7 +48,8 @@ pub(crate) struct Account {
     pub(crate) control_plane: ControlPlane,
     pub(crate) runtime: Runtime,
     client: Client,
-    folder: PathBuf,
+    /// Of this account alone: tests with the same role files run side by side.
+    folder: TempDir,
 }
 
 impl Right {
@@ -63,7 +66,7 @@ impl Account {
     /// The account with the rights of these files alone, in a cluster with Kerf's CRDs. `last` is
     /// something it may do by the last of them: verb and resource.
     pub(crate) fn with(files: &[&str], last: [&str; 2]) -> Self {
-        Self::start(&files.join("-").replace('/', "_"), last, |control_plane| {
+        Self::start(last, |control_plane| {
             control_plane.apply_files(&["deploy/crds"]).unwrap();
             control_plane.wait_definitions().unwrap();
             control_plane.apply_files(files).unwrap();
@@ -72,16 +75,14 @@ impl Account {
 
     /// The account with the rights of this manifest alone, in a cluster without CRDs.
     pub(crate) fn without_crds(manifest: &str, last: [&str; 2]) -> Self {
-        Self::start("without-crds", last, |control_plane| {
+        Self::start(last, |control_plane| {
             control_plane.apply(manifest).unwrap();
         })
     }
 
-    fn start(name: &str, last: [&str; 2], prepare: impl FnOnce(&ControlPlane)) -> Self {
-        let folder =
-            std::env::temp_dir().join(format!("kerf-rights-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let (policy, log) = (folder.join("policy.yaml"), folder.join("audit.log"));
+    fn start(last: [&str; 2], prepare: impl FnOnce(&ControlPlane)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (policy, log) = (folder.path().join("policy.yaml"), folder.path().join(AUDIT_LOG));
         std::fs::write(&policy, AUDIT_POLICY).unwrap();
         let user = User::new(ACCOUNT)
             .in_group("system:serviceaccounts")
@@ -190,14 +191,10 @@ impl Account {
     }
 
     fn audit(&self) -> Vec<Value> {
-        let text = std::fs::read_to_string(self.folder.join("audit.log")).unwrap();
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-    }
-}
-
-impl Drop for Account {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
+        let text = std::fs::read_to_string(self.folder.path().join(AUDIT_LOG)).unwrap();
+        // The server may be in the middle of its last line.
+        let whole = text.rsplit_once('\n').map_or("", |(lines, _)| lines);
+        whole.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 }
 
