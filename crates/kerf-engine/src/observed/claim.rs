@@ -68,9 +68,9 @@ impl Claim {
         &self.spec.annotations
     }
 
-    /// Whether nothing of it can be forgotten: Kerf's finalizer is stored.
+    /// Whether Kerf's finalizer is stored, so that nothing of it can be forgotten.
     #[must_use]
-    pub fn is_guarded(&self) -> bool {
+    pub fn has_finalizer(&self) -> bool {
         self.finalizers.iter().any(|finalizer| finalizer == TERMINATION_FINALIZER)
     }
 }

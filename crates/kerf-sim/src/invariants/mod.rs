@@ -115,7 +115,7 @@ impl Checker {
         match key {
             Key::Claim(name) => match store.claims.get(name) {
                 Some(claim) => {
-                    if claim.is_guarded() {
+                    if claim.has_finalizer() {
                         self.guarded.insert(claim.meta.uid.clone());
                     }
                     let pool = Arc::from(claim.pool().unwrap_or_default());

@@ -1,56 +1,149 @@
-//! The end of a claim: its node goes, then its instance, then its finalizer.
+//! Why a claim is deleted without anybody asking, and its end: its node goes, then its instance,
+//! then its finalizer.
 
 use kerf_model::labels::annotation::TERMINATION_TIMESTAMP;
 use kerf_model::labels::well_known::TERMINATION_FINALIZER;
 
-use super::super::termination;
-use super::work::Work;
-use crate::action::ActionKind;
-use crate::condition::claim::{INSTANCE_TERMINATING, REGISTERED};
+use super::super::{notices, termination};
+use super::{Reconcile, metrics, registration};
+use crate::action::{Action, ActionKind};
+use crate::condition::claim::{INSTANCE_TERMINATING, LAUNCHED, REGISTERED};
 use crate::decision::Decision;
-use crate::event::{Failure, Key};
-use crate::observed::{Claim, Node};
-use crate::reason::Reason;
-use crate::time::Time;
+use crate::event::{Failure, Key, Outcome};
+use crate::memory::{InstanceList, Update};
+use crate::observed::{Claim, Name, Node};
+use crate::reason::{DeletionCause, Reason};
+use crate::time::{Span, Time};
 use crate::timestamp::rfc3339;
 use crate::world::World;
 
+/// An instance that has not been launched by then will not be.
+const LAUNCH_WITHIN: Span = Span::from_minutes(5);
+/// Stored times are cut to whole seconds.
+const SECOND: Span = Span::from_seconds(1);
+
+/// The step a claim is at, while it has a time limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Launch,
+    Registration,
+}
+
+/// The cause that holds now, if one does.
+pub(super) fn cause(world: &World, claim: &Claim, now: Time) -> Option<DeletionCause> {
+    let announced = world.memory.interrupted.get(&claim.meta.name);
+    announced
+        .map(|kind| DeletionCause::Interrupted(*kind))
+        .or_else(|| refused(world, claim))
+        .or_else(|| out_of_time(world, claim, now))
+        .or_else(|| is_past(expires_at(claim), now).then_some(DeletionCause::Expired))
+        .or_else(|| is_garbage(world, claim).then_some(DeletionCause::GarbageCollected))
+}
+
+/// Comes back when the next cause may hold.
+pub(super) fn wake(reconcile: &mut Reconcile<'_>) {
+    let limit = limit(reconcile.world, reconcile.claim).map(|(_, at)| at);
+    for at in [limit, expires_at(reconcile.claim)].into_iter().flatten() {
+        reconcile.decision.wake(at);
+    }
+}
+
+/// Whether the cloud no longer has the instance of a claim whose node is not ready either. A node
+/// that says it is ready is believed more than a list.
+pub(in crate::planners) fn is_garbage(world: &World, claim: &Claim) -> bool {
+    let Some(InstanceList { at: listed_at, instances }) = &world.memory.instances else {
+        return false;
+    };
+    let registered = claim.status.conditions.get(REGISTERED);
+    let joined_before = registered.is_some_and(|own| own.changed_at + SECOND <= *listed_at);
+    let is_listed = claim.status.provider_id.as_ref().is_none_or(|id| instances.contains_key(id));
+    claim.status.conditions.is_true(REGISTERED)
+        && joined_before
+        && !is_listed
+        // A list that is silent about a shifted zone proves nothing.
+        && world.shifted_zone_of(claim).is_none()
+        && !world.node_of(claim).is_some_and(|node| node.is_ready)
+}
+
+fn refused(world: &World, claim: &Claim) -> Option<DeletionCause> {
+    let is_launched =
+        claim.status.provider_id.is_some() || world.memory.launched.contains_key(&claim.meta.uid);
+    match world.memory.launch_failures.get(&claim.meta.name)? {
+        _ if is_launched => None,
+        Failure::InsufficientCapacity { .. } => Some(DeletionCause::InsufficientCapacity),
+        Failure::NodeClassNotReady { .. } => Some(DeletionCause::NodeClassNotReady),
+        _ => None,
+    }
+}
+
+fn out_of_time(world: &World, claim: &Claim, now: Time) -> Option<DeletionCause> {
+    let (step, at) = limit(world, claim)?;
+    is_past(Some(at), now).then_some(match step {
+        Step::Launch => DeletionCause::LaunchTimeout,
+        Step::Registration => DeletionCause::RegistrationTimeout,
+    })
+}
+
+/// The step whose time limit runs, and when it ends.
+fn limit(world: &World, claim: &Claim) -> Option<(Step, Time)> {
+    let conditions = &claim.status.conditions;
+    if conditions.is_true(REGISTERED) {
+        return None;
+    }
+    let is_launched =
+        conditions.is_true(LAUNCHED) || world.memory.launched.contains_key(&claim.meta.uid);
+    Some(if is_launched {
+        (Step::Registration, claim.meta.created_at + world.settings.registration_within)
+    } else {
+        (Step::Launch, claim.meta.created_at + LAUNCH_WITHIN)
+    })
+}
+
+fn expires_at(claim: &Claim) -> Option<Time> {
+    let after = claim.spec.node.expire_after.duration()?;
+    Some(claim.meta.created_at + Span::from(after))
+}
+
+fn is_past(at: Option<Time>, now: Time) -> bool {
+    at.is_some_and(|at| now >= at)
+}
+
 /// What a claim whose deletion was asked for needs.
 pub(super) fn plan(world: &World, claim: &Claim, now: Time) -> Decision {
-    let mut work = Work::on(world, claim, now);
-    if !claim.is_guarded() {
-        return work.decision;
+    let mut reconcile = Reconcile::new(world, claim, now);
+    if !claim.has_finalizer() {
+        return reconcile.decision;
     }
-    set_deadline(&mut work);
+    set_deadline(&mut reconcile);
     if world.memory.terminate_asked_at.contains_key(&claim.meta.name) {
-        work.conditions.set_true(INSTANCE_TERMINATING);
+        reconcile.conditions.set_true(INSTANCE_TERMINATING);
     }
-    if is_node_left(&mut work) || is_instance_left(&mut work) {
-        return work.finish();
+    if is_node_left(&mut reconcile) || is_instance_left(&mut reconcile) {
+        return reconcile.finish();
     }
     let finalizers = claim.finalizers.iter().filter(|own| *own != TERMINATION_FINALIZER);
-    work.patch.finalizers = Some(finalizers.cloned().collect());
-    work.finish()
+    reconcile.patch.finalizers = Some(finalizers.cloned().collect());
+    reconcile.finish()
 }
 
 /// The moment pods are no longer waited for is stored with the claim, where people and a new
 /// process find it.
-fn set_deadline(work: &mut Work<'_>) {
-    let Some(deadline) = termination::deadline(work.claim) else { return };
-    if !work.claim.annotations().contains_key(TERMINATION_TIMESTAMP) {
+fn set_deadline(reconcile: &mut Reconcile<'_>) {
+    let Some(deadline) = termination::deadline(reconcile.claim) else { return };
+    if !reconcile.claim.annotations().contains_key(TERMINATION_TIMESTAMP) {
         let text = rfc3339(deadline);
-        work.patch.annotations.insert(TERMINATION_TIMESTAMP.to_owned(), text);
+        reconcile.patch.annotations.insert(TERMINATION_TIMESTAMP.to_owned(), text);
     }
-    let about = Key::Claim(work.claim.meta.name.clone());
-    work.decision.record(termination::deadline_event(about, deadline));
+    let about = Key::Claim(reconcile.claim.meta.name.clone());
+    reconcile.decision.record(termination::deadline_event(about, deadline));
 }
 
 /// Asks for the deletion of the claim's nodes, and notes how far that has come. A node that never
 /// joined is not Kerf's to delete.
-fn is_node_left(work: &mut Work<'_>) -> bool {
-    let Some(provider_id) = &work.claim.status.provider_id else { return false };
-    let world = work.world;
-    let has_joined = work.conditions.is_true(REGISTERED);
+fn is_node_left(reconcile: &mut Reconcile<'_>) -> bool {
+    let Some(provider_id) = &reconcile.claim.status.provider_id else { return false };
+    let world = reconcile.world;
+    let has_joined = reconcile.conditions.is_true(REGISTERED);
     let nodes: Vec<&Node> = world
         .nodes_on_instance(provider_id)
         .filter(|node| has_joined || termination::has_finalizer(node))
@@ -58,23 +151,23 @@ fn is_node_left(work: &mut Work<'_>) -> bool {
     for node in nodes.iter().filter(|node| !node.meta.is_deleting()) {
         let kind =
             ActionKind::DeleteNode { name: node.meta.name.clone(), uid: node.meta.uid.clone() };
-        work.decision.act(kind, Reason::ClaimDeleting);
+        reconcile.decision.act(kind, Reason::ClaimDeleting);
     }
-    let Work { conditions, decision, claim, now, .. } = work;
+    let Reconcile { conditions, decision, claim, now, .. } = reconcile;
     termination::note_progress(world, &nodes, claim, *now, conditions, decision);
     !nodes.is_empty()
 }
 
 /// Asks for the end of the instance until the cloud says it is gone.
-fn is_instance_left(work: &mut Work<'_>) -> bool {
-    let (memory, claim) = (&work.world.memory, work.claim);
+fn is_instance_left(reconcile: &mut Reconcile<'_>) -> bool {
+    let (memory, claim) = (&reconcile.world.memory, reconcile.claim);
     let launched = memory.launched.get(&claim.meta.uid).map(|instance| &instance.provider_id);
     let provider_id = claim.status.provider_id.as_ref().or(launched).cloned();
-    if provider_id.is_none() && was_never_launched(work.world, claim) {
+    if provider_id.is_none() && was_never_launched(reconcile.world, claim) {
         return false;
     }
-    let name = &claim.meta.name;
-    !termination::terminate_instance(work.world, name, provider_id, work.now, &mut work.decision)
+    let (world, now, decision) = (reconcile.world, reconcile.now, &mut reconcile.decision);
+    !termination::terminate_instance(world, &claim.meta.name, provider_id, now, decision)
 }
 
 /// A cloud that said no launched nothing. Without such an answer there may be an instance nobody
@@ -84,4 +177,47 @@ fn was_never_launched(world: &World, claim: &Claim) -> bool {
         world.memory.launch_failures.get(&claim.meta.name),
         Some(Failure::InsufficientCapacity { .. } | Failure::NodeClassNotReady { .. })
     )
+}
+
+/// What the answer to a termination means.
+pub(super) fn terminated(world: &World, name: &Name, outcome: &Outcome, now: Time) -> Decision {
+    let mut decision = Decision::default();
+    let claim = world.claims.get(name);
+    if claim.is_none() && !world.nodes.contains_key(name) {
+        return decision;
+    }
+    match outcome {
+        Outcome::Done => decision.remember(Update::TerminateAsked { claim: name.clone(), at: now }),
+        Outcome::NotFound => {
+            decision.remember(Update::InstanceGone(name.clone()));
+            let asked_at = world.memory.terminate_asked_at.get(name).copied();
+            let gone = claim.map(|claim| metrics::instance_gone(claim, asked_at, now));
+            decision.samples.extend(gone);
+        }
+        _ => {}
+    }
+    decision
+}
+
+/// What the deletion was ordered for is what it counts as, whatever else holds by now.
+pub(super) fn deleted(
+    world: &World,
+    name: &Name,
+    uid: &str,
+    action: &Action,
+    outcome: &Outcome,
+) -> Decision {
+    let mut decision = Decision::default();
+    let claim = world.claims.get(name).filter(|claim| *claim.meta.uid == *uid);
+    let (Outcome::Done, Some(claim)) = (outcome, claim) else { return decision };
+    let Some(cause) = action.reason.deletion_cause() else { return decision };
+    decision.samples.push(metrics::disrupted(claim, cause.label()));
+    if let DeletionCause::Interrupted(kind) = cause {
+        decision.kubernetes_events.extend(notices::terminating(world, claim, kind));
+    }
+    if matches!(cause, DeletionCause::LaunchTimeout | DeletionCause::RegistrationTimeout) {
+        let timeout = registration::timeout(claim, cause);
+        decision.updates.extend(registration::pool_health(world, claim, timeout));
+    }
+    decision
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use kerf_model::labels::well_known::{NODE_POOL, TERMINATION_FINALIZER};
 
-use super::transitions::{self, EventSpec};
-use super::{health, metrics};
+use super::transitions::{self, ConditionOwner};
+use super::{metrics, registration};
 use crate::action::ActionKind;
 use crate::condition::Conditions;
 use crate::condition::claim::{DRAINED, REGISTERED};
@@ -67,13 +67,13 @@ fn claim_advances(world: &World, former: &Claim, claim: &Claim) -> Decision {
     let turns_true = |kind| !old.is_true(kind) && new.is_true(kind);
     if turns_true(REGISTERED) {
         decision.samples.push(metrics::node_created(claim));
-        decision.updates.extend(health::outcome(world, claim, Registration::Joined));
+        decision.updates.extend(registration::pool_health(world, claim, Registration::Joined));
     }
     if turns_true(DRAINED) {
         decision.samples.push(metrics::node_drained(claim));
     }
     if old != new {
-        transitions::tell(&EventSpec::claim(claim), old, new, &mut decision);
+        transitions::record(&ConditionOwner::claim(claim), old, new, &mut decision);
     }
     decision
 }
@@ -90,7 +90,12 @@ fn pool_changes(world: &World, pool: &Pool, now: Time) -> Decision {
         decision.remember(Update::Counted { pool: pool.meta.uid.clone(), at: now });
     }
     if old.conditions != new.conditions {
-        transitions::tell(&EventSpec::pool(pool), &old.conditions, &new.conditions, &mut decision);
+        transitions::record(
+            &ConditionOwner::pool(pool),
+            &old.conditions,
+            &new.conditions,
+            &mut decision,
+        );
     }
     decision
 }
@@ -98,7 +103,7 @@ fn pool_changes(world: &World, pool: &Pool, now: Time) -> Decision {
 fn pool_goes(pool: &Pool, now: Time) -> Decision {
     let mut decision = Decision::default();
     decision.remember(Update::ForgetPool(pool.meta.uid.clone()));
-    decision.samples.extend(transitions::ended(&EventSpec::pool(pool), now));
+    decision.samples.extend(transitions::ended(&ConditionOwner::pool(pool), now));
     decision
 }
 
@@ -114,7 +119,7 @@ fn claim_goes(world: &World, claim: &Claim, now: Time) -> Decision {
     }
     if claim.meta.is_deleting() {
         decision.samples.extend(metrics::terminated(claim, now));
-        decision.samples.extend(transitions::ended(&EventSpec::claim(claim), now));
+        decision.samples.extend(transitions::ended(&ConditionOwner::claim(claim), now));
         decision.record(finalized(Key::Claim(name.clone())));
     }
     decision
@@ -187,7 +192,7 @@ fn node_changes(world: &World, node: &Node) -> Decision {
         let old = former.map_or(&none, |former| &former.profile.conditions);
         let new = &node.profile.conditions;
         if old != new {
-            transitions::tell(&EventSpec::node(node), old, new, &mut decision);
+            transitions::record(&ConditionOwner::node(node), old, new, &mut decision);
         }
     }
     decision
@@ -204,7 +209,7 @@ fn node_goes(world: &World, name: &Name, now: Time) -> Decision {
         && node.labels.contains_key(NODE_POOL)
     {
         decision.samples.extend(metrics::node_terminated(node, now));
-        decision.samples.extend(transitions::ended(&EventSpec::node(node), now));
+        decision.samples.extend(transitions::ended(&ConditionOwner::node(node), now));
         decision.record(finalized(Key::Node(name.clone())));
     }
     decision

@@ -1,32 +1,101 @@
-//! From an instance to a node of the cluster, as the claim sees it.
+//! From an instance to a node of the cluster that is ready for pods, as the claim sees it, and what
+//! that means for the health of its pool.
 
-use super::super::joining::has_joined;
-use super::work::Work;
-use crate::condition::claim::{LAUNCHED, REGISTERED};
+use kerf_model::labels::well_known::INITIALIZED as INITIALIZED_LABEL;
+
+use super::super::joining::{Lack, has_joined, lack};
+use super::Reconcile;
+use crate::condition::claim::{INITIALIZED, LAUNCHED, REGISTERED};
+use crate::condition::pool::NODE_REGISTRATION_HEALTHY;
+use crate::condition::{Condition, Status};
+use crate::memory::{Registration, Update};
+use crate::observed::{Claim, Node};
+use crate::reason::DeletionCause;
+use crate::world::World;
 
 /// Notes that the node has joined, or why not.
-pub(super) fn advance(work: &mut Work<'_>) {
-    if !work.conditions.is_true(LAUNCHED) || work.conditions.is_true(REGISTERED) {
+pub(super) fn register(reconcile: &mut Reconcile<'_>) {
+    if !reconcile.conditions.is_true(LAUNCHED) || reconcile.conditions.is_true(REGISTERED) {
         return;
     }
-    let Some(provider_id) = work.status.provider_id.clone() else { return };
-    let world = work.world;
+    let Some(provider_id) = reconcile.status.provider_id.clone() else { return };
+    let world = reconcile.world;
     let mut nodes = world.nodes_on_instance(&provider_id);
     match (nodes.next(), nodes.next()) {
         (None, _) => {
-            let message = "no node runs on the claim's machine yet";
-            work.conditions.set_unknown(REGISTERED, "NodeNotFound", message);
+            let message = "no node runs on the claim's instance yet";
+            reconcile.conditions.set_unknown(REGISTERED, "NodeNotFound", message);
         }
         (Some(node), None) => {
-            if has_joined(node, work.claim) {
-                work.status.to_mut().node_name = Some(node.meta.name.clone());
-                work.conditions.set_true(REGISTERED);
+            if has_joined(node, reconcile.claim) {
+                reconcile.status.to_mut().node_name = Some(node.meta.name.clone());
+                reconcile.conditions.set_true(REGISTERED);
             }
         }
         (Some(one), Some(other)) => {
             let names = format!("{}, {}", one.meta.name, other.meta.name);
             let message = format!("more than one node says it runs on {provider_id}: {names}");
-            work.conditions.set_false(REGISTERED, "MultipleNodesFound", &message);
+            reconcile.conditions.set_false(REGISTERED, "MultipleNodesFound", &message);
         }
     }
+}
+
+/// Notes that the node is ready for pods, or why not. There is no time limit.
+pub(super) fn initialize(reconcile: &mut Reconcile<'_>) {
+    if !reconcile.conditions.is_true(REGISTERED) || reconcile.conditions.is_true(INITIALIZED) {
+        return;
+    }
+    let node = reconcile.world.node_of(reconcile.claim);
+    match lack(reconcile.claim, node) {
+        Lack::Something { reason, message } => {
+            reconcile.conditions.set_unknown(INITIALIZED, reason, &message);
+        }
+        // The node says so itself before the claim does: others read the label.
+        Lack::Nothing if node.is_some_and(is_labelled) => {
+            reconcile.conditions.set_true(INITIALIZED);
+        }
+        Lack::Nothing => {}
+    }
+}
+
+fn is_labelled(node: &Node) -> bool {
+    node.labels.get(INITIALIZED_LABEL).is_some_and(|value| value == "true")
+}
+
+/// Notes for a claim's pool what became of a launch. What a former process knew is in the pool's
+/// condition: one success, or just enough failures.
+pub(super) fn pool_health(world: &World, claim: &Claim, registration: Registration) -> Vec<Update> {
+    let pool = claim.pool().and_then(|pool| world.pools.get(pool));
+    let pool = pool.filter(|pool| claim.owner_pool.as_ref() == Some(&pool.meta.uid));
+    let Some(pool) = pool else { return Vec::new() };
+    let mut outcomes = Vec::new();
+    if !world.memory.registrations.contains_key(&pool.meta.uid) {
+        let known = pool.status.conditions.get(NODE_REGISTRATION_HEALTHY);
+        match known.map(|condition| condition.status) {
+            Some(Status::True) => outcomes.push(Registration::Joined),
+            Some(Status::False) => outcomes.extend([failure(known), failure(known)]),
+            _ => {}
+        }
+    }
+    outcomes.push(registration);
+    let update = |registration| Update::Registration { pool: pool.meta.uid.clone(), registration };
+    outcomes.into_iter().map(update).collect()
+}
+
+/// A launch that became nothing in time. A launch that was refused says why by itself.
+pub(super) fn timeout(claim: &Claim, cause: DeletionCause) -> Registration {
+    let launched = claim.status.conditions.get(LAUNCHED);
+    match cause {
+        DeletionCause::LaunchTimeout if launched.is_some() => failure(launched),
+        _ => Registration::Failed {
+            reason: "RegistrationFailed".to_owned(),
+            message: "instances were launched and their nodes did not join".to_owned(),
+        },
+    }
+}
+
+fn failure(condition: Option<&Condition>) -> Registration {
+    let (reason, message) =
+        condition.map(|own| (own.reason.clone(), own.message.clone())).unwrap_or_default();
+    Registration::Failed { reason, message }
 }

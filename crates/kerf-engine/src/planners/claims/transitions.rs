@@ -11,8 +11,8 @@ use crate::observed::{Claim, Meta, Node, Pool};
 use crate::sample::Sample;
 use crate::time::Time;
 
-/// An object that people and dashboards are told about.
-pub(super) struct EventSpec<'a> {
+/// An object whose conditions are counted and recorded as Events.
+pub(super) struct ConditionOwner<'a> {
     about: Key,
     meta: &'a Meta,
     metrics: Metrics,
@@ -36,7 +36,7 @@ type Labels = Vec<(&'static str, String)>;
 /// The group of claims and pools.
 const GROUP: &str = "karpenter.sh";
 
-impl<'a> EventSpec<'a> {
+impl<'a> ConditionOwner<'a> {
     /// A claim.
     pub(super) fn claim(claim: &'a Claim) -> Self {
         let label = |key: &str| claim.label(key).unwrap_or_default().to_owned();
@@ -145,10 +145,10 @@ fn shared_labels(label: impl Fn(&str) -> String) -> impl Iterator<Item = (&'stat
     class.chain([("karpenter_sh_nodepool", label(NODE_POOL))])
 }
 
-/// Counts every condition whose status changed, one that was not there being unknown, and tells of
-/// those that were there before.
-pub(super) fn tell(
-    object: &EventSpec<'_>,
+/// Counts every condition whose status changed, one that was not there being unknown, and records an
+/// Event for those that were there before.
+pub(super) fn record(
+    object: &ConditionOwner<'_>,
     old: &Conditions,
     new: &Conditions,
     decision: &mut Decision,
@@ -162,14 +162,14 @@ pub(super) fn tell(
         decision.samples.extend(object.counted(condition));
         let Some((status, since)) = former else { continue };
         decision.samples.extend(object.timed(condition, status, since));
-        if let Some(reason) = word_for(&condition.kind) {
-            let text = sentence(status, condition);
+        if let Some(reason) = event_reason(&condition.kind) {
+            let text = event_message(status, condition);
             decision.record(KubernetesEvent::normal(object.about.clone(), reason, text));
         }
     }
 }
 
-fn sentence(former: Status, condition: &Condition) -> String {
+fn event_message(former: Status, condition: &Condition) -> String {
     let Condition { kind, status, reason, message, .. } = condition;
     let message = if message.is_empty() { String::new() } else { format!(", Message: {message}") };
     format!(
@@ -179,7 +179,7 @@ fn sentence(former: Status, condition: &Condition) -> String {
 }
 
 /// How long the end of an object took, from the request to the end.
-pub(super) fn ended(object: &EventSpec<'_>, now: Time) -> Vec<Sample> {
+pub(super) fn ended(object: &ConditionOwner<'_>, now: Time) -> Vec<Sample> {
     let Some(since) = object.meta.deleting_since else { return Vec::new() };
     let span = now.since(since);
     let own = (object.metrics.termination_seconds, object.extra.clone());
@@ -188,8 +188,8 @@ pub(super) fn ended(object: &EventSpec<'_>, now: Time) -> Vec<Sample> {
     all.map(|(metric, labels)| Sample::Took { metric, labels, span }).collect()
 }
 
-/// The word an Event about a condition carries; conditions of others are theirs to announce.
-fn word_for(kind: &str) -> Option<&'static str> {
+/// The reason of an Event about a condition; conditions of others are theirs to report.
+fn event_reason(kind: &str) -> Option<&'static str> {
     [
         READY,
         claim::LAUNCHED,
