@@ -1,4 +1,4 @@
-//! Plays a scenario and tells everything: `cargo run -p kerf-sim --example play -- FILE [SEED]`.
+//! Plays a scenario and prints every record: `cargo run -p kerf-sim --example play -- FILE [SEED]`.
 
 use std::sync::Arc;
 
@@ -12,15 +12,15 @@ fn main() {
     let scenario = Arc::new(Scenario::parse(&text).unwrap_or_else(|error| panic!("{error}")));
     let mut simulation = Simulation::new(scenario, seed).unwrap_or_else(|error| panic!("{error}"));
     let start = simulation.now();
-    let mut told = 0;
+    let mut shown = 0;
     while simulation.step() {
-        let fresh = usize::try_from(simulation.story.told - told).expect("records are few");
-        let known = simulation.story.records.len();
-        for record in simulation.story.records.iter().skip(known - fresh.min(known)) {
+        let fresh = usize::try_from(simulation.trace.recorded - shown).expect("records are few");
+        let known = simulation.trace.records.len();
+        for record in simulation.trace.records.iter().skip(known - fresh.min(known)) {
             let at = record.at.since(start).millis();
-            println!("{at:>9} {:?} {} {}", record.sort, record.about, record.text);
+            println!("{at:>9} {:?} {} {}", record.kind, record.about, record.text);
         }
-        told = simulation.story.told;
+        shown = simulation.trace.recorded;
     }
     println!("{:#?}", Report::of(&simulation));
 }

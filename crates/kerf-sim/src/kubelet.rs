@@ -8,7 +8,7 @@ use kerf_engine::time::Time;
 use rustc_hash::FxHashMap;
 
 use crate::controllers::Workloads;
-use crate::happening::{Happening, Queue};
+use crate::sim_event::{Queue, SimEvent};
 use crate::store::Store;
 
 /// What the kubelets have taken on.
@@ -45,14 +45,14 @@ impl Kubelets {
         let known = self.attended.get(key).filter(|known| known.uid == pod.meta.uid);
         let uid = pod.meta.uid.clone();
         let mut attended = known.cloned().unwrap_or_else(|| {
-            let start = Happening::PodStarts(key.clone(), uid.clone());
+            let start = SimEvent::PodStarts(key.clone(), uid.clone());
             queue.at(now + workload.starts_in, start);
             Attended { uid: uid.clone(), gone_at: None }
         });
         if let Some(deadline) = pod.meta.deleting_since {
             let gone_at = (now + workload.stops_in).min(deadline.max(now));
             if attended.gone_at.is_none_or(|known| gone_at < known) {
-                queue.at(gone_at, Happening::PodGone(key.clone(), uid));
+                queue.at(gone_at, SimEvent::PodGone(key.clone(), uid));
                 attended.gone_at = Some(gone_at);
             }
         }

@@ -12,28 +12,28 @@
 mod binder;
 mod cloud;
 mod controllers;
-mod happening;
 mod invariants;
 mod kubelet;
-mod random;
+mod matching;
 mod replica;
 mod report;
+mod rng;
 mod scenario;
+mod sim_event;
 mod simulation;
 mod store;
-mod story;
+mod trace;
 mod view;
-mod words;
 
 pub use cloud::{Cloud, CloudInstance};
 pub use invariants::{Checker, Rule, Violation};
-pub use random::Delay;
 pub use report::Report;
+pub use rng::Delay;
 pub use scenario::{
     CallFaults, Catalogue, CloudPlan, Count, Expectation, Fault, FaultPlan, PdbRule, Scenario,
     ScenarioError, Share, Step, Stock, Victim, Workload, WorkloadKind,
 };
 pub use simulation::Simulation;
 pub use store::Store;
-pub use story::{Record, Sort, Story};
+pub use trace::{Record, RecordKind, Trace};
 pub use view::{NodeView, Phase, View, WorkloadView};

@@ -1,4 +1,4 @@
-//! One engine with its watches: what it has been told, and what it waits for.
+//! One engine with its watches: what it has received, and what it waits for.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(crate) struct Replica {
     pub(crate) wake_at: Option<Time>,
     /// Whether it has heard something it was not asked about yet.
     pub(crate) has_update: bool,
-    /// Until when its watches tell nothing.
+    /// Until when its watches deliver nothing.
     pub(crate) deaf_until: Time,
     watches: [Watch; Kind::ALL.len()],
 }
@@ -54,7 +54,7 @@ impl Replica {
         }
     }
 
-    /// Whether a delivery of a kind has to be arranged: there is news and none is on its way. Says
+    /// Whether a delivery of a kind has to be arranged: something changed and none is on its way. Says
     /// so once.
     pub(crate) fn needs_delivery(&mut self, kind: Kind, store: &Store) -> bool {
         let watch = &mut self.watches[kind as usize];

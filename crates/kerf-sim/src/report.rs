@@ -42,7 +42,7 @@ impl Report {
     /// What came of a simulation so far.
     #[must_use]
     pub fn of(simulation: &Simulation) -> Self {
-        let story = &simulation.story;
+        let trace = &simulation.trace;
         Self {
             lasted: simulation.elapsed(),
             steps: simulation.steps(),
@@ -51,12 +51,12 @@ impl Report {
             nodes: simulation.store.nodes.len(),
             pending: simulation.pending_count(),
             running: simulation.store.pods.values().filter(|pod| pod.is_ready).count(),
-            actions: story.actions.clone(),
-            kubernetes_events: story.kubernetes_events.clone(),
-            failures: story.failures.clone(),
-            faults: story.faults.clone(),
+            actions: trace.actions.clone(),
+            kubernetes_events: trace.kubernetes_events.clone(),
+            failures: trace.failures.clone(),
+            faults: trace.faults.clone(),
             violations: simulation.checker().violations.clone(),
-            fingerprint: story.fingerprint,
+            fingerprint: trace.fingerprint,
         }
     }
 }

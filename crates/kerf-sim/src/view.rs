@@ -1,4 +1,4 @@
-//! A look at the cluster, for a person.
+//! The cluster at one moment, for a person.
 
 use std::sync::Arc;
 
@@ -102,9 +102,9 @@ impl Simulation {
         let node = self.store.node_of(claim);
         let instance =
             claim.status.provider_id.as_ref().and_then(|id| self.cloud.instances.get(id));
-        let room = node.and_then(|node| self.binder.room_of(&node.meta.name));
+        let capacity = node.and_then(|node| self.binder.capacity_of(&node.meta.name));
         let (cpu_permille, memory_permille) =
-            room.map_or((0, 0), |(left, whole)| left.used_of(whole));
+            capacity.map_or((0, 0), |(left, whole)| left.used_of(whole));
         let pods = node.map_or(0, |node| {
             let pods = self.store.pods_on(&node.meta.name);
             pods.filter(|pod| pod.owner != PodOwner::DaemonSet).count()

@@ -1,4 +1,4 @@
-//! Chance that can be repeated.
+//! Random numbers that depend on a seed alone, so that a problem can be made again.
 
 use kerf_model::rng::SplitMix64;
 

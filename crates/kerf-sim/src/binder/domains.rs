@@ -6,14 +6,14 @@ use kerf_engine::observed::Name;
 
 use super::Slot;
 use super::class::{Class, ClassId};
-use super::tally::Tallies;
-use crate::words::Labels;
+use super::pod_counts::PodCounts;
+use crate::matching::Labels;
 
 /// Counts by domain for every rule of a class, kept up to date while its pods are placed.
 pub(super) struct Domains {
     spreads: Vec<BTreeMap<String, u32>>,
-    near: Vec<BTreeMap<String, u32>>,
-    apart: Vec<BTreeMap<String, u32>>,
+    affinity: Vec<BTreeMap<String, u32>>,
+    anti_affinity: Vec<BTreeMap<String, u32>>,
 }
 
 impl Domains {
@@ -21,7 +21,7 @@ impl Domains {
         class: &Class,
         id: ClassId,
         nodes: &BTreeMap<Name, Slot>,
-        tallies: &Tallies,
+        pod_counts: &PodCounts,
     ) -> Self {
         let mut spreads = Vec::new();
         for spread in &class.spreads {
@@ -34,15 +34,15 @@ impl Domains {
                         && (welcome.by_taints || !spread.honours_taints)
                 });
                 if counted {
-                    add(&mut counts, domain, tallies.on(spread.tally, name));
+                    add(&mut counts, domain, pod_counts.on(spread.count_id, name));
                 }
             }
             spreads.push(counts);
         }
-        let sum = |key: &str, tally| {
+        let sum = |key: &str, count_id| {
             let mut counts: BTreeMap<String, u32> = BTreeMap::new();
             for (name, slot) in nodes {
-                let count = tallies.on(tally, name);
+                let count = pod_counts.on(count_id, name);
                 if count > 0
                     && let Some(domain) = slot.labels.get(key)
                 {
@@ -53,8 +53,12 @@ impl Domains {
         };
         Self {
             spreads,
-            near: class.near.iter().map(|(key, tally, _)| sum(key, *tally)).collect(),
-            apart: class.apart.iter().map(|(key, tally)| sum(key, *tally)).collect(),
+            affinity: class.affinity.iter().map(|(key, count_id, _)| sum(key, *count_id)).collect(),
+            anti_affinity: class
+                .anti_affinity
+                .iter()
+                .map(|(key, count_id)| sum(key, *count_id))
+                .collect(),
         }
     }
 
@@ -68,15 +72,17 @@ impl Domains {
             let least = if too_few { 0 } else { counts.values().min().copied().unwrap_or(0) };
             here + u32::from(spread.counts_itself) <= least + spread.max_skew
         });
-        let near = class.near.iter().zip(&self.near).all(|((key, _, itself), counts)| {
-            let Some(domain) = labels.get(key) else { return false };
-            // The first of pods that want to be together has nobody to go to.
-            counts.contains_key(domain) || (*itself && counts.is_empty())
-        });
-        let apart = class.apart.iter().zip(&self.apart).all(|((key, _), counts)| {
-            labels.get(key).is_none_or(|domain| !counts.contains_key(domain))
-        });
-        spreads && near && apart
+        let affinity =
+            class.affinity.iter().zip(&self.affinity).all(|((key, _, itself), counts)| {
+                let Some(domain) = labels.get(key) else { return false };
+                // The first of pods that want to be together has nobody to go to.
+                counts.contains_key(domain) || (*itself && counts.is_empty())
+            });
+        let anti_affinity =
+            class.anti_affinity.iter().zip(&self.anti_affinity).all(|((key, _), counts)| {
+                labels.get(key).is_none_or(|domain| !counts.contains_key(domain))
+            });
+        spreads && affinity && anti_affinity
     }
 
     /// Counts one more pod of the class on a node with these labels.
@@ -91,14 +97,14 @@ impl Domains {
                 count(counts, &spread.key);
             }
         }
-        for ((key, _, itself), counts) in class.near.iter().zip(&mut self.near) {
+        for ((key, _, itself), counts) in class.affinity.iter().zip(&mut self.affinity) {
             if *itself {
                 count(counts, key);
             }
         }
-        let counts_in = |tally| class.counts_in.iter().any(|(id, _)| *id == tally);
-        for ((key, tally), counts) in class.apart.iter().zip(&mut self.apart) {
-            if counts_in(*tally) {
+        let counts_in = |count_id| class.counts_in.iter().any(|(id, _)| *id == count_id);
+        for ((key, count_id), counts) in class.anti_affinity.iter().zip(&mut self.anti_affinity) {
+            if counts_in(*count_id) {
                 count(counts, key);
             }
         }

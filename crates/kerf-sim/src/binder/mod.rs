@@ -1,13 +1,13 @@
 //! The scheduler of the cluster: binds pods to nodes as kube-scheduler would, for the constraints
 //! the model has, and says which pods fit nowhere.
 
+mod capacity;
 mod class;
 mod domains;
-mod room;
-mod tally;
+mod pod_counts;
 
+pub(crate) use capacity::Capacity;
 pub(crate) use class::ClassId;
-pub(crate) use room::Room;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,18 +20,18 @@ use kerf_model::pod::PodShape;
 use kerf_model::taint::Taint;
 use rustc_hash::FxHashMap;
 
+use crate::matching::{Labels, may_run, tolerates};
 use crate::store::Store;
-use crate::words::{Labels, may_stand, tolerates};
 use class::Class;
 use domains::Domains;
-use tally::Tallies;
+use pod_counts::PodCounts;
 
 /// What the scheduler knows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Binder {
     classes: Vec<Class>,
     class_of: FxHashMap<usize, ClassId>,
-    tallies: Tallies,
+    pod_counts: PodCounts,
     nodes: BTreeMap<Name, Slot>,
     order: Vec<Name>,
     start: usize,
@@ -48,8 +48,8 @@ pub(crate) struct Binder {
 struct Slot {
     labels: Labels,
     taints: Vec<Taint>,
-    whole: Room,
-    left: Room,
+    whole: Capacity,
+    left: Capacity,
     ports: Vec<(PodKey, HostPort)>,
     /// Whether each class may stand here, as far as labels and taints go; by class.
     welcomes: Vec<Option<Welcome>>,
@@ -82,12 +82,12 @@ impl Binder {
         self.waiting.len()
     }
 
-    /// Whether pods that fit nowhere are worth another try.
+    /// Whether pods that fit nowhere should be tried again.
     pub(crate) fn retry(&mut self) {
         self.fresh = self.waiting.clone();
     }
 
-    /// Takes in a change. Returns whether it may have made room.
+    /// Takes in a change. Returns whether it may have freed capacity.
     pub(crate) fn note(&mut self, key: &Key, store: &Store) -> bool {
         match key {
             Key::Pod(pod) => self.note_pod(pod, store),
@@ -120,17 +120,17 @@ impl Binder {
         }
     }
 
-    /// Whether a pod of a daemon set may stand on a node, and whether there is room for it.
+    /// Whether a pod of a daemon set may run on a node, and whether there is capacity for it.
     pub(crate) fn daemon_fits(&mut self, shape: &Arc<PodShape>, node: &Name) -> (bool, bool) {
         let class = self.class(shape);
         let requests = self.classes[class.0].requests.clone();
         let welcome = self.welcome(class, node);
-        let room = self.nodes.get(node).is_some_and(|slot| slot.left.holds(&requests));
-        (welcome.by_labels && welcome.by_taints, room)
+        let fits = self.nodes.get(node).is_some_and(|slot| slot.left.holds(&requests));
+        (welcome.by_labels && welcome.by_taints, fits)
     }
 
     /// What is left of a node, and what it has in all.
-    pub(crate) fn room_of(&self, node: &str) -> Option<(&Room, &Room)> {
+    pub(crate) fn capacity_of(&self, node: &str) -> Option<(&Capacity, &Capacity)> {
         self.nodes.get(node).map(|slot| (&slot.left, &slot.whole))
     }
 
@@ -140,7 +140,7 @@ impl Binder {
             self.welcome(id, name);
         }
         let class = self.classes[id.0].clone();
-        let mut domains = Domains::read(&class, id, &self.nodes, &self.tallies);
+        let mut domains = Domains::read(&class, id, &self.nodes, &self.pod_counts);
         let mut pods = pods.into_iter();
         for key in pods.by_ref() {
             let Some(node) = self.choose(&class, id, &domains, &names) else {
@@ -255,7 +255,7 @@ impl Binder {
             self.order.retain(|known| known != name);
             return true;
         };
-        let whole = Room::of(&node.allocatable);
+        let whole = Capacity::of(&node.allocatable);
         if let Some(slot) = self.nodes.get_mut(name) {
             let same = slot.labels == node.labels && slot.taints == node.taints;
             if same && slot.whole == whole {
@@ -269,7 +269,7 @@ impl Binder {
         true
     }
 
-    fn read_node(&mut self, node: &Node, whole: Room, store: &Store) -> Slot {
+    fn read_node(&mut self, node: &Node, whole: Capacity, store: &Store) -> Slot {
         let mut left = whole.clone();
         let mut ports = Vec::new();
         for pod in store.pods_on(&node.meta.name) {
@@ -284,9 +284,9 @@ impl Binder {
 
     fn count(&mut self, key: &PodKey, placed: Placed) {
         let class = &self.classes[placed.class.0];
-        for (tally, counts_leaving) in &class.counts_in {
+        for (count_id, counts_leaving) in &class.counts_in {
             if *counts_leaving || !placed.is_leaving {
-                self.tallies.add(*tally, &placed.node);
+                self.pod_counts.add(*count_id, &placed.node);
             }
         }
         if let Some(slot) = self.nodes.get_mut(&placed.node) {
@@ -298,9 +298,9 @@ impl Binder {
 
     fn uncount(&mut self, key: &PodKey, placed: &Placed) {
         let class = &self.classes[placed.class.0];
-        for (tally, counts_leaving) in &class.counts_in {
+        for (count_id, counts_leaving) in &class.counts_in {
             if *counts_leaving || !placed.is_leaving {
-                self.tallies.subtract(*tally, &placed.node);
+                self.pod_counts.subtract(*count_id, &placed.node);
             }
         }
         if let Some(slot) = self.nodes.get_mut(&placed.node) {
@@ -316,19 +316,19 @@ impl Binder {
             return *id;
         }
         // The class keeps the shape alive, so no other shape can come to the same address.
-        let (class, fresh) = Class::read(shape, &mut self.tallies, &self.namespaces);
+        let (class, fresh) = Class::read(shape, &mut self.pod_counts, &self.namespaces);
         let id = ClassId(self.classes.len());
         self.classes.push(class);
         self.class_of.insert(address, id);
         if fresh.is_empty() {
-            self.classes[id.0].meet(&self.tallies, &self.namespaces);
+            self.classes[id.0].meet(&self.pod_counts, &self.namespaces);
         } else {
             self.recount();
         }
         id
     }
 
-    /// Counts everything anew after a tally was added.
+    /// Counts everything anew after a count was added.
     fn recount(&mut self) {
         let placed: Vec<(PodKey, Placed)> =
             self.placed.iter().map(|(key, placed)| (key.clone(), placed.clone())).collect();
@@ -336,7 +336,7 @@ impl Binder {
             self.uncount(key, placed);
         }
         for class in &mut self.classes {
-            class.meet(&self.tallies, &self.namespaces);
+            class.meet(&self.pod_counts, &self.namespaces);
         }
         for (key, placed) in placed {
             self.count(&key, placed);
@@ -352,7 +352,7 @@ impl Binder {
         let shape = &self.classes[id.0].shape;
         let (labels, taints) = (&slot.labels, &slot.taints);
         *slot.welcomes[id.0].get_or_insert_with(|| Welcome {
-            by_labels: may_stand(shape, labels),
+            by_labels: may_run(shape, labels),
             by_taints: tolerates(shape, taints),
         })
     }

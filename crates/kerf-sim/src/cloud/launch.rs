@@ -13,7 +13,7 @@ use kerf_model::requirement::{Operator, RequirementEntry};
 
 use super::catalogue::value;
 use super::{Cloud, CloudInstance, OfferingIndex, SOLD_OUT_FOR};
-use crate::words::admits;
+use crate::matching::admits;
 
 /// What came of a launch.
 pub(crate) struct Launch {

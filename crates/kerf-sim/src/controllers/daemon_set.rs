@@ -62,8 +62,8 @@ impl Workloads {
                 shape
             }
         };
-        let (is_welcome, has_room) = binder.daemon_fits(&shape, node);
-        if !is_welcome || !has_room {
+        let (is_welcome, has_capacity) = binder.daemon_fits(&shape, node);
+        if !is_welcome || !has_capacity {
             return;
         }
         let workload = keeper.workload.name.clone();

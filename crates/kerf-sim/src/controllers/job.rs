@@ -17,7 +17,7 @@ impl Workloads {
             let pod = self.generated_name(&name);
             self.create_pod(index, pod, shape.clone(), PodPhase::Unjudged, store);
         }
-        // A job told to have no pods at once is suspended.
+        // A job that may have no pods at once is suspended.
         if self.keepers[index].wanted == 0 {
             for key in self.surplus(index, has, store) {
                 store.delete_pod(&key, Precondition::Nothing, grace);

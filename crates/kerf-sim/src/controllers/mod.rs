@@ -16,7 +16,7 @@ use kerf_model::pod::PodShape;
 use rustc_hash::FxHashMap;
 
 use crate::binder::Binder;
-use crate::random::Dice;
+use crate::rng::Rng;
 use crate::scenario::{Workload, WorkloadKind};
 use crate::store::Store;
 
@@ -28,7 +28,7 @@ pub(crate) struct Workloads {
     owner: FxHashMap<PodKey, usize>,
     dirty: BTreeSet<usize>,
     dirty_nodes: BTreeSet<Name>,
-    dice: Dice,
+    rng: Rng,
 }
 
 /// One workload and its pods.
@@ -51,18 +51,18 @@ pub(crate) struct Keeper {
 }
 
 impl Workloads {
-    pub(crate) fn new(dice: Dice) -> Self {
+    pub(crate) fn new(rng: Rng) -> Self {
         Self {
             keepers: Vec::new(),
             by_name: BTreeMap::new(),
             owner: FxHashMap::default(),
             dirty: BTreeSet::new(),
             dirty_nodes: BTreeSet::new(),
-            dice,
+            rng,
         }
     }
 
-    /// Adds a workload, with its guard and, for a daemon set, its object.
+    /// Adds a workload, with its PodDisruptionBudget and, for a daemon set, its object.
     pub(crate) fn add(&mut self, workload: &Arc<Workload>, store: &mut Store) {
         let index = self.keepers.len();
         self.by_name.insert(workload.name.clone(), index);
@@ -182,7 +182,7 @@ impl Workloads {
     fn generated_name(&mut self, prefix: &str) -> Name {
         let mut name = format!("{prefix}-");
         for _ in 0..SUFFIX_LEN {
-            name.push(char::from(ALPHABET[self.dice.below(ALPHABET.len())]));
+            name.push(char::from(ALPHABET[self.rng.below(ALPHABET.len())]));
         }
         Arc::from(name)
     }

@@ -7,9 +7,9 @@ use kerf_engine::observed::{Name, NamespacedName, PodDisruptionBudget, PodKey};
 use kerf_model::selector::LabelSelector;
 
 use super::{Keeper, Workloads};
+use crate::matching::selects;
 use crate::scenario::{PdbRule, Share, Workload};
 use crate::store::{Precondition, Store};
-use crate::words::selects;
 
 pub(super) fn create(workload: &Workload, store: &mut Store) {
     let Some(rule) = workload.pdb else { return };

@@ -83,7 +83,7 @@ impl Checker {
             // What has no node any more cannot be disturbed, though its claim may still have to go.
             let has_ended =
                 conditions.is_true(INSTANCE_TERMINATING) || store.node_of(other).is_none();
-            // It counted as a node until its end was news.
+            // It counted as a node until its end could be known.
             total += 1;
             let long_gone = other
                 .meta

@@ -8,8 +8,8 @@ use kerf_engine::time::{Span, Time};
 use kerf_model::taint::disrupted;
 
 use super::{Checker, Rule};
+use crate::matching::tolerates;
 use crate::store::Store;
-use crate::words::tolerates;
 
 /// A pod that should have ended so long ago is not waited for.
 const STUCK_AFTER: Span = Span::from_minutes(1);
@@ -45,7 +45,7 @@ impl Checker {
             overruns || self.now + own + ROUNDING >= deadline
         });
         if !is_due {
-            self.object(Rule::Guard, format!("{key} is deleted by force before its time"));
+            self.object(Rule::Pdb, format!("{key} is deleted by force before its time"));
         }
     }
 

@@ -13,14 +13,14 @@ use crate::cloud::{Cloud, CloudInstance};
 use crate::store::Store;
 
 /// An instance nobody claims must be on its way out after so long: the engine compares instances with
-/// claims every two minutes, and calls and news may be late.
+/// claims every two minutes, and calls and watches may be late.
 const UNCLAIMED_FOR: Span = Span::from_minutes(10);
 /// The resource that counts nodes.
 const NODES: &str = "nodes";
 
 impl Checker {
     pub(super) fn check_finalizer(&mut self, claim: &Claim) {
-        if !self.guarded.contains(&claim.meta.uid) {
+        if !self.with_finalizer.contains(&claim.meta.uid) {
             let name = &claim.meta.name;
             let what = format!("{name} is launched but was never stored with its finalizer");
             self.object(Rule::FinalizerBeforeLaunch, what);
@@ -65,7 +65,7 @@ impl Checker {
         for (id, since) in &unclaimed {
             let overdue = self.now.since(*since);
             if overdue > UNCLAIMED_FOR && overdue < UNCLAIMED_FOR.times(2) {
-                let what = format!("machine {id} runs, and no claim knows it");
+                let what = format!("instance {id} runs, and no claim knows it");
                 if !self.violations.iter().any(|known| known.what == what) {
                     self.object(Rule::NoLeak, what);
                 }

@@ -1,7 +1,7 @@
 //! What must always hold, looked at in the true state of the cluster and the cloud.
 //!
 //! The engine sees the world late. Where a rule speaks of things that change by themselves (a pod
-//! was bound, a node fell silent), only what was so for longer than news takes counts.
+//! was bound, a node fell silent), only what was so for longer than a watch event takes counts.
 
 mod disruption;
 mod drain;
@@ -31,10 +31,10 @@ pub struct Checker {
     /// What went against them, oldest first; the first hundred.
     pub violations: Vec<Violation>,
     now: Time,
-    /// How late news may be.
+    /// How late watch events may be.
     staleness: Span,
     /// Claims that were ever stored with their finalizer, by identity.
-    guarded: FxHashSet<Arc<str>>,
+    with_finalizer: FxHashSet<Arc<str>>,
     /// When pods came to their nodes.
     bound_at: FxHashMap<PodKey, (Arc<str>, Time)>,
     /// Instances nobody claims, since when.
@@ -78,7 +78,7 @@ pub enum Rule {
     /// No pod is evicted that must not be disturbed.
     DoNotDisrupt,
     /// No pod is ended past its PodDisruptionBudget before its time.
-    Guard,
+    Pdb,
     /// Only nodes that are being taken away are drained.
     NeedlessEviction,
     /// No instance is ended while it still has pods that could leave in peace.
@@ -97,13 +97,13 @@ pub enum Rule {
 
 /// Violations kept: the first one matters, the hundredth does not.
 const VIOLATIONS_MAX: usize = 100;
-/// How late news is when nothing goes wrong: delays of watches and calls.
+/// How late watch events are when nothing goes wrong: delays of watches and calls.
 const STALENESS_CALM: Span = Span::from_seconds(2);
-/// How late news may be when watches break or stall, or calls come late: the longest of each.
+/// How late watch events may be when watches break or stall, or calls come late: the longest of each.
 const STALENESS_FAULTY: Span = Span::from_seconds(150);
 
 impl Checker {
-    /// Sets how late news may be.
+    /// Sets how late watch events may be.
     pub(crate) fn prepare(&mut self, scenario: &Scenario) {
         let has_faults = scenario.has_faults();
         self.staleness = if has_faults { STALENESS_FAULTY } else { STALENESS_CALM };
@@ -116,7 +116,7 @@ impl Checker {
             Key::Claim(name) => match store.claims.get(name) {
                 Some(claim) => {
                     if claim.has_finalizer() {
-                        self.guarded.insert(claim.meta.uid.clone());
+                        self.with_finalizer.insert(claim.meta.uid.clone());
                     }
                     let pool = Arc::from(claim.pool().unwrap_or_default());
                     self.claims.insert(name.clone(), pool);
@@ -232,7 +232,7 @@ impl fmt::Display for Rule {
             Self::Budget => "disruption budget",
             Self::Empty => "empty nodes only",
             Self::DoNotDisrupt => "do-not-disrupt",
-            Self::Guard => "PodDisruptionBudget",
+            Self::Pdb => "PodDisruptionBudget",
             Self::NeedlessEviction => "needless eviction",
             Self::Drain => "drain before end",
             Self::Progress => "progress",

@@ -14,9 +14,9 @@ use kerf_scheduler::{PlacementProblem, PoolWithTypes, SchedulerSettings};
 use super::{Checker, Rule};
 use crate::cloud::Cloud;
 use crate::controllers::Workloads;
+use crate::matching::tolerates;
 use crate::scenario::{Scenario, WorkloadKind};
 use crate::store::Store;
-use crate::words::tolerates;
 
 /// A pod has a place after so long when nothing goes wrong: batching, launch, boot and two tries.
 const PLACED_WITHIN_CALM: Span = Span::from_minutes(5);

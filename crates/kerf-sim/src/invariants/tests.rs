@@ -89,11 +89,11 @@ fn a_pod_ended_by_force_before_its_time_is_seen() {
     let (pod, _, _) = pod_of(&simulation, "web");
     let kind = ActionKind::DeletePod { pod: pod.key, uid: pod.meta.uid, grace_seconds: 1 };
     simulation.carry_out(&rogue(kind));
-    assert_eq!(rules(&simulation), [Rule::Guard]);
+    assert_eq!(rules(&simulation), [Rule::Pdb]);
 }
 
 #[test]
-fn a_machine_ended_under_its_pods_is_seen() {
+fn an_instance_ended_under_its_pods_is_seen() {
     let mut simulation = calm();
     let (_, _, claim) = pod_of(&simulation, "web");
     let kind = ActionKind::Terminate {
@@ -134,7 +134,7 @@ fn a_pool_over_its_limit_is_seen() {
 }
 
 #[test]
-fn a_machine_nobody_ends_after_its_claim_is_gone_is_seen() {
+fn an_instance_nobody_ends_after_its_claim_is_gone_is_seen() {
     let mut simulation = calm();
     simulation.silence_engines();
     let (_, _, claim) = pod_of(&simulation, "web");

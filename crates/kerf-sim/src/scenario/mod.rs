@@ -22,7 +22,7 @@ use std::sync::Arc;
 use kerf_engine::time::Span;
 use kerf_model::pool::NodePool;
 
-use crate::random::Delay;
+use crate::rng::Delay;
 
 /// What is played.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use super::error::ScenarioError;
 use super::{
     CallFaults, Catalogue, CloudPlan, FaultPlan, Scenario, Stock, pool, text, timeline, workload,
 };
-use crate::random::Delay;
+use crate::rng::Delay;
 
 /// The region whose prices are known.
 const REGION_DEFAULT: &str = "us-east-1";

@@ -7,7 +7,7 @@ use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_model::taint::{Taint, TaintEffect, Toleration, TolerationOperator};
 
 use super::workload::Share;
-use crate::random::Delay;
+use crate::rng::Delay;
 
 /// Words for keys that everybody uses.
 const SHORT_KEYS: [(&str, &str); 6] = [

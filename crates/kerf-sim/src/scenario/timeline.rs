@@ -25,7 +25,7 @@ pub enum Step {
     Delete(Victim),
     /// Something goes wrong.
     Fault(Fault),
-    /// Something to tell whoever watches.
+    /// A note for whoever watches.
     Note(String),
 }
 

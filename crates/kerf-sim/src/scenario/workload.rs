@@ -84,7 +84,7 @@ pub enum Share {
 
 /// Most workloads live here.
 const NAMESPACE_DEFAULT: &str = "default";
-/// The label that tells a workload's pods from others.
+/// The label that distinguishes a workload's pods.
 pub(crate) const APP_LABEL: &str = "app";
 
 impl Share {
@@ -195,8 +195,8 @@ fn shape(doc: &doc::Workload, name: &str, field: &str) -> Result<PodShape, Scena
         tolerations: tolerations
             .map_err(|error| ScenarioError::field(format!("{field}.tolerations"), error))?,
         spreads: doc.spread.iter().map(|key| spread(&text::key(key), &labels)).collect(),
-        affinity: near(&doc.together, &labels),
-        anti_affinity: near(&doc.apart, &labels),
+        affinity: affinity_terms(&doc.together, &labels),
+        anti_affinity: affinity_terms(&doc.apart, &labels),
         host_ports: doc.host_ports.iter().map(|port| host_port(*port)).collect(),
         volumes: Vec::new(),
         has_resource_claims: false,
@@ -240,7 +240,7 @@ fn spread(key: &str, labels: &Labels) -> SpreadConstraint {
     }
 }
 
-fn near(keys: &[String], labels: &Labels) -> PodAffinity {
+fn affinity_terms(keys: &[String], labels: &Labels) -> PodAffinity {
     let term = |key: &String| PodAffinityTerm {
         topology_key: text::key(key),
         selector: Some(own(labels)),

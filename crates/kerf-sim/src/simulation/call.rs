@@ -14,10 +14,10 @@ use kerf_engine::zonal_shift::ShiftCall;
 use kerf_scheduler::CancelFlag;
 
 use super::Simulation;
-use crate::happening::Happening;
-use crate::random::Delay;
 use crate::replica::ReplicaId;
+use crate::rng::Delay;
 use crate::scenario::CallFaults;
+use crate::sim_event::SimEvent;
 use crate::store::Precondition;
 
 /// One way of a call to the API server.
@@ -36,27 +36,27 @@ impl Simulation {
     pub(super) fn send(&mut self, replica: ReplicaId, action: Action) {
         let now = self.store.now;
         let faults = self.call_faults();
-        let is_late = action.kind.lane() != Lane::Solve && self.dice.calls.chance(faults.late / 2);
-        let extra = if is_late { self.dice.calls.span(LATE) } else { Span::default() };
-        let delay = self.dice.network.span(one_way(action.kind.lane()));
-        self.queue.at(now + delay + extra, Happening::Arrive(replica, Box::new(action)));
+        let is_late = action.kind.lane() != Lane::Solve && self.rngs.calls.chance(faults.late / 2);
+        let extra = if is_late { self.rngs.calls.span(LATE) } else { Span::default() };
+        let delay = self.rngs.network.span(one_way(action.kind.lane()));
+        self.queue.at(now + delay + extra, SimEvent::Arrive(replica, Box::new(action)));
     }
 
     /// An action has arrived: it is carried out, unless something goes wrong.
     pub(super) fn arrive(&mut self, replica: ReplicaId, action: Action) {
         let faults = self.call_faults();
-        let dice = &mut self.dice.calls;
+        let rng = &mut self.rngs.calls;
         let lane = action.kind.lane();
         let id = action.id;
         let is_call = lane != Lane::Solve;
         let is_away = lane == Lane::Write && self.store.now < self.server_away_until;
-        let refusal = if is_away || (is_call && dice.chance(faults.unavailable)) {
+        let refusal = if is_away || (is_call && rng.chance(faults.unavailable)) {
             Some(unavailable("the server does not answer"))
-        } else if lane == Lane::Cloud && dice.chance(faults.throttled) {
+        } else if lane == Lane::Cloud && rng.chance(faults.throttled) {
             Some(unavailable("RequestLimitExceeded: too many calls"))
-        } else if action.kind.info().can_conflict && dice.chance(faults.conflict) {
+        } else if action.kind.info().can_conflict && rng.chance(faults.conflict) {
             Some(Outcome::Failed(Failure::Conflict))
-        } else if matches!(action.kind, ActionKind::Launch(_)) && dice.chance(faults.launch_refused)
+        } else if matches!(action.kind, ActionKind::Launch(_)) && rng.chance(faults.launch_refused)
         {
             Some(Outcome::Failed(Failure::LaunchRefused {
                 reason: "LaunchTemplateInvalid".to_owned(),
@@ -70,21 +70,21 @@ impl Simulation {
             return;
         }
         let takes = match &action.kind {
-            ActionKind::Launch(_) => self.dice.instances.span(self.scenario.cloud.launch),
+            ActionKind::Launch(_) => self.rngs.instances.span(self.scenario.cloud.launch),
             _ => Span::default(),
         };
         let outcome = self.carry_out(&action);
-        self.story.outcome(&outcome);
-        let dice = &mut self.dice.calls;
-        if is_call && dice.chance(faults.lost) {
+        self.trace.outcome(&outcome);
+        let rng = &mut self.rngs.calls;
+        if is_call && rng.chance(faults.lost) {
             return;
         }
-        if is_call && dice.chance(faults.unheard) {
+        if is_call && rng.chance(faults.unheard) {
             self.reply(replica, id, unavailable("no answer in time"), TIME_OUT);
             return;
         }
-        let late = if dice.chance(faults.late) { dice.span(LATE) } else { Span::default() };
-        if dice.chance(faults.doubled) {
+        let late = if rng.chance(faults.late) { rng.span(LATE) } else { Span::default() };
+        if rng.chance(faults.doubled) {
             self.reply(replica, id, outcome.clone(), takes);
         }
         let takes = Span::from_millis(takes.millis() + late.millis());
@@ -110,13 +110,13 @@ impl Simulation {
         let launch = self.cloud.launch(claim, now);
         if let Some(instance) = launch.started {
             self.checker.launched(&self.cloud.instances[&instance], &self.store, &self.cloud);
-            self.story.instance(now, &self.cloud.instances[&instance]);
+            self.trace.instance(now, &self.cloud.instances[&instance]);
             let faults = self.call_faults();
-            let dice = &mut self.dice.instances;
-            let boot = dice.span(self.scenario.cloud.boot);
-            let boot = if dice.chance(faults.slow_boot) { boot.times(10) } else { boot };
-            if !dice.chance(faults.stillborn) {
-                self.queue.at(now + boot, Happening::NodeJoins(instance));
+            let rng = &mut self.rngs.instances;
+            let boot = rng.span(self.scenario.cloud.boot);
+            let boot = if rng.chance(faults.slow_boot) { boot.times(10) } else { boot };
+            if !rng.chance(faults.stillborn) {
+                self.queue.at(now + boot, SimEvent::NodeJoins(instance));
             }
         }
         if launch.instance_types_changed {
@@ -130,8 +130,8 @@ impl Simulation {
             None => Outcome::NotFound,
             Some(false) => Outcome::Done,
             Some(true) => {
-                let delay = self.dice.instances.span(self.scenario.cloud.terminate);
-                let gone = Happening::InstanceGone(provider_id.clone());
+                let delay = self.rngs.instances.span(self.scenario.cloud.terminate);
+                let gone = SimEvent::InstanceGone(provider_id.clone());
                 self.queue.at(self.store.now + delay, gone);
                 Outcome::Done
             }
@@ -139,9 +139,9 @@ impl Simulation {
     }
 
     fn reply(&mut self, replica: ReplicaId, id: ActionId, outcome: Outcome, takes: Span) {
-        let delay = self.dice.network.span(WRITE_DELAY);
+        let delay = self.rngs.network.span(WRITE_DELAY);
         let at: Time = self.store.now + takes + delay;
-        self.queue.at(at, Happening::Answer(replica, id, Box::new(outcome)));
+        self.queue.at(at, SimEvent::Answer(replica, id, Box::new(outcome)));
     }
 
     fn call_faults(&self) -> CallFaults {

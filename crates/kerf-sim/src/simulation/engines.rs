@@ -4,9 +4,9 @@ use kerf_engine::event::Kind;
 use kerf_engine::time::Span;
 
 use super::Simulation;
-use crate::happening::Happening;
-use crate::random::Delay;
 use crate::replica::ReplicaId;
+use crate::rng::Delay;
+use crate::sim_event::SimEvent;
 
 /// From a change to its arrival at a watcher.
 const WATCH_DELAY: Delay = Delay::millis(5, 60);
@@ -16,9 +16,9 @@ impl Simulation {
         for replica in &mut self.replicas {
             for kind in Kind::ALL {
                 if replica.needs_delivery(kind, &self.store) {
-                    let delay = self.dice.network.span(WATCH_DELAY);
+                    let delay = self.rngs.network.span(WATCH_DELAY);
                     let at = (self.store.now + delay).max(replica.deaf_until);
-                    self.queue.at(at, Happening::Deliver(replica.id, kind));
+                    self.queue.at(at, SimEvent::Deliver(replica.id, kind));
                 }
             }
         }
@@ -31,7 +31,7 @@ impl Simulation {
         };
         let hears_at = replica.deaf_until.max(self.server_away_until);
         if now < hears_at {
-            self.queue.at(hears_at, Happening::Deliver(id, kind));
+            self.queue.at(hears_at, SimEvent::Deliver(id, kind));
             return;
         }
         replica.deliver(kind, &self.store, now);
@@ -65,7 +65,7 @@ impl Simulation {
         self.replicas.clear();
     }
 
-    /// Asks every engine that has news what to do.
+    /// Asks every engine that received something what to do.
     pub(super) fn decide(&mut self) {
         for index in 0..self.replicas.len() {
             let replica = &mut self.replicas[index];
@@ -81,14 +81,14 @@ impl Simulation {
                 let wake = wake.max(now + Span::from_millis(1));
                 if replica.wake_at.is_none_or(|known| wake < known || known <= now) {
                     replica.wake_at = Some(wake);
-                    self.queue.at(wake, Happening::Wake(id));
+                    self.queue.at(wake, SimEvent::Wake(id));
                 }
             }
             for kubernetes_event in &orders.kubernetes_events {
-                self.story.record(now, kubernetes_event);
+                self.trace.record(now, kubernetes_event);
             }
             for action in orders.actions {
-                self.story.order(now, &action);
+                self.trace.order(now, &action);
                 self.send(id, action);
             }
             for settled in &orders.settled {
@@ -102,7 +102,7 @@ impl Simulation {
             replica.offer(&self.store, &self.cloud.instance_types, self.store.now);
         }
         if let Some(at) = self.cloud.next_refresh() {
-            self.queue.at(at, Happening::Restocked);
+            self.queue.at(at, SimEvent::Restocked);
         }
     }
 }

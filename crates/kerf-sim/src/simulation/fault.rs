@@ -5,9 +5,9 @@ use std::sync::Arc;
 use kerf_engine::time::Span;
 
 use super::Simulation;
-use crate::happening::Happening;
-use crate::random::Delay;
+use crate::rng::Delay;
 use crate::scenario::Fault;
+use crate::sim_event::SimEvent;
 
 /// From the death of an engine to the start of the next.
 const RESTART: Delay = Delay::millis(500, 20_000);
@@ -22,26 +22,26 @@ impl Simulation {
     /// Lets something go wrong now.
     pub(super) fn go_wrong(&mut self, fault: Fault) {
         let now = self.store.now;
-        self.story.fault(now, fault);
+        self.trace.fault(now, fault);
         match fault {
             Fault::Crash => self.crash(),
             Fault::LostWatch => {
-                let silence = self.dice.faults.span(DEAF);
+                let silence = self.rngs.faults.span(DEAF);
                 for replica in &mut self.replicas {
                     replica.deaf_until = now + silence;
-                    self.queue.at(now + silence, Happening::Relist(replica.id));
+                    self.queue.at(now + silence, SimEvent::Relist(replica.id));
                 }
             }
             Fault::StalledWatch => {
-                let silence = self.dice.faults.span(DEAF);
+                let silence = self.rngs.faults.span(DEAF);
                 for replica in &mut self.replicas {
                     replica.deaf_until = now + silence;
                 }
             }
             Fault::SecondLeader => {
                 if let [replica] = self.replicas.as_slice() {
-                    let overlap = self.dice.faults.span(OVERLAP);
-                    self.queue.at(now + overlap, Happening::Stop(replica.id));
+                    let overlap = self.rngs.faults.span(OVERLAP);
+                    self.queue.at(now + overlap, SimEvent::Stop(replica.id));
                     self.checker.leaders_overlap_until(now + overlap);
                     self.start_replica();
                 }
@@ -57,10 +57,10 @@ impl Simulation {
                 }
             }
             Fault::ServerAway => {
-                self.server_away_until = now + self.dice.faults.span(AWAY);
+                self.server_away_until = now + self.rngs.faults.span(AWAY);
             }
             Fault::SoldOut => {
-                let pick = self.dice.faults.below(usize::MAX);
+                let pick = self.rngs.faults.below(usize::MAX);
                 self.cloud.sell_out(pick);
             }
         }
@@ -75,7 +75,7 @@ impl Simulation {
             .filter(|instance| !instance.instance.is_ending)
             .map(|instance| instance.instance.provider_id.clone())
             .collect();
-        let index = (!alive.is_empty()).then(|| self.dice.faults.below(alive.len()))?;
+        let index = (!alive.is_empty()).then(|| self.rngs.faults.below(alive.len()))?;
         alive.get(index).cloned()
     }
 
@@ -90,13 +90,13 @@ impl Simulation {
         for id in ids {
             self.stop_replica(id);
             for action in self.queue.take_sent(id) {
-                if self.dice.faults.chance(50) {
+                if self.rngs.faults.chance(50) {
                     self.carry_out(&action);
                 }
             }
         }
-        let after = self.dice.faults.span(RESTART);
-        self.queue.at(now + after, Happening::Start);
+        let after = self.rngs.faults.span(RESTART);
+        self.queue.at(now + after, SimEvent::Start);
     }
 
     /// Arranges what goes wrong by chance: each kind about so often, at random times.
@@ -104,10 +104,10 @@ impl Simulation {
         let plan = &self.scenario.faults;
         for (fault, gap) in &plan.every {
             let most = gap.millis().saturating_mul(2).max(1);
-            let mut at = Span::from_millis(self.dice.faults.between(1, most));
+            let mut at = Span::from_millis(self.rngs.faults.between(1, most));
             while at < plan.until {
-                self.queue.at(self.started_at + at, Happening::Fault(*fault));
-                let wait = self.dice.faults.between(1, most);
+                self.queue.at(self.started_at + at, SimEvent::Fault(*fault));
+                let wait = self.rngs.faults.between(1, most);
                 at = Span::from_millis(at.millis() + wait);
             }
         }

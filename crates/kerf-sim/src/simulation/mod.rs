@@ -18,7 +18,7 @@ mod notices;
 mod passes;
 mod pod_life;
 mod script;
-mod stage;
+mod setup;
 
 use std::sync::Arc;
 
@@ -27,14 +27,14 @@ use kerf_engine::time::{Span, Time};
 use crate::binder::Binder;
 use crate::cloud::Cloud;
 use crate::controllers::Workloads;
-use crate::happening::{Happening, Queue};
 use crate::invariants::Checker;
 use crate::kubelet::Kubelets;
-use crate::random::Dice;
 use crate::replica::Replica;
+use crate::rng::Rng;
 use crate::scenario::{Scenario, ScenarioError};
+use crate::sim_event::{Queue, SimEvent};
 use crate::store::Store;
-use crate::story::Story;
+use crate::trace::Trace;
 use notices::Notices;
 
 /// A simulation under way.
@@ -45,7 +45,7 @@ pub struct Simulation {
     /// The instances and what they cost.
     pub cloud: Cloud,
     /// What was decided and what happened.
-    pub story: Story,
+    pub trace: Trace,
     pub(crate) scenario: Arc<Scenario>,
     pub(crate) binder: Binder,
     pub(crate) workloads: Workloads,
@@ -57,10 +57,10 @@ pub struct Simulation {
     journals: Vec<String>,
     checker: Checker,
     notices: Notices,
-    dice: SimulationDice,
+    rngs: SimulationRngs,
     pass_at: Option<Time>,
     retry_at: Time,
-    is_room_new: bool,
+    is_capacity_freed: bool,
     server_away_until: Time,
     nodes_joined: u64,
     steps: u64,
@@ -71,11 +71,11 @@ pub struct Simulation {
 
 /// Chance, one stream for each purpose.
 #[derive(Clone, Debug)]
-struct SimulationDice {
-    network: Dice,
-    calls: Dice,
-    instances: Dice,
-    faults: Dice,
+struct SimulationRngs {
+    network: Rng,
+    calls: Rng,
+    instances: Rng,
+    faults: Rng,
 }
 
 /// When every simulation begins: Monday the 5th of January 2026, midnight in UTC.
@@ -87,7 +87,7 @@ const JUDGE_EVERY: Span = Span::from_seconds(10);
 const WAKES_MAX: u64 = 1_000;
 
 impl Simulation {
-    /// Sets the stage. `seed` decides everything the scenario leaves to chance.
+    /// Sets the cluster up. `seed` decides everything the scenario leaves to chance.
     ///
     /// # Errors
     /// The scenario's cloud sells nothing, or its region is not known.
@@ -127,13 +127,13 @@ impl Simulation {
         length: Span,
         is_journaled: bool,
     ) -> Result<Self, ScenarioError> {
-        let dice = |purpose| Dice::new(seed, purpose);
+        let rng = |purpose| Rng::new(seed, purpose);
         let mut simulation = Self {
             store: Store::default(),
             cloud: Cloud::new(&scenario.cloud)?,
-            story: Story::default(),
+            trace: Trace::default(),
             binder: Binder::default(),
-            workloads: Workloads::new(dice("names")),
+            workloads: Workloads::new(rng("names")),
             kubelets: Kubelets::default(),
             queue: Queue::default(),
             replicas: Vec::new(),
@@ -142,15 +142,15 @@ impl Simulation {
             journals: Vec::new(),
             checker: Checker::default(),
             notices: Notices::default(),
-            dice: SimulationDice {
-                network: dice("network"),
-                calls: dice("calls"),
-                instances: dice("machines"),
-                faults: dice("faults"),
+            rngs: SimulationRngs {
+                network: rng("network"),
+                calls: rng("calls"),
+                instances: rng("machines"),
+                faults: rng("faults"),
             },
             pass_at: None,
             retry_at: BEGINNING,
-            is_room_new: false,
+            is_capacity_freed: false,
             server_away_until: BEGINNING,
             nodes_joined: 0,
             steps: 0,
@@ -162,7 +162,7 @@ impl Simulation {
         simulation.store.now = BEGINNING;
         let scenario = simulation.scenario.clone();
         simulation.checker.prepare(&scenario);
-        simulation.set_the_stage();
+        simulation.set_up();
         simulation.write_the_script();
         simulation.settle();
         Ok(simulation)
@@ -217,10 +217,10 @@ impl Simulation {
             self.store.now = self.ends_at;
             return false;
         };
-        let Some((_, happening)) = self.queue.pop() else { return false };
+        let Some((_, sim_event)) = self.queue.pop() else { return false };
         self.store.now = self.store.now.max(next);
         self.steps += 1;
-        self.happen(happening);
+        self.apply(sim_event);
         self.settle();
         // What happens at the same moment is heard together.
         if self.queue.next_at() != Some(self.store.now) {
@@ -229,48 +229,48 @@ impl Simulation {
         true
     }
 
-    fn happen(&mut self, happening: Happening) {
+    fn apply(&mut self, sim_event: SimEvent) {
         let now = self.store.now;
-        match happening {
-            Happening::Step(number) => self.play(number),
-            Happening::Expect(number) => self.expect(number),
-            Happening::Pass => self.pass(),
-            Happening::PodStarts(key, uid) => self.pod_starts(&key, &uid),
-            Happening::PodEnds(key, uid) => self.pod_ends(&key, &uid),
-            Happening::PodGone(key, uid) => self.pod_gone(&key, &uid),
-            Happening::PodSwept(key, uid) => self.pod_swept(&key, &uid),
-            Happening::VolumeDetached(name) => {
+        match sim_event {
+            SimEvent::Step(number) => self.play(number),
+            SimEvent::Expect(number) => self.expect(number),
+            SimEvent::Pass => self.pass(),
+            SimEvent::PodStarts(key, uid) => self.pod_starts(&key, &uid),
+            SimEvent::PodEnds(key, uid) => self.pod_ends(&key, &uid),
+            SimEvent::PodGone(key, uid) => self.pod_gone(&key, &uid),
+            SimEvent::PodSwept(key, uid) => self.pod_swept(&key, &uid),
+            SimEvent::VolumeDetached(name) => {
                 self.store.remove(kerf_engine::event::Key::VolumeAttachment(name));
             }
-            Happening::NodeJoins(instance) => self.node_joins(&instance),
-            Happening::NodeReady(name) => self.node_ready(&name),
-            Happening::NodeStarted(name) => self.node_started(&name),
-            Happening::NodeSilent(name) => self.node_silent(&name),
-            Happening::NodeGivenUp(name) => self.node_given_up(&name),
-            Happening::InstanceGone(instance) => self.instance_gone(&instance),
-            Happening::InstanceReclaimed(instance) => self.instance_dies(&instance),
-            Happening::Notice(instance) => self.deliver_notice(&instance),
-            Happening::Restocked => {
+            SimEvent::NodeJoins(instance) => self.node_joins(&instance),
+            SimEvent::NodeReady(name) => self.node_ready(&name),
+            SimEvent::NodeStarted(name) => self.node_started(&name),
+            SimEvent::NodeSilent(name) => self.node_silent(&name),
+            SimEvent::NodeGivenUp(name) => self.node_given_up(&name),
+            SimEvent::InstanceGone(instance) => self.instance_gone(&instance),
+            SimEvent::InstanceReclaimed(instance) => self.instance_dies(&instance),
+            SimEvent::Notice(instance) => self.deliver_notice(&instance),
+            SimEvent::Restocked => {
                 if self.cloud.refresh(now) {
                     self.send_instance_types();
                 }
             }
-            Happening::Deliver(replica, kind) => self.deliver(replica, kind),
-            Happening::Relist(id) => self.relist(id),
-            Happening::Wake(id) => self.wake(id),
-            Happening::Arrive(replica, action) => self.arrive(replica, *action),
-            Happening::Answer(replica, action, outcome) => self.answer(replica, action, *outcome),
-            Happening::Start => self.start_replica(),
-            Happening::Stop(id) => self.stop_replica(id),
-            Happening::Fault(fault) => self.go_wrong(fault),
-            Happening::Judge => {
+            SimEvent::Deliver(replica, kind) => self.deliver(replica, kind),
+            SimEvent::Relist(id) => self.relist(id),
+            SimEvent::Wake(id) => self.wake(id),
+            SimEvent::Arrive(replica, action) => self.arrive(replica, *action),
+            SimEvent::Answer(replica, action, outcome) => self.answer(replica, action, *outcome),
+            SimEvent::Start => self.start_replica(),
+            SimEvent::Stop(id) => self.stop_replica(id),
+            SimEvent::Fault(fault) => self.go_wrong(fault),
+            SimEvent::Judge => {
                 self.judge_notices();
                 self.checker.judge(&self.store, &self.cloud, &self.scenario, &self.workloads);
                 if std::mem::take(&mut self.wakes) > WAKES_MAX {
                     let what = format!("it asked to be woken over {WAKES_MAX} times");
                     self.checker.restless(now, what);
                 }
-                self.queue.at(now + JUDGE_EVERY, Happening::Judge);
+                self.queue.at(now + JUDGE_EVERY, SimEvent::Judge);
             }
         }
     }
@@ -283,7 +283,7 @@ impl Simulation {
                 break;
             }
             for key in &touched {
-                self.is_room_new |= self.binder.note(key, &self.store);
+                self.is_capacity_freed |= self.binder.note(key, &self.store);
                 self.workloads.note(key, &self.store);
                 self.checker.note(key, &self.store);
                 self.kubelets.note(key, &self.store, &self.workloads, &mut self.queue);

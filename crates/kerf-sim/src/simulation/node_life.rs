@@ -10,7 +10,7 @@ use kerf_model::labels::well_known::HOSTNAME;
 use kerf_model::taint::{Taint, TaintEffect, unregistered};
 
 use super::Simulation;
-use crate::happening::Happening;
+use crate::sim_event::SimEvent;
 use crate::store::Precondition;
 
 /// A kubelet that has not been heard of for so long is silent (the node controller's default).
@@ -56,8 +56,8 @@ impl Simulation {
             profile: NodeProfile::default(),
         };
         self.store.put(Object::Node(node));
-        let delay = self.dice.instances.span(self.scenario.cloud.ready);
-        self.queue.at(self.store.now + delay, Happening::NodeReady(name));
+        let delay = self.rngs.instances.span(self.scenario.cloud.ready);
+        self.queue.at(self.store.now + delay, SimEvent::NodeReady(name));
     }
 
     pub(super) fn node_ready(&mut self, name: &Name) {
@@ -88,7 +88,7 @@ impl Simulation {
             node.taints.push(Taint::new(UNREACHABLE, "", effect));
         }
         self.store.put(Object::Node(node));
-        self.queue.at(self.store.now + GIVEN_UP_AFTER, Happening::NodeGivenUp(name.clone()));
+        self.queue.at(self.store.now + GIVEN_UP_AFTER, SimEvent::NodeGivenUp(name.clone()));
     }
 
     /// The pods are told to end, which nobody on the node hears.
@@ -115,7 +115,7 @@ impl Simulation {
             .collect();
         self.cloud.remove(provider_id, now);
         for name in nodes {
-            self.queue.at(now + SILENT_AFTER, Happening::NodeSilent(name.clone()));
+            self.queue.at(now + SILENT_AFTER, SimEvent::NodeSilent(name.clone()));
         }
     }
 
@@ -135,7 +135,7 @@ impl Simulation {
             let orphans: Vec<_> = self
                 .store
                 .pods_on(name)
-                .map(|pod| Happening::PodSwept(pod.key.clone(), pod.meta.uid.clone()))
+                .map(|pod| SimEvent::PodSwept(pod.key.clone(), pod.meta.uid.clone()))
                 .collect();
             for orphan in orphans {
                 self.queue.at(now + ORPHANS_SWEPT_AFTER, orphan);
@@ -144,7 +144,7 @@ impl Simulation {
         };
         let startup = self.startup_taints(node);
         if node.is_ready && node.taints.iter().any(|taint| startup.contains(taint)) {
-            self.queue.at(now + STARTUP_TAKES, Happening::NodeStarted(name.clone()));
+            self.queue.at(now + STARTUP_TAKES, SimEvent::NodeStarted(name.clone()));
         }
     }
 

@@ -9,9 +9,9 @@ use kerf_engine::notice::{Notice, NoticeId, NoticeKind, NoticeOutcome, Settled};
 use kerf_engine::time::{Span, Time};
 
 use super::Simulation;
-use crate::happening::Happening;
-use crate::random::Delay;
 use crate::replica::ReplicaId;
+use crate::rng::Delay;
+use crate::sim_event::SimEvent;
 
 /// Messages and their deliveries.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +31,7 @@ const HIDDEN_FOR: Span = Span::from_seconds(20);
 const TAKEN_AFTER: Span = Span::from_minutes(2);
 /// How many percent of messages are delivered twice.
 const DOUBLED_PERCENT: u8 = 20;
-/// An engine has an outcome within so long, however late its news.
+/// An engine has an outcome within so long, however late its watches.
 const SETTLED_WITHIN: Span = Span::from_seconds(20);
 
 impl Simulation {
@@ -41,9 +41,9 @@ impl Simulation {
         instance.is_announced = true;
         let now = self.store.now;
         self.notices.messages.insert(provider_id.clone());
-        let delay = self.dice.faults.span(DELIVERY);
-        self.queue.at(now + delay, Happening::Notice(provider_id.clone()));
-        self.queue.at(now + TAKEN_AFTER, Happening::InstanceReclaimed(provider_id.clone()));
+        let delay = self.rngs.faults.span(DELIVERY);
+        self.queue.at(now + delay, SimEvent::Notice(provider_id.clone()));
+        self.queue.at(now + TAKEN_AFTER, SimEvent::InstanceReclaimed(provider_id.clone()));
     }
 
     /// A message is delivered to one engine, now and then twice, unless it was deleted.
@@ -52,12 +52,12 @@ impl Simulation {
             return;
         }
         let now = self.store.now;
-        self.queue.at(now + HIDDEN_FOR, Happening::Notice(provider_id.clone()));
+        self.queue.at(now + HIDDEN_FOR, SimEvent::Notice(provider_id.clone()));
         if self.replicas.is_empty() {
             return;
         }
-        let index = self.dice.faults.below(self.replicas.len());
-        let times = 1 + u64::from(self.dice.faults.chance(DOUBLED_PERCENT));
+        let index = self.rngs.faults.below(self.replicas.len());
+        let times = 1 + u64::from(self.rngs.faults.chance(DOUBLED_PERCENT));
         let replica = &mut self.replicas[index];
         let instance: Arc<str> = provider_id.rsplit('/').next().unwrap_or_default().into();
         for _ in 0..times {
@@ -82,7 +82,7 @@ impl Simulation {
         let staying =
             claims.find(|it| of_instance(&it.status.provider_id) && !it.meta.is_deleting());
         if let (NoticeOutcome::ClaimsDeleted, Some(claim)) = (settled.outcome, staying) {
-            let what = format!("{} stays, and {provider_id} is said to be done", claim.meta.name);
+            let what = format!("{} stays, and {provider_id} is reported done", claim.meta.name);
             self.checker.misled_about_notice(now, what);
         }
         if settled.outcome.is_final() {

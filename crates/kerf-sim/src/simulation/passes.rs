@@ -3,7 +3,7 @@
 use kerf_engine::time::Span;
 
 use super::Simulation;
-use crate::happening::Happening;
+use crate::sim_event::SimEvent;
 
 /// From a pod's creation to the scheduler's look at it.
 const PASS_DELAY: Span = Span::from_millis(50);
@@ -15,14 +15,14 @@ impl Simulation {
         let now = self.store.now;
         let wanted = if self.binder.has_work() {
             now + PASS_DELAY
-        } else if self.is_room_new && self.binder.waiting_count() > 0 {
+        } else if self.is_capacity_freed && self.binder.waiting_count() > 0 {
             self.retry_at.max(now + PASS_DELAY)
         } else {
             return;
         };
         if self.pass_at.is_none_or(|known| wanted < known) {
             self.pass_at = Some(wanted);
-            self.queue.at(wanted, Happening::Pass);
+            self.queue.at(wanted, SimEvent::Pass);
         }
     }
 
@@ -32,8 +32,8 @@ impl Simulation {
             return;
         }
         self.pass_at = None;
-        if self.is_room_new && now >= self.retry_at {
-            self.is_room_new = false;
+        if self.is_capacity_freed && now >= self.retry_at {
+            self.is_capacity_freed = false;
             self.retry_at = now + RETRY_EVERY;
             self.binder.retry();
         }

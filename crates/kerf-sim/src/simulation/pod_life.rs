@@ -8,8 +8,8 @@ use kerf_engine::time::Span;
 use kerf_model::labels::well_known::ZONE;
 
 use super::Simulation;
-use crate::happening::Happening;
 use crate::scenario::WorkloadKind;
+use crate::sim_event::SimEvent;
 
 /// How long a pod that ended is kept to look at.
 const ENDED_KEPT_FOR: Span = Span::from_minutes(1);
@@ -28,7 +28,7 @@ impl Simulation {
         self.attach_volumes(&pod, &node);
         let workload = self.workloads.workload_of(key);
         if let Some(WorkloadKind::Job { runs_for, .. }) = workload.map(|workload| workload.kind) {
-            let end = Happening::PodEnds(key.clone(), uid.clone());
+            let end = SimEvent::PodEnds(key.clone(), uid.clone());
             self.queue.at(self.store.now + runs_for, end);
         }
         self.store.put(Object::Pod(pod));
@@ -43,7 +43,7 @@ impl Simulation {
         pod.is_ready = false;
         pod.phase = PodPhase::Ended { node: Some(node) };
         self.store.put(Object::Pod(pod));
-        let sweep = Happening::PodSwept(key.clone(), uid.clone());
+        let sweep = SimEvent::PodSwept(key.clone(), uid.clone());
         self.queue.at(self.store.now + ENDED_KEPT_FOR, sweep);
     }
 
@@ -60,7 +60,7 @@ impl Simulation {
         for volume in &pod.shape.volumes {
             let name = attachment_name(&volume.claim);
             if self.store.attachments.contains_key(&name) {
-                self.queue.at(self.store.now + DETACH_AFTER, Happening::VolumeDetached(name));
+                self.queue.at(self.store.now + DETACH_AFTER, SimEvent::VolumeDetached(name));
             }
         }
         self.store.remove(Key::Pod(key.clone()));

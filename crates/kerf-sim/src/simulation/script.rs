@@ -7,8 +7,8 @@ use kerf_engine::time::Span;
 use kerf_model::labels::well_known::ZONE;
 
 use super::Simulation;
-use crate::happening::Happening;
 use crate::scenario::{Count, Step, Victim};
+use crate::sim_event::SimEvent;
 use crate::store::Precondition;
 
 impl Simulation {
@@ -19,10 +19,10 @@ impl Simulation {
         while self.started_at + round < self.ends_at {
             let start = self.started_at + round;
             for (number, (at, _)) in scenario.timeline.iter().enumerate() {
-                self.queue.at(start + *at, Happening::Step(number));
+                self.queue.at(start + *at, SimEvent::Step(number));
             }
             for (number, (at, _)) in scenario.expectations.iter().enumerate() {
-                self.queue.at(start + *at, Happening::Expect(number));
+                self.queue.at(start + *at, SimEvent::Expect(number));
             }
             round = Span::from_millis(round.millis() + scenario.length.millis().max(1));
         }
@@ -35,7 +35,7 @@ impl Simulation {
         let now = self.store.now;
         match step {
             Step::Scale { workload, to } => {
-                self.story.note(now, format!("{workload} is scaled to {to}"));
+                self.trace.note(now, format!("{workload} is scaled to {to}"));
                 self.workloads.scale(workload, *to);
                 self.workloads.sync(&mut self.store, &mut self.binder);
             }
@@ -43,7 +43,7 @@ impl Simulation {
                 let nodes = self.store.nodes.values().filter(|node| !node.meta.is_deleting());
                 let oldest = nodes.min_by_key(|node| (node.meta.created_at, &node.meta.name));
                 if let Some(name) = oldest.map(|node| node.meta.name.clone()) {
-                    self.story.note(now, format!("somebody deletes the node {name}"));
+                    self.trace.note(now, format!("somebody deletes the node {name}"));
                     self.checker.somebody_deletes(&name);
                     self.store.delete::<Node>(&name, Precondition::Nothing);
                 }
@@ -52,13 +52,13 @@ impl Simulation {
                 let claims = self.store.claims.values().filter(|claim| !claim.meta.is_deleting());
                 let oldest = claims.min_by_key(|claim| (claim.meta.created_at, &claim.meta.name));
                 if let Some(name) = oldest.map(|claim| claim.meta.name.clone()) {
-                    self.story.note(now, format!("somebody deletes the claim {name}"));
+                    self.trace.note(now, format!("somebody deletes the claim {name}"));
                     self.checker.somebody_deletes(&name);
                     self.store.delete::<Claim>(&name, Precondition::Nothing);
                 }
             }
             Step::Fault(fault) => self.go_wrong(*fault),
-            Step::Note(text) => self.story.note(now, text.clone()),
+            Step::Note(text) => self.trace.note(now, text.clone()),
         }
     }
 

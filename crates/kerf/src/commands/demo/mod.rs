@@ -2,14 +2,14 @@
 //!
 //! ```text
 //!  Simulation ─ view ─► screen ─► terminal, redrawn in place
-//!       └────── story ─► tale ───► lines, where there is no terminal
+//!       └────── trace ─► trace_lines ───► lines, where there is no terminal
 //! ```
 
 mod gauge;
 mod screen;
 mod style;
 mod summary;
-mod tale;
+mod trace_lines;
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -24,7 +24,7 @@ use kerf_sim::{Scenario, Simulation};
 use super::simulate;
 use style::Style;
 use summary::Peak;
-use tale::Tale;
+use trace_lines::TraceLines;
 
 /// What is shown unless something else is asked for.
 const SCENARIO: &str = include_str!("../../../../../examples/scenarios/inflate.yaml");
@@ -32,7 +32,7 @@ const SCENARIO: &str = include_str!("../../../../../examples/scenarios/inflate.y
 const SHOW: Duration = Duration::from_secs(45);
 /// How often the picture is redrawn.
 const FRAME: Duration = Duration::from_millis(100);
-/// Where there is no terminal, the story is told in steps of this length.
+/// Where there is no terminal, the trace is printed in steps of this length.
 const STEP: Span = Span::from_seconds(1);
 
 /// Arguments of `kerf demo`.
@@ -61,11 +61,11 @@ impl Demo {
         let mut show = Show {
             scenario,
             simulation,
-            tale: Tale::default(),
+            trace_lines: TraceLines::default(),
             peak: Peak::default(),
             style: Style::of_stdout(),
         };
-        let shown = if io::stdout().is_terminal() { show.draw(speed) } else { show.tell(speed) };
+        let shown = if io::stdout().is_terminal() { show.draw(speed) } else { show.print(speed) };
         match shown {
             // Whoever listened has heard enough.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
@@ -78,7 +78,7 @@ impl Demo {
 struct Show {
     scenario: Arc<Scenario>,
     simulation: Simulation,
-    tale: Tale,
+    trace_lines: TraceLines,
     peak: Peak,
     style: Style,
 }
@@ -93,7 +93,7 @@ impl Show {
         loop {
             let is_over = self.advance(millis(began.elapsed()).saturating_mul(u64::from(speed)));
             let view = self.simulation.view();
-            let frame = screen::frame(&self.scenario, &view, &self.tale, speed, self.style);
+            let frame = screen::frame(&self.scenario, &view, &self.trace_lines, speed, self.style);
             let mut text = String::new();
             if lines_drawn > 0 {
                 // Back to the first line of the last picture.
@@ -115,7 +115,7 @@ impl Show {
     }
 
     /// Line by line, as fast as can be unless a speed is asked for.
-    fn tell(&mut self, speed: Option<u32>) -> io::Result<()> {
+    fn print(&mut self, speed: Option<u32>) -> io::Result<()> {
         let mut out = io::stdout().lock();
         writeln!(out, "kerf demo: {}. {}", self.scenario.name, self.scenario.about)?;
         let began = Instant::now();
@@ -123,7 +123,7 @@ impl Show {
         loop {
             played += STEP.millis();
             let is_over = self.advance(played);
-            for line in self.tale.take_settled(self.simulation.elapsed(), is_over) {
+            for line in self.trace_lines.take_settled(self.simulation.elapsed(), is_over) {
                 writeln!(out, "{}  {}", simulate::clock(line.at), line.text())?;
             }
             if is_over {
@@ -142,13 +142,13 @@ impl Show {
         let began = self.simulation.now() - self.simulation.elapsed();
         let target = (began + Span::from_millis(played_millis)).min(self.simulation.ends_at());
         self.simulation.run_until(target);
-        self.tale.listen(&self.simulation);
-        self.peak.look(&self.simulation.view());
+        self.trace_lines.read(&self.simulation);
+        self.peak.update(&self.simulation.view());
         target == self.simulation.ends_at()
     }
 
     fn summary(&self) -> String {
-        summary::text(&self.simulation, &self.peak, &self.tale, self.style)
+        summary::text(&self.simulation, &self.peak, &self.trace_lines, self.style)
     }
 }
 

@@ -5,7 +5,7 @@ use kerf_sim::{NodeView, Phase, Scenario, View, WorkloadView};
 use super::gauge::{gauge, with_percent};
 use super::simulate::{clock, dollars};
 use super::style::{Ink, Style};
-use super::tale::Tale;
+use super::trace_lines::TraceLines;
 
 /// Columns that lines keep to.
 const COLUMNS: usize = 79;
@@ -23,7 +23,7 @@ const CELLS_WIDE: u32 = 14;
 pub(super) fn frame(
     scenario: &Scenario,
     view: &View,
-    tale: &Tale,
+    trace_lines: &TraceLines,
     speed: u32,
     style: Style,
 ) -> Vec<String> {
@@ -33,7 +33,7 @@ pub(super) fn frame(
     let rows = ROWS - scenario.workloads.len().min(WORKLOADS_MAX);
     nodes(&mut lines, view, rows, style);
     lines.push(String::new());
-    decisions(&mut lines, tale, style);
+    decisions(&mut lines, trace_lines, style);
     lines
 }
 
@@ -148,9 +148,9 @@ fn more(rest: &[NodeView], style: Style) -> String {
     style.paint(Ink::Dim, &cut(&text, COLUMNS))
 }
 
-fn decisions(lines: &mut Vec<String>, tale: &Tale, style: Style) {
+fn decisions(lines: &mut Vec<String>, trace_lines: &TraceLines, style: Style) {
     lines.push(style.paint(Ink::Bold, "DECISIONS"));
-    let last = tale.last(DECISIONS_MAX);
+    let last = trace_lines.last(DECISIONS_MAX);
     for line in last {
         let text = cut(&line.text(), COLUMNS - 11);
         let time = style.paint(Ink::Dim, &clock(line.at));

@@ -8,7 +8,7 @@ use kerf_sim::{Report, Simulation, View};
 
 use super::simulate::{clock, dollars};
 use super::style::{Ink, Style};
-use super::tale::Tale;
+use super::trace_lines::TraceLines;
 
 /// The most there ever was at once.
 #[derive(Default)]
@@ -16,20 +16,20 @@ pub(super) struct Peak {
     nodes: usize,
     running: usize,
     price: Price,
-    /// How many of each kind of machine there were, at the time of the highest price.
+    /// How many instances of each type there were, at the time of the highest price.
     kinds: BTreeMap<String, usize>,
 }
 
-/// Decisions told; the rest are counted in the table above.
+/// Decisions shown; the rest are counted in the table above.
 const DECISIONS_MAX: usize = 8;
 
 impl Peak {
     /// Looks whether there is more than ever.
-    pub(super) fn look(&mut self, view: &View) {
+    pub(super) fn update(&mut self, view: &View) {
         let running = view.workloads.iter().map(|workload| workload.running).sum();
         self.nodes = self.nodes.max(view.nodes.len());
         self.running = self.running.max(running);
-        // At the same price a later look knows more of the machines.
+        // At the same price a later view knows more of the instances.
         if view.price >= self.price {
             self.price = view.price;
             self.kinds.clear();
@@ -41,7 +41,12 @@ impl Peak {
 }
 
 /// The summary as text.
-pub(super) fn text(simulation: &Simulation, peak: &Peak, tale: &Tale, style: Style) -> String {
+pub(super) fn text(
+    simulation: &Simulation,
+    peak: &Peak,
+    trace_lines: &TraceLines,
+    style: Style,
+) -> String {
     let report = Report::of(simulation);
     let mut text = String::new();
     let kinds: Vec<String> =
@@ -59,7 +64,7 @@ pub(super) fn text(simulation: &Simulation, peak: &Peak, tale: &Tale, style: Sty
         (dollars(report.spent_micros), dollars(peak.price.micros_per_hour().into()));
     row("cost", format!("{spent} $ spent, {hourly} $/hour at the peak"));
     let _ = writeln!(text, "  decided");
-    for (what, count) in tale.decisions().iter().take(DECISIONS_MAX) {
+    for (what, count) in trace_lines.decisions().iter().take(DECISIONS_MAX) {
         let _ = writeln!(text, "    {count:>4} × {what}");
     }
     let verdict = match report.violations.first() {

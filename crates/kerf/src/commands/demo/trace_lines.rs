@@ -1,20 +1,22 @@
-//! The story in lines: what happens many times at once is told once.
+//! The trace in lines: what happens many times at once is one line.
 
 use std::collections::BTreeSet;
 
 use kerf_engine::time::{Span, Time};
-use kerf_sim::{Record, Simulation, Sort};
+use kerf_sim::{Record, RecordKind, Simulation};
 
 use super::style::Ink;
 
-/// The story so far.
+/// The lines so far.
 #[derive(Default)]
-pub(super) struct Tale {
+pub(super) struct TraceLines {
     lines: Vec<Line>,
-    /// What was told of whom: a deed that is tried again is no news.
+    /// What was done to whom: an action that is tried again is not shown again.
     known: BTreeSet<(&'static str, String, String)>,
-    heard: u64,
-    told: usize,
+    /// Records of the trace that were read.
+    read: u64,
+    /// Lines that were taken.
+    taken: usize,
     began_at: Option<Time>,
 }
 
@@ -35,20 +37,20 @@ pub(super) struct Line {
 
 /// Things of one kind and reason this close together are one line.
 const TOGETHER: Span = Span::from_seconds(8);
-/// Names told of a line.
+/// Names shown in a line.
 const NAMES_MAX: usize = 2;
 
-impl Tale {
-    /// Hears what is new.
-    pub(super) fn listen(&mut self, simulation: &Simulation) {
-        let story = &simulation.story;
+impl TraceLines {
+    /// Reads what is new in the trace.
+    pub(super) fn read(&mut self, simulation: &Simulation) {
+        let trace = &simulation.trace;
         self.began_at = Some(simulation.now() - simulation.elapsed());
-        let fresh = usize::try_from(story.told - self.heard).unwrap_or(usize::MAX);
-        let known = story.records.len();
-        for record in story.records.iter().skip(known.saturating_sub(fresh)) {
-            self.hear(record);
+        let fresh = usize::try_from(trace.recorded - self.read).unwrap_or(usize::MAX);
+        let known = trace.records.len();
+        for record in trace.records.iter().skip(known.saturating_sub(fresh)) {
+            self.add(record);
         }
-        self.heard = story.told;
+        self.read = trace.recorded;
     }
 
     /// The last lines, oldest first.
@@ -60,8 +62,8 @@ impl Tale {
     pub(super) fn take_settled(&mut self, now: Span, is_over: bool) -> Vec<Line> {
         let settled = |line: &&Line| is_over || line.at.millis() + TOGETHER.millis() < now.millis();
         let fresh: Vec<Line> =
-            self.lines[self.told..].iter().take_while(settled).cloned().collect();
-        self.told += fresh.len();
+            self.lines[self.taken..].iter().take_while(settled).cloned().collect();
+        self.taken += fresh.len();
         fresh
     }
 
@@ -78,8 +80,8 @@ impl Tale {
         counts
     }
 
-    fn hear(&mut self, record: &Record) {
-        let Some((verb, ink)) = meaning(record.sort) else { return };
+    fn add(&mut self, record: &Record) {
+        let Some((verb, ink)) = meaning(record.kind) else { return };
         let name = record.about.to_string();
         if !verb.is_empty() && !self.known.insert((verb, name.clone(), record.text.clone())) {
             return;
@@ -87,7 +89,7 @@ impl Tale {
         let began_at = self.began_at.unwrap_or(record.at);
         let at = record.at.since(began_at);
         let is_near = |line: &Line| at.millis() <= line.at.millis() + TOGETHER.millis();
-        let mut known = self.lines[self.told..].iter_mut().rev().take_while(|line| is_near(line));
+        let mut known = self.lines[self.taken..].iter_mut().rev().take_while(|line| is_near(line));
         let same = known.find(|line| line.verb == verb && line.why == record.text);
         match same {
             Some(line) if !verb.is_empty() => line.names.push(name),
@@ -100,7 +102,7 @@ impl Tale {
 }
 
 impl Line {
-    /// The line in words.
+    /// The line as text.
     pub(super) fn text(&self) -> String {
         if self.verb.is_empty() {
             return self.why.clone();
@@ -115,19 +117,19 @@ impl Line {
     }
 }
 
-/// What is done in a record of a sort, and how it is meant; nothing for what is not told here.
-fn meaning(sort: Sort) -> Option<(&'static str, Ink)> {
-    match sort {
-        Sort::Step => Some(("", Ink::Cyan)),
-        Sort::Fault => Some(("", Ink::Red)),
-        Sort::Decision("create claim") => Some(("create", Ink::Green)),
-        Sort::Decision("launch") => Some(("launch", Ink::Green)),
-        Sort::Instance => Some(("got", Ink::Green)),
-        Sort::Decision("delete claim") => Some(("remove", Ink::Yellow)),
-        Sort::Decision("terminate") => Some(("end", Ink::Yellow)),
-        Sort::Decision("evict pod") => Some(("evict", Ink::Yellow)),
-        Sort::Decision("delete pod") => Some(("delete", Ink::Red)),
-        Sort::Warning(reason) => Some((reason, Ink::Red)),
-        Sort::Decision(_) | Sort::Event(_) => None,
+/// What is done in a record of a kind, and its colour; nothing for what is not shown.
+fn meaning(kind: RecordKind) -> Option<(&'static str, Ink)> {
+    match kind {
+        RecordKind::Step => Some(("", Ink::Cyan)),
+        RecordKind::Fault => Some(("", Ink::Red)),
+        RecordKind::Decision("create claim") => Some(("create", Ink::Green)),
+        RecordKind::Decision("launch") => Some(("launch", Ink::Green)),
+        RecordKind::Instance => Some(("got", Ink::Green)),
+        RecordKind::Decision("delete claim") => Some(("remove", Ink::Yellow)),
+        RecordKind::Decision("terminate") => Some(("end", Ink::Yellow)),
+        RecordKind::Decision("evict pod") => Some(("evict", Ink::Yellow)),
+        RecordKind::Decision("delete pod") => Some(("delete", Ink::Red)),
+        RecordKind::Warning(reason) => Some((reason, Ink::Red)),
+        RecordKind::Decision(_) | RecordKind::Event(_) => None,
     }
 }

@@ -1,4 +1,4 @@
-//! What was decided and what happened, to be told.
+//! What was decided and what happened, recorded for whoever watches.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use crate::scenario::Fault;
 
 /// What was decided and what happened.
 #[derive(Clone, Debug, Default)]
-pub struct Story {
-    /// The last things that are worth telling, oldest first.
+pub struct Trace {
+    /// The last records, oldest first.
     pub records: VecDeque<Record>,
     /// How often each kind of action was ordered, by its name.
     pub actions: BTreeMap<&'static str, u64>,
@@ -23,30 +23,30 @@ pub struct Story {
     pub kubernetes_events: BTreeMap<&'static str, u64>,
     /// How often calls failed, by the kind of failure.
     pub failures: BTreeMap<&'static str, u64>,
-    /// How often something went wrong, by its word.
+    /// How often something went wrong, by the name of the fault.
     pub faults: BTreeMap<&'static str, u64>,
     /// How many records there ever were.
-    pub told: u64,
+    pub recorded: u64,
     /// A number that two runs only share if all their actions were the same.
     pub fingerprint: u64,
 }
 
-/// Something worth telling.
+/// One decision, event or fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// The virtual time of the entry.
     pub at: Time,
-    /// What sort of thing.
-    pub sort: Sort,
+    /// Its kind.
+    pub kind: RecordKind,
     /// What it is about.
     pub about: Arc<str>,
-    /// In words.
+    /// The text for people.
     pub text: String,
 }
 
-/// What sort of thing a record tells.
+/// The kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sort {
+pub enum RecordKind {
     /// A step of the scenario.
     Step,
     /// A decision of the engine, by the name of its action.
@@ -55,7 +55,7 @@ pub enum Sort {
     Instance,
     /// An Event it published, by its reason.
     Event(&'static str),
-    /// An Event that is bad news, by its reason.
+    /// A warning Event, by its reason.
     Warning(&'static str),
     /// Something that went wrong in the cluster or the cloud.
     Fault,
@@ -64,32 +64,32 @@ pub enum Sort {
 /// Records kept; a long simulation has more than anybody reads.
 const RECORDS_MAX: usize = 20_000;
 
-impl Story {
+impl Trace {
     pub(crate) fn note(&mut self, at: Time, text: String) {
-        self.tell(Record { at, sort: Sort::Step, about: Arc::from(""), text });
+        self.push(Record { at, kind: RecordKind::Step, about: Arc::from(""), text });
     }
 
     pub(crate) fn instance(&mut self, at: Time, instance: &CloudInstance) {
         let capacity_type = instance.instance.labels.get(CAPACITY_TYPE).map_or("", String::as_str);
-        let (kind, price) = (&instance.instance_type, instance.price);
-        let text = format!("{kind}, {capacity_type}, {price} $/hour");
-        self.tell(Record { at, sort: Sort::Instance, about: instance.claim.clone(), text });
+        let (instance_type, price) = (&instance.instance_type, instance.price);
+        let text = format!("{instance_type}, {capacity_type}, {price} $/hour");
+        self.push(Record { at, kind: RecordKind::Instance, about: instance.claim.clone(), text });
     }
 
     pub(crate) fn fault(&mut self, at: Time, fault: Fault) {
         *self.faults.entry(fault.word()).or_default() += 1;
         let text = fault.word().to_owned();
-        self.tell(Record { at, sort: Sort::Fault, about: Arc::from(""), text });
+        self.push(Record { at, kind: RecordKind::Fault, about: Arc::from(""), text });
     }
 
     pub(crate) fn record(&mut self, at: Time, kubernetes_event: &KubernetesEvent) {
         *self.kubernetes_events.entry(kubernetes_event.reason).or_default() += 1;
-        let sort = match kubernetes_event.tone {
-            Tone::Normal => Sort::Event(kubernetes_event.reason),
-            Tone::Warning => Sort::Warning(kubernetes_event.reason),
+        let kind = match kubernetes_event.tone {
+            Tone::Normal => RecordKind::Event(kubernetes_event.reason),
+            Tone::Warning => RecordKind::Warning(kubernetes_event.reason),
         };
         let about = Arc::from(kubernetes_event.about.name());
-        self.tell(Record { at, sort, about, text: kubernetes_event.message.clone() });
+        self.push(Record { at, kind, about, text: kubernetes_event.message.clone() });
     }
 
     pub(crate) fn order(&mut self, at: Time, action: &Action) {
@@ -102,8 +102,8 @@ impl Story {
         let reason = action.reason.to_string();
         self.mix_text(&reason);
         if !info.is_bookkeeping && info.lane() != Lane::Solve {
-            let sort = Sort::Decision(name);
-            self.tell(Record { at, sort, about: Arc::from(about), text: reason });
+            let kind = RecordKind::Decision(name);
+            self.push(Record { at, kind, about: Arc::from(about), text: reason });
         }
     }
 
@@ -113,8 +113,8 @@ impl Story {
         }
     }
 
-    fn tell(&mut self, record: Record) {
-        self.told += 1;
+    fn push(&mut self, record: Record) {
+        self.recorded += 1;
         if self.records.len() == RECORDS_MAX {
             self.records.pop_front();
         }

@@ -1,4 +1,4 @@
-//! Requirements and selectors matched word by word: slow, simple, and apart from the solver's way.
+//! Requirements and selectors matched on text: slow, simple, and apart from the solver's way.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ pub(crate) fn admits(entry: &RequirementEntry, value: Option<&str>) -> bool {
 }
 
 /// Whether labels satisfy all requirements.
-pub(crate) fn serve(labels: &Labels, entries: &[RequirementEntry]) -> bool {
+pub(crate) fn satisfy(labels: &Labels, entries: &[RequirementEntry]) -> bool {
     entries.iter().all(|entry| admits(entry, labels.get(&entry.key).map(String::as_str)))
 }
 
@@ -54,15 +54,15 @@ pub(crate) fn selects(selector: Option<&LabelSelector>, labels: &Labels) -> bool
 }
 
 /// Whether a pod's node selector, node affinity and volumes let it run on nodes with these labels.
-pub(crate) fn may_stand(shape: &PodShape, labels: &Labels) -> bool {
+pub(crate) fn may_run(shape: &PodShape, labels: &Labels) -> bool {
     let placement = &shape.placement;
     let selected = placement.node_selector.iter().all(|(k, v)| labels.get(k) == Some(v));
     let required = &placement.node_affinity.required;
     selected
-        && (required.is_empty() || required.iter().any(|term| serve(labels, term)))
+        && (required.is_empty() || required.iter().any(|term| satisfy(labels, term)))
         && shape.volumes.iter().all(|volume| {
             let places = &volume.reachable_from;
-            places.is_empty() || places.iter().any(|place| serve(labels, place))
+            places.is_empty() || places.iter().any(|place| satisfy(labels, place))
         })
 }
 

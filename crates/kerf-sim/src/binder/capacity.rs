@@ -1,10 +1,10 @@
-//! How much of a node is left.
+//! Capacity of nodes: whole, requested, free.
 
 use kerf_model::resources::{CPU, MEMORY, PODS, ResourceList};
 
 /// Amounts of resources: the three that every pod has as numbers, the others as a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Room {
+pub(crate) struct Capacity {
     cpu_millis: i128,
     memory_bytes: i128,
     pods: i128,
@@ -14,7 +14,7 @@ pub(crate) struct Room {
 /// Parts of a whole that scores are counted in.
 const PARTS: i128 = 1_000;
 
-impl Room {
+impl Capacity {
     pub(crate) fn of(list: &ResourceList) -> Self {
         let others = list.iter().filter(|(name, _)| ![CPU, MEMORY, PODS].contains(name));
         Self {

@@ -1,4 +1,4 @@
-//! How many pods that a rule speaks of stand on each node.
+//! How many pods that a rule speaks of are on each node.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use kerf_model::pod::{PodAffinityTerm, PodShape};
 use kerf_model::selector::LabelSelector;
 use rustc_hash::FxHashMap;
 
-use crate::words::{Labels, selects};
+use crate::matching::{Labels, selects};
 
-/// The number of a tally.
+/// The number of a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct TallyId(usize);
+pub(super) struct CountId(usize);
 
 /// Which pods are counted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,8 +26,8 @@ pub(super) enum Counted {
 
 /// All counts.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tallies {
-    ids: BTreeMap<Counted, TallyId>,
+pub(super) struct PodCounts {
+    ids: BTreeMap<Counted, CountId>,
     by_node: Vec<FxHashMap<Name, u32>>,
 }
 
@@ -69,28 +69,28 @@ pub(super) fn means(
     in_namespace && selects(term.selector.as_ref(), &shape.labels)
 }
 
-impl Tallies {
-    /// The tally of these pods, and whether it is new and has counted nothing yet.
-    pub(super) fn find(&mut self, counted: Counted) -> (TallyId, bool) {
+impl PodCounts {
+    /// The count of these pods, and whether it is new and has counted nothing yet.
+    pub(super) fn find(&mut self, counted: Counted) -> (CountId, bool) {
         if let Some(id) = self.ids.get(&counted) {
             return (*id, false);
         }
-        let id = TallyId(self.by_node.len());
+        let id = CountId(self.by_node.len());
         self.ids.insert(counted, id);
         self.by_node.push(FxHashMap::default());
         (id, true)
     }
 
-    /// All tallies.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&Counted, TallyId)> {
+    /// All pod_counts.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&Counted, CountId)> {
         self.ids.iter().map(|(counted, id)| (counted, *id))
     }
 
-    pub(super) fn add(&mut self, id: TallyId, node: &Name) {
+    pub(super) fn add(&mut self, id: CountId, node: &Name) {
         *self.by_node[id.0].entry(node.clone()).or_default() += 1;
     }
 
-    pub(super) fn subtract(&mut self, id: TallyId, node: &Name) {
+    pub(super) fn subtract(&mut self, id: CountId, node: &Name) {
         if let Some(count) = self.by_node[id.0].get_mut(node) {
             *count -= 1;
             if *count == 0 {
@@ -99,7 +99,7 @@ impl Tallies {
         }
     }
 
-    pub(super) fn on(&self, id: TallyId, node: &Name) -> u32 {
+    pub(super) fn on(&self, id: CountId, node: &Name) -> u32 {
         self.by_node[id.0].get(node).copied().unwrap_or_default()
     }
 }

@@ -10,11 +10,11 @@ use kerf_journal::MemoryJournal;
 use kerf_model::labels::{LabelRules, aws, kwok};
 
 use super::{JUDGE_EVERY, Simulation};
-use crate::happening::Happening;
 use crate::replica::{Replica, ReplicaId};
+use crate::sim_event::SimEvent;
 
 impl Simulation {
-    pub(super) fn set_the_stage(&mut self) {
+    pub(super) fn set_up(&mut self) {
         let scenario = self.scenario.clone();
         let names = scenario.workloads.iter().map(|it| it.shape.namespace.as_str());
         let names: BTreeSet<&str> = names.chain(["default"]).collect();
@@ -41,7 +41,7 @@ impl Simulation {
             self.workloads.add(workload, &mut self.store);
         }
         self.start_replica();
-        self.queue.at(self.store.now + JUDGE_EVERY, Happening::Judge);
+        self.queue.at(self.store.now + JUDGE_EVERY, SimEvent::Judge);
     }
 
     pub(super) fn start_replica(&mut self) {

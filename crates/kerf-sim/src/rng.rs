@@ -1,4 +1,4 @@
-//! Chance that can be repeated.
+//! Random numbers that depend on a seed alone, so that a run can be repeated.
 
 use kerf_engine::time::Span;
 use kerf_model::hash::Fnv1a;
@@ -6,7 +6,7 @@ use kerf_model::rng::SplitMix64;
 
 /// A stream of numbers that depends on its seed alone.
 #[derive(Clone, Debug)]
-pub(crate) struct Dice(SplitMix64);
+pub(crate) struct Rng(SplitMix64);
 
 /// A stretch of time something takes, at least and at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,15 +31,15 @@ impl Delay {
     }
 }
 
-impl Dice {
+impl Rng {
     /// The stream of a seed. Streams of different purposes get different names, so that one more
-    /// throw for one purpose does not change what happens for another.
+    /// number for one purpose does not change what happens for another.
     pub(crate) fn new(seed: u64, purpose: &str) -> Self {
         let mut hash = Fnv1a::seeded(seed ^ 0x6b65_7266);
         hash.write(purpose.as_bytes());
-        let mut dice = Self(SplitMix64::new(hash.finish()));
-        dice.next();
-        dice
+        let mut rng = Self(SplitMix64::new(hash.finish()));
+        rng.next();
+        rng
     }
 
     pub(crate) fn next(&mut self) -> u64 {

@@ -1,4 +1,4 @@
-//! What is going to happen, in the order of time.
+//! Simulation events, in the order of time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,9 +12,9 @@ use kerf_engine::time::Time;
 use crate::replica::ReplicaId;
 use crate::scenario::Fault;
 
-/// Something that is going to happen.
+/// Something that is going to happen in the simulation.
 #[derive(Clone, Debug)]
-pub(crate) enum Happening {
+pub(crate) enum SimEvent {
     /// A step of the timeline, by its number.
     Step(usize),
     /// An expectation is looked at, by its number.
@@ -25,7 +25,7 @@ pub(crate) enum Happening {
     PodStarts(PodKey, Arc<str>),
     /// A pod ends by itself.
     PodEnds(PodKey, Arc<str>),
-    /// A pod that was told to end has ended.
+    /// A pod that was asked to end has ended.
     PodGone(PodKey, Arc<str>),
     /// What is left of a pod is cleared away, whatever the node says.
     PodSwept(PodKey, Arc<str>),
@@ -80,21 +80,21 @@ pub(crate) struct Queue {
 struct Entry {
     at: Time,
     number: u64,
-    happening: Happening,
+    sim_event: SimEvent,
 }
 
 impl Queue {
-    pub(crate) fn at(&mut self, at: Time, happening: Happening) {
+    pub(crate) fn at(&mut self, at: Time, sim_event: SimEvent) {
         self.count += 1;
-        self.heap.push(Reverse(Entry { at, number: self.count, happening }));
+        self.heap.push(Reverse(Entry { at, number: self.count, sim_event }));
     }
 
     pub(crate) fn next_at(&self) -> Option<Time> {
         self.heap.peek().map(|Reverse(entry)| entry.at)
     }
 
-    pub(crate) fn pop(&mut self) -> Option<(Time, Happening)> {
-        self.heap.pop().map(|Reverse(entry)| (entry.at, entry.happening))
+    pub(crate) fn pop(&mut self) -> Option<(Time, SimEvent)> {
+        self.heap.pop().map(|Reverse(entry)| (entry.at, entry.sim_event))
     }
 
     /// Takes out what an engine has sent and nobody has received yet.
@@ -102,9 +102,9 @@ impl Queue {
         let mut sent = Vec::new();
         let mut kept = Vec::new();
         for Reverse(entry) in std::mem::take(&mut self.heap).into_sorted_vec().into_iter().rev() {
-            match entry.happening {
-                Happening::Arrive(sender, action) if sender == replica => sent.push(*action),
-                happening => kept.push(Reverse(Entry { happening, ..entry })),
+            match entry.sim_event {
+                SimEvent::Arrive(sender, action) if sender == replica => sent.push(*action),
+                sim_event => kept.push(Reverse(Entry { sim_event, ..entry })),
             }
         }
         self.heap = kept.into();
