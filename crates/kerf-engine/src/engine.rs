@@ -148,7 +148,7 @@ impl Engine {
         while self.world.is_complete()
             && let Some(subject) = self.agenda.pop(now)
         {
-            planner_runs.count(&subject);
+            planner_runs.count(&self.world, &subject);
             if subject == Subject::Provisioning || self.world.has_many_changed_nodes() {
                 self.world.refresh_node_entries();
             }

@@ -105,7 +105,7 @@ impl Gate {
             Answer::Known => None,
             Answer::ObjectFollows if busy.has_update || slot.1 != Lane::Write => None,
             Answer::ObjectFollows => Some(self.wait(&slot, None, OBJECT, now)),
-            // Who asks a question knows better when to ask again.
+            // Who asks for a solve or a list knows better when to ask again.
             Answer::Failed if slot.1 == Lane::Solve => None,
             Answer::Failed => Some(self.wait(&slot, Some(busy.kind), busy.backoff, now)),
         };

@@ -1,14 +1,16 @@
 //! How often each planner was asked, under the names of the controllers that dashboards know.
 
 use crate::action::Subject;
+use crate::observed::Name;
 use crate::sample::Sample;
+use crate::world::World;
 
 /// The counts of one round.
 #[derive(Debug, Default)]
 pub(crate) struct PlannerRuns([u64; CONTROLLERS.len()]);
 
 /// Karpenter runs many controllers; each subject stands for the one that does most of its work.
-const CONTROLLERS: [&str; 9] = [
+const CONTROLLERS: [&str; 10] = [
     "nodeclaim.lifecycle",
     "node.termination",
     "eviction-queue",
@@ -18,12 +20,14 @@ const CONTROLLERS: [&str; 9] = [
     "nodeclaim.garbagecollection",
     "zonalshift",
     "interruption",
+    "node.hydration",
 ];
 
 impl PlannerRuns {
-    pub(crate) fn count(&mut self, subject: &Subject) {
+    pub(crate) fn count(&mut self, world: &World, subject: &Subject) {
         let index = match subject {
             Subject::Claim(_) => 0,
+            Subject::Node(name) if stays(world, name) => 9,
             Subject::Node(_) => 1,
             Subject::Pod(_) => 2,
             Subject::Pool(_) => 3,
@@ -45,4 +49,9 @@ impl PlannerRuns {
             by,
         })
     }
+}
+
+/// Whether a node is there and not on its way out: joining looks after it, not termination.
+fn stays(world: &World, node: &Name) -> bool {
+    world.nodes.get(node).is_some_and(|node| !world.is_node_leaving(node))
 }

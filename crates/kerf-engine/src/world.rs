@@ -1,4 +1,4 @@
-//! The ground state: what was observed, what Kerf remembers, and the questions planners ask.
+//! The ground state: what was observed, what Kerf remembers, and the lookups planners need.
 //!
 //! One owner changes it, through [`World::observe`], [`World::forget`] and the memory; planners
 //! only read.

@@ -49,7 +49,7 @@ fn on(cluster: &mut Cluster, node: &str, name: &str, change: impl FnOnce(&mut Po
 
 fn notice(cluster: &mut Cluster, id: u64, kind: NoticeKind, instances: &[&str]) {
     let instances = instances.iter().map(|instance| (*instance).into()).collect();
-    cluster.news.push_back(Event::Noticed(Notice { id: NoticeId(id), kind, instances }));
+    cluster.undelivered.push_back(Event::Noticed(Notice { id: NoticeId(id), kind, instances }));
 }
 
 fn outcomes(cluster: &Cluster) -> Vec<(u64, NoticeOutcome)> {
@@ -113,7 +113,7 @@ fn a_node_without_a_claim_is_cordoned_drained_and_reported() {
     assert_eq!(outcomes(&cluster), [], "its pods are still there");
     cluster.seconds(6);
     assert_eq!(outcomes(&cluster), [(1, Drained)]);
-    assert_eq!(cluster.story(), ["patch node", "evict pod"]);
+    assert_eq!(cluster.log(), ["patch node", "evict pod"]);
     assert_eq!(node(&cluster, "node-a").finalizers, Vec::<String>::new());
     assert!(node(&cluster, "node-b").taints.is_empty());
     assert!(cluster.has_said("SpotInterrupted"));
@@ -244,7 +244,7 @@ fn who_dies_first_is_drained_first() {
     }
     notice(&mut cluster, 1, STOPPED, &["i-a"]);
     notice(&mut cluster, 2, SPOT, &["i-c"]);
-    cluster.tell();
+    cluster.deliver();
     let closed: Vec<_> = cluster.decide();
     let names: Vec<_> = closed.iter().map(|action| action.kind.subject()).collect();
     assert_eq!(
@@ -286,5 +286,5 @@ fn what_other_roles_do_is_left_alone() {
     cluster.edit_node(|node| node.finalizers.push("karpenter.sh/termination".to_owned()));
     cluster.delete(&Key::Node("node-a".into()));
     cluster.seconds(600);
-    assert_eq!(cluster.actions.len(), 0, "{:?}", cluster.story());
+    assert_eq!(cluster.actions.len(), 0, "{:?}", cluster.log());
 }

@@ -37,7 +37,7 @@ fn one_empty_node(change: impl FnOnce(&mut NodePool)) -> Cluster {
 fn an_empty_node_is_closed_then_told_why_then_deleted() {
     let mut cluster = one_empty_node(|_| {});
     cluster.seconds(ENOUGH);
-    assert!(cluster.nodes().is_empty() && cluster.claims().is_empty(), "{:?}", cluster.story());
+    assert!(cluster.nodes().is_empty() && cluster.claims().is_empty(), "{:?}", cluster.log());
     let position = |fits: &dyn Fn(&ActionKind) -> bool| {
         cluster.actions.iter().position(|(_, action)| fits(&action.kind)).expect("it happened")
     };
@@ -45,7 +45,7 @@ fn an_empty_node_is_closed_then_told_why_then_deleted() {
         ActionKind::PatchNode { patch, .. } => patch.taints_added.contains(&disrupted()),
         _ => false,
     });
-    let told = position(&|kind| match kind {
+    let messages = position(&|kind| match kind {
         ActionKind::WriteClaimStatus { status, .. } => {
             let reason = status.conditions.get(DISRUPTION_REASON);
             reason.is_some_and(|it| it.reason == "Empty" && it.message == "Empty")
@@ -53,8 +53,8 @@ fn an_empty_node_is_closed_then_told_why_then_deleted() {
         _ => false,
     });
     let deleted = position(&|kind| matches!(kind, ActionKind::DeleteClaim { .. }));
-    assert!(closed < deleted && told < deleted, "{closed} {told} {deleted}");
-    assert_eq!(cluster.told("DisruptionTerminating").len(), 2);
+    assert!(closed < deleted && messages < deleted, "{closed} {messages} {deleted}");
+    assert_eq!(cluster.messages("DisruptionTerminating").len(), 2);
     assert_eq!(cluster.counted("karpenter_voluntary_disruption_decisions_total", "empty"), 1);
     assert_eq!(
         cluster.counted("karpenter_voluntary_disruption_decisions_by_nodepool_total", "pool"),
@@ -81,7 +81,7 @@ fn a_claim_both_empty_and_expired_is_counted_once() {
     assert!(matches!(why, Reason::Disruption { reason: DisruptionReason::Empty, .. }), "{why:?}");
     cluster.carry_out(deletion);
     cluster.seconds(2 * ENOUGH);
-    assert!(cluster.claims().is_empty(), "{:?}", cluster.story());
+    assert!(cluster.claims().is_empty(), "{:?}", cluster.log());
     assert_eq!(cluster.counted("karpenter_nodeclaims_disrupted_total", ""), 1);
 }
 
@@ -156,7 +156,7 @@ fn nodes_that_nobody_may_take_away_stay() {
         let mut cluster = one_empty_node(|_| {});
         change(&mut cluster);
         cluster.seconds(3 * ENOUGH);
-        assert_eq!(cluster.nodes().len(), 1, "{why}: {:?}", cluster.story());
+        assert_eq!(cluster.nodes().len(), 1, "{why}: {:?}", cluster.log());
         assert!(cluster.closed_nodes().is_empty(), "{why}");
     }
 }
@@ -203,17 +203,17 @@ fn those_held_back_are_told_why_and_not_every_ten_seconds() {
     let mut cluster = one_empty_node(|pool| budget(pool, "0"));
     cluster.seconds(30 + 59);
     assert_eq!(
-        cluster.told("DisruptionBlocked").len(),
+        cluster.messages("DisruptionBlocked").len(),
         1,
         "{:?}",
-        cluster.told("DisruptionBlocked")
+        cluster.messages("DisruptionBlocked")
     );
     let mut cluster = one_empty_node(|_| {});
     daemon(&mut cluster, |pod| pod.do_not_disrupt = DoNotDisrupt::Always);
     cluster.seconds(30 + 110);
-    let told = cluster.told("DisruptionBlocked");
-    assert_eq!(told.len(), 2, "node and claim, once in two minutes: {told:?}");
-    assert!(told[0].contains("default/daemon"), "{told:?}");
+    let messages = cluster.messages("DisruptionBlocked");
+    assert_eq!(messages.len(), 2, "node and claim, once in two minutes: {messages:?}");
+    assert!(messages[0].contains("default/daemon"), "{messages:?}");
 }
 
 #[test]
@@ -235,10 +235,10 @@ fn a_budget_of_one_takes_empty_nodes_away_one_by_one() {
     cluster.empty_nodes(3);
     for _ in 0..400 {
         cluster.wait(Span::from_millis(500));
-        assert!(cluster.closed_nodes().len() <= 1, "{:?}", cluster.story());
+        assert!(cluster.closed_nodes().len() <= 1, "{:?}", cluster.log());
         assert!(cluster.going() <= 1);
     }
-    assert!(cluster.claims().is_empty(), "{:?}", cluster.story());
+    assert!(cluster.claims().is_empty(), "{:?}", cluster.log());
 }
 
 #[test]
@@ -251,10 +251,10 @@ fn a_node_that_is_not_ready_uses_the_budget_up() {
     cluster.remove(&Key::Pod(pod_key("pod-1")));
     cluster.edit_node_named(&sick, |node| node.is_ready = false);
     cluster.seconds(3 * ENOUGH);
-    assert_eq!(cluster.nodes().len(), 2, "{:?}", cluster.story());
+    assert_eq!(cluster.nodes().len(), 2, "{:?}", cluster.log());
     cluster.edit_node_named(&sick, |node| node.is_ready = true);
     cluster.seconds(ENOUGH);
-    assert_eq!(cluster.nodes().len(), 1, "{:?}", cluster.story());
+    assert_eq!(cluster.nodes().len(), 1, "{:?}", cluster.log());
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn a_budget_that_closes_before_the_deletion_spares_the_node_and_reopens_it() {
     assert_eq!(cluster.closed_nodes().len(), 1, "it waits for its deletion");
     change_pool(&mut cluster, |pool| budget(pool, "0"));
     cluster.seconds(5);
-    assert!(cluster.closed_nodes().is_empty(), "{:?}", cluster.story());
+    assert!(cluster.closed_nodes().is_empty(), "{:?}", cluster.log());
     // The request that was never answered is given up after two minutes; the claim is free then.
     cluster.seconds(130);
     let claim = cluster.claims()[0].meta.name.clone();
@@ -284,12 +284,12 @@ fn a_new_leader_resumes_a_disruption_that_still_holds() {
     cluster.ignores = |_| false;
     // It is not validated anew, which takes 15 s, nor is the node reopened before.
     cluster.seconds(1);
-    assert_eq!(cluster.going(), 1, "{:?}", cluster.story());
+    assert_eq!(cluster.going(), 1, "{:?}", cluster.log());
     let reopened = cluster.actions[before..].iter().any(|(_, action)| match &action.kind {
         ActionKind::PatchNode { patch, .. } => patch.taints_removed.contains(&disrupted()),
         _ => false,
     });
-    assert!(!reopened, "{:?}", cluster.story());
+    assert!(!reopened, "{:?}", cluster.log());
 }
 
 #[test]
@@ -303,7 +303,7 @@ fn marks_that_a_crash_left_behind_are_taken_off_where_pods_came_back() {
     cluster.crash();
     cluster.ignores = |_| false;
     cluster.seconds(ENOUGH);
-    assert!(cluster.closed_nodes().is_empty(), "{:?}", cluster.story());
+    assert!(cluster.closed_nodes().is_empty(), "{:?}", cluster.log());
     let claim = &cluster.claims()[0];
     assert!(claim.status.conditions.get(DISRUPTION_REASON).is_none());
 }
@@ -314,7 +314,7 @@ fn the_end_of_quiet_is_remembered_across_a_restart() {
     cluster.seconds(20);
     cluster.crash();
     cluster.seconds(ENOUGH - 20);
-    assert!(cluster.claims().is_empty(), "{:?}", cluster.story());
+    assert!(cluster.claims().is_empty(), "{:?}", cluster.log());
 }
 
 #[test]
@@ -348,7 +348,7 @@ proptest! {
             match what {
                 0 => cluster.crash(),
                 1 => {
-                    cluster.tell();
+                    cluster.deliver();
                     let mut actions = cluster.decide();
                     actions.truncate(actions.len() / 2);
                     actions.into_iter().for_each(|action| cluster.carry_out(action));
@@ -356,10 +356,10 @@ proptest! {
                 }
                 _ => cluster.wait(Span::from_millis(millis)),
             }
-            prop_assert!(cluster.going() <= allowed, "{:?}", cluster.story());
+            prop_assert!(cluster.going() <= allowed, "{:?}", cluster.log());
         }
         cluster.seconds(600);
-        prop_assert!(cluster.claims().is_empty(), "{:?}", cluster.story());
+        prop_assert!(cluster.claims().is_empty(), "{:?}", cluster.log());
         prop_assert!(cluster.nodes().is_empty());
     }
 }

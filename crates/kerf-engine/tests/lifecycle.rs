@@ -56,6 +56,20 @@ fn a_claim_becomes_a_ready_node_and_goes_without_a_trace() {
 }
 
 #[test]
+fn a_node_that_joins_is_not_counted_as_a_termination() {
+    let runs = |cluster: &Cluster, controller: &str| {
+        cluster.counted("controller_runtime_reconcile_total", controller)
+    };
+    let mut cluster = with(|_| ());
+    cluster.seconds(60);
+    assert_eq!(runs(&cluster, "node.termination"), 0);
+    assert!(runs(&cluster, "node.hydration") > 0);
+    cluster.delete(&Key::Claim("one".into()));
+    cluster.seconds(30);
+    assert!(runs(&cluster, "node.termination") > 0);
+}
+
+#[test]
 fn a_node_comes_up_step_by_step() {
     let mut cluster = with(|claim| {
         claim.finalizers.clear();
@@ -93,7 +107,7 @@ fn a_node_comes_up_step_by_step() {
     assert_eq!(condition(&cluster, INITIALIZED).0, Status::True);
     assert_eq!(cluster.node().taints, [taint("dedicated")], "what was removed stays removed");
     assert_eq!(
-        cluster.story().into_iter().filter(|kind| kind.contains("node")).collect::<Vec<_>>(),
+        cluster.log().into_iter().filter(|kind| kind.contains("node")).collect::<Vec<_>>(),
         ["patch node", "patch node"],
         "the node was written to twice: when it joined and when it was ready"
     );
@@ -109,7 +123,7 @@ fn a_node_that_is_ready_when_it_joins_takes_one_write_and_its_claim_one_status()
     let mut node =
         cluster::booting_node(&one, &one.status.provider_id.clone().unwrap(), cluster.now);
     node.is_ready = true;
-    let before = cluster.story().len();
+    let before = cluster.log().len();
     cluster.store(Object::Node(node));
     cluster.settle();
     for label in [REGISTERED_LABEL, INITIALIZED_LABEL] {
@@ -119,7 +133,7 @@ fn a_node_that_is_ready_when_it_joins_takes_one_write_and_its_claim_one_status()
         assert_eq!(condition(&cluster, kind).0, Status::True);
     }
     let written = ["patch node", "write claim status", "write pool status"];
-    assert_eq!(cluster.story().split_off(before), written);
+    assert_eq!(cluster.log().split_off(before), written);
 }
 
 #[test]
@@ -128,7 +142,7 @@ fn a_claim_has_no_status_while_its_first_launch_is_under_way() {
     cluster.ignores = |kind| matches!(kind, ActionKind::Launch(_));
     cluster.seconds(5);
     let writes = cluster.count(|kind| matches!(kind, ActionKind::WriteClaimStatus { .. }));
-    assert_eq!(writes, 0, "{:?}", cluster.story());
+    assert_eq!(writes, 0, "{:?}", cluster.log());
 }
 
 #[test]
@@ -218,7 +232,7 @@ fn claims_of_other_clouds_are_left_alone() {
     cluster.seconds(3_600);
     let touched =
         cluster.count(|kind| matches!(kind, ActionKind::Launch(_) | ActionKind::PatchClaim { .. }));
-    assert_eq!(touched, 0, "{:?}", cluster.story());
+    assert_eq!(touched, 0, "{:?}", cluster.log());
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn start() -> Cluster {
 fn live(cluster: &mut Cluster, span: Span, deadly: usize, lost: Lost) {
     let end = cluster.now + span;
     loop {
-        cluster.tell();
+        cluster.deliver();
         let before = cluster.actions.len();
         let actions = cluster.decide();
         let is_silent = actions.is_empty();
@@ -47,7 +47,7 @@ fn live(cluster: &mut Cluster, span: Span, deadly: usize, lost: Lost) {
             }
             cluster.carry_out(action);
         }
-        if is_silent && cluster.news.is_empty() {
+        if is_silent && cluster.undelivered.is_empty() {
             if cluster.now >= end {
                 return;
             }
@@ -58,16 +58,16 @@ fn live(cluster: &mut Cluster, span: Span, deadly: usize, lost: Lost) {
 
 fn pass_time(cluster: &mut Cluster, end: Time) {
     let soonest = cluster.now + Span::from_millis(1);
-    let next = [cluster.engine.next_wake(), cluster.next_happening()].into_iter().flatten().min();
+    let next = [cluster.engine.next_wake(), cluster.next_change()].into_iter().flatten().min();
     cluster.now = next.map_or(end, |next| next.max(soonest).min(end));
-    cluster.happen();
+    cluster.pass_time();
 }
 
-fn assert_nothing_is_left(cluster: &Cluster, story: &str) {
-    assert!(cluster.find_claim("one").is_none(), "{story}: {:#?}", cluster.find_claim("one"));
-    assert!(cluster.instances.is_empty(), "{story}: a machine was leaked");
-    assert!(cluster.nodes().is_empty(), "{story}: {:#?}", cluster.nodes());
-    assert!(cluster.made.values().all(|made| *made <= 1), "{story}: launched twice");
+fn assert_nothing_is_left(cluster: &Cluster, context: &str) {
+    assert!(cluster.find_claim("one").is_none(), "{context}: {:#?}", cluster.find_claim("one"));
+    assert!(cluster.instances.is_empty(), "{context}: an instance was leaked");
+    assert!(cluster.nodes().is_empty(), "{context}: {:#?}", cluster.nodes());
+    assert!(cluster.made.values().all(|made| *made <= 1), "{context}: launched twice");
 }
 
 #[test]
@@ -75,21 +75,21 @@ fn a_crash_at_any_step_ends_in_one_used_machine_and_then_in_none() {
     let mut reached = 0;
     for deadly in 0..60 {
         for lost in [Lost::Call, Lost::Answer] {
-            let story = format!("crash at action {deadly}, {lost:?} lost");
+            let context = format!("crash at action {deadly}, {lost:?} lost");
             let mut cluster = start();
             live(&mut cluster, Span::from_seconds(120), deadly, lost);
             let claim = cluster.claim("one");
-            assert!(claim.status.conditions.is_true("Ready"), "{story}: {claim:#?}");
-            assert_eq!(cluster.instances.len(), 1, "{story}");
-            assert_eq!(cluster.made["one-uid"], 1, "{story}");
+            assert!(claim.status.conditions.is_true("Ready"), "{context}: {claim:#?}");
+            assert_eq!(cluster.instances.len(), 1, "{context}");
+            assert_eq!(cluster.made["one-uid"], 1, "{context}");
             cluster.store(Object::Pod(pod("a", "node-one")));
             cluster.delete(&Key::Claim("one".into()));
             live(&mut cluster, Span::from_seconds(180), deadly, lost);
-            assert_nothing_is_left(&cluster, &story);
+            assert_nothing_is_left(&cluster, &context);
             reached = reached.max(cluster.actions.len());
         }
     }
-    assert!(reached > 25, "the crashes went past the end of the story: {reached}");
+    assert!(reached > 25, "the crashes went past the end of the run: {reached}");
     assert!(reached < 60, "not every step was tried: {reached}");
 }
 
@@ -97,14 +97,14 @@ fn a_crash_at_any_step_ends_in_one_used_machine_and_then_in_none() {
 fn a_claim_deleted_while_nobody_watches_leaks_nothing() {
     for deadly in 0..12 {
         for lost in [Lost::Call, Lost::Answer] {
-            let story = format!("crash at action {deadly}, {lost:?} lost");
+            let context = format!("crash at action {deadly}, {lost:?} lost");
             let mut cluster = start();
             cluster.boots = false;
             live(&mut cluster, Span::from_seconds(1), deadly, lost);
             cluster.delete(&Key::Claim("one".into()));
             cluster.crash();
             cluster.seconds(60);
-            assert_nothing_is_left(&cluster, &story);
+            assert_nothing_is_left(&cluster, &context);
         }
     }
 }
@@ -136,9 +136,9 @@ fn a_claim_whose_machine_vanished_is_collected_unless_its_node_is_ready() {
 }
 
 /// A source of choices.
-struct Dice(u64);
+struct Rng(u64);
 
-impl Dice {
+impl Rng {
     fn roll(&mut self, sides: usize) -> usize {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -149,9 +149,9 @@ impl Dice {
 /// What is on its way between the engine and the world.
 #[derive(Default)]
 struct Wires {
-    /// Watches tell in order, and sometimes again.
+    /// Watches deliver in order, and sometimes again.
     watch: std::collections::VecDeque<Event>,
-    told: Vec<Event>,
+    delivered: Vec<Event>,
     /// Answers come in any order, and sometimes twice.
     answers: Vec<Event>,
     /// Calls are made in any order.
@@ -160,7 +160,7 @@ struct Wires {
 
 impl Wires {
     fn collect(&mut self, cluster: &mut Cluster) {
-        for event in std::mem::take(&mut cluster.news) {
+        for event in std::mem::take(&mut cluster.undelivered) {
             match event {
                 Event::Finished { .. } => self.answers.push(event),
                 _ => self.watch.push_back(event),
@@ -168,33 +168,33 @@ impl Wires {
         }
     }
 
-    fn step(&mut self, cluster: &mut Cluster, dice: &mut Dice) {
-        match dice.roll(12) {
+    fn step(&mut self, cluster: &mut Cluster, rng: &mut Rng) {
+        match rng.roll(12) {
             0..4 => {
                 if let Some(event) = self.watch.pop_front() {
-                    self.told.push(event.clone());
+                    self.delivered.push(event.clone());
                     cluster.engine.handle(event, cluster.now);
                 }
             }
             4..7 if !self.answers.is_empty() => {
-                let place = dice.roll(self.answers.len());
+                let place = rng.roll(self.answers.len());
                 let event = self.answers[place].clone();
-                if dice.roll(4) > 0 {
+                if rng.roll(4) > 0 {
                     self.answers.swap_remove(place);
                 }
                 cluster.engine.handle(event, cluster.now);
             }
             7..10 if !self.calls.is_empty() => {
-                let place = dice.roll(self.calls.len());
+                let place = rng.roll(self.calls.len());
                 let call = self.calls.swap_remove(place);
-                self.make(call, cluster, dice);
+                self.make(call, cluster, rng);
             }
-            10 if !self.told.is_empty() => {
-                let late = self.told[dice.roll(self.told.len())].clone();
+            10 if !self.delivered.is_empty() => {
+                let late = self.delivered[rng.roll(self.delivered.len())].clone();
                 cluster.engine.handle(late, cluster.now);
             }
             _ => {
-                let end = cluster.now + Span::from_millis(200 + dice.roll(3_000) as u64);
+                let end = cluster.now + Span::from_millis(200 + rng.roll(3_000) as u64);
                 pass_time(cluster, end);
             }
         }
@@ -203,8 +203,8 @@ impl Wires {
     }
 
     /// Most calls succeed; some fail, and of some nobody knows whether they did.
-    fn make(&mut self, call: Action, cluster: &mut Cluster, dice: &mut Dice) {
-        let fate = dice.roll(10);
+    fn make(&mut self, call: Action, cluster: &mut Cluster, rng: &mut Rng) {
+        let fate = rng.roll(10);
         if fate > 1 {
             return cluster.carry_out(call);
         }
@@ -217,9 +217,9 @@ impl Wires {
     }
 
     /// The process dies: calls are made or not, answers reach nobody.
-    fn crash(&mut self, cluster: &mut Cluster, dice: &mut Dice) {
+    fn crash(&mut self, cluster: &mut Cluster, rng: &mut Rng) {
         for call in std::mem::take(&mut self.calls) {
-            if dice.roll(2) == 0 {
+            if rng.roll(2) == 0 {
                 cluster.effect(&call.kind);
             }
         }
@@ -241,7 +241,7 @@ proptest! {
         delete_at in 0usize..500,
         crash_at in proptest::collection::vec(0usize..400, 0..4),
     ) {
-        let mut dice = Dice(seed);
+        let mut rng = Rng(seed);
         let mut cluster = start();
         let mut wires = Wires::default();
         wires.collect(&mut cluster);
@@ -252,15 +252,15 @@ proptest! {
                 wires.collect(&mut cluster);
             }
             if crash_at.contains(&step) {
-                wires.crash(&mut cluster, &mut dice);
+                wires.crash(&mut cluster, &mut rng);
             }
-            wires.step(&mut cluster, &mut dice);
+            wires.step(&mut cluster, &mut rng);
         }
         for call in std::mem::take(&mut wires.calls) {
             cluster.carry_out(call);
         }
         let late = wires.watch.into_iter().chain(wires.answers);
-        cluster.news = late.chain(std::mem::take(&mut cluster.news)).collect();
+        cluster.undelivered = late.chain(std::mem::take(&mut cluster.undelivered)).collect();
         cluster.seconds(1_200);
         prop_assert!(cluster.made.values().all(|made| *made <= 1), "launched twice");
         // Who cannot launch for five minutes is given up by itself.

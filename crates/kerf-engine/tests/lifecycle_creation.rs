@@ -52,7 +52,7 @@ fn a_claim_that_can_never_be_stored_sets_its_pods_free() {
     };
     cluster.pend("a", "1");
     cluster.seconds(3);
-    let refused = cluster.told("FailedScheduling");
+    let refused = cluster.messages("FailedScheduling");
     assert!(refused.iter().any(|text| text.contains("spec.requirements[0]: bad")), "{refused:?}");
     assert!(cluster.engine.world().memory.creating.is_empty());
     cluster.refuses = |_| None;

@@ -133,12 +133,12 @@ impl Cluster {
     fn observe(&mut self) {
         let pools = ShiftKind::Pool("NodePool".to_owned());
         let kinds = vec![pools.clone(), ShiftKind::Node];
-        self.tell(ShiftInput::Served { kinds, is_auto_mode: false });
-        self.tell(ShiftInput::Stored(self.stored.clone()));
+        self.learn(ShiftInput::Served { kinds, is_auto_mode: false });
+        self.learn(ShiftInput::Stored(self.stored.clone()));
         let objects = self.pools.values().cloned().collect();
-        self.tell(ShiftInput::Listed { kind: pools, objects });
+        self.learn(ShiftInput::Listed { kind: pools, objects });
         let objects = self.nodes.values().cloned().collect();
-        self.tell(ShiftInput::Listed { kind: ShiftKind::Node, objects });
+        self.learn(ShiftInput::Listed { kind: ShiftKind::Node, objects });
         self.settle();
     }
 
@@ -146,7 +146,7 @@ impl Cluster {
         Time::from_seconds(DAY + self.seconds)
     }
 
-    fn tell(&mut self, input: ShiftInput) {
+    fn learn(&mut self, input: ShiftInput) {
         let now = self.now();
         self.engine.handle(Event::ZonalShift(Box::new(input)), now);
     }
@@ -162,7 +162,7 @@ impl Cluster {
             "detail": {"metadata": {"awayFrom": zone_id}},
         });
         let id = NoticeId(self.announced);
-        self.tell(ShiftInput::Announced { id, body: body.to_string().into() });
+        self.learn(ShiftInput::Announced { id, body: body.to_string().into() });
         id
     }
 
@@ -340,7 +340,7 @@ fn a_write_that_is_answered_after_the_watch_told_of_it_settles_the_message_once(
     let [store] = &cluster.decide()[..] else { panic!("the state is to be stored") };
     let ActionKind::ZonalShift(call) = &store.kind else { panic!("{store:?}") };
     let stored = cluster.done(call);
-    cluster.tell(stored.clone());
+    cluster.learn(stored.clone());
     cluster.settle();
     assert_eq!(cluster.results(), [(id, "started")]);
     let (action, outcome) = (store.id, Outcome::ZonalShift(Box::new(stored)));
@@ -361,7 +361,7 @@ fn somebody_else_s_write_comes_first_and_both_count() {
         cluster.stored.state.start_by_hand(&ZoneId::new("usw2-az2"), UnixSeconds::at(DAY));
     cluster.stored =
         StoredShifts { version: Some("7".to_owned()), state: by_hand, ..cluster.stored.clone() };
-    cluster.tell(ShiftInput::Stored(cluster.stored.clone()));
+    cluster.learn(ShiftInput::Stored(cluster.stored.clone()));
     let now = cluster.now();
     for Action { id: action, .. } in actions {
         let outcome = Outcome::Failed(Failure::Conflict);
@@ -457,7 +457,7 @@ fn deleting_the_stored_state_ends_no_shift() {
     let mut cluster = Cluster::new([pool("web", &[zones("In", &["a", "b"])])]);
     cluster.announce("Autoshift In Progress", "usw2-az1");
     cluster.stored.version = None;
-    cluster.tell(ShiftInput::Stored(StoredShifts::default()));
+    cluster.learn(ShiftInput::Stored(StoredShifts::default()));
     cluster.settle();
     assert!(cluster.stored.version.is_some());
     assert_eq!(cluster.stored.state.away().len(), 1);

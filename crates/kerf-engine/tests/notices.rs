@@ -1,4 +1,4 @@
-//! What the cloud announces about instances: claims that go, people who are told, and one outcome
+//! What the cloud announces about instances: claims that go, people who are messages, and one outcome
 //! for every notice.
 #![allow(clippy::unwrap_used)]
 
@@ -13,7 +13,7 @@ use kerf_model::labels::well_known::CAPACITY_TYPE;
 
 const DISRUPTED: &str = "karpenter_nodeclaims_disrupted_total";
 
-/// Every kind, with the reason people are told and whether the claim goes.
+/// Every kind, with the reason people are messages and whether the claim goes.
 const KINDS: [(NoticeKind, &str, bool); 6] = [
     (NoticeKind::SpotInterrupted, "SpotInterrupted", true),
     (NoticeKind::RebalanceRecommendation, "SpotRebalanceRecommendation", false),
@@ -39,7 +39,7 @@ fn two_nodes() -> Cluster {
 
 fn notice(cluster: &mut Cluster, id: u64, kind: NoticeKind, instances: &[&str]) {
     let instances = instances.iter().map(|instance| (*instance).into()).collect();
-    cluster.news.push_back(Event::Noticed(Notice { id: NoticeId(id), kind, instances }));
+    cluster.undelivered.push_back(Event::Noticed(Notice { id: NoticeId(id), kind, instances }));
 }
 
 fn outcomes(cluster: &Cluster) -> Vec<(u64, NoticeOutcome)> {
@@ -47,9 +47,9 @@ fn outcomes(cluster: &Cluster) -> Vec<(u64, NoticeOutcome)> {
 }
 
 /// Whom an announcement of that reason was shown at.
-fn told_at(cluster: &Cluster, reason: &str) -> Vec<Key> {
-    let news = cluster.kubernetes_events.iter().filter(|news| news.reason == reason);
-    news.map(|news| news.about.clone()).collect()
+fn objects_of(cluster: &Cluster, reason: &str) -> Vec<Key> {
+    let events = cluster.kubernetes_events.iter().filter(|event| event.reason == reason);
+    events.map(|event| event.about.clone()).collect()
 }
 
 fn deletions(cluster: &Cluster) -> usize {
@@ -66,9 +66,9 @@ fn every_kind_but_a_recommendation_deletes_the_claim_of_its_instance_and_no_othe
         assert_eq!(outcomes(&cluster), [(7, outcome)], "{kind:?}");
         assert_eq!(deletions(&cluster), usize::from(is_the_end), "{kind:?}");
         let node_and_claim = [Key::Claim("one".into()), Key::Node("node-one".into())];
-        assert_eq!(told_at(&cluster, reason), node_and_claim, "{kind:?}");
-        let told = told_at(&cluster, "TerminatingOnInterruption");
-        assert_eq!(told, if is_the_end { &node_and_claim[..] } else { &[] }, "{kind:?}");
+        assert_eq!(objects_of(&cluster, reason), node_and_claim, "{kind:?}");
+        let messages = objects_of(&cluster, "TerminatingOnInterruption");
+        assert_eq!(messages, if is_the_end { &node_and_claim[..] } else { &[] }, "{kind:?}");
         assert_eq!(cluster.counted(DISRUPTED, kind.label()), u64::from(is_the_end), "{kind:?}");
         cluster.seconds(120);
         assert_eq!(cluster.find_claim("one").is_none(), is_the_end, "{kind:?}");
@@ -146,7 +146,7 @@ fn duplicates_and_followers_each_get_an_outcome_and_delete_once() {
     assert_eq!(outcomes(&cluster), [(1, ClaimsDeleted), (2, ClaimsDeleted), (3, ClaimsDeleted)]);
     assert_eq!(deletions(&cluster), 1);
     assert_eq!(cluster.counted(DISRUPTED, ""), 1);
-    assert_eq!(told_at(&cluster, "SpotInterrupted").len(), 2, "claim and node, once");
+    assert_eq!(objects_of(&cluster, "SpotInterrupted").len(), 2, "claim and node, once");
     cluster.seconds(120);
     notice(&mut cluster, 4, NoticeKind::InstanceTerminated, &["i-one"]);
     cluster.settle();
@@ -179,11 +179,11 @@ fn a_deletion_that_cannot_be_stored_gives_the_notice_back_and_is_tried_on() {
 fn a_notice_heard_before_the_cluster_is_known_waits_for_that() {
     let mut cluster = two_nodes();
     cluster.crash();
-    let known = std::mem::take(&mut cluster.news);
+    let known = std::mem::take(&mut cluster.undelivered);
     notice(&mut cluster, 1, NoticeKind::SpotInterrupted, &["i-one"]);
     cluster.settle();
     assert_eq!(outcomes(&cluster), [], "nothing is known, which is not the same as nobody");
-    cluster.news = known;
+    cluster.undelivered = known;
     cluster.settle();
     assert_eq!(outcomes(&cluster), [(1, ClaimsDeleted)]);
 }
@@ -229,7 +229,7 @@ fn a_pod_that_may_not_leave_an_interrupted_node_yet_gets_a_new_one_meanwhile() {
     notice(&mut cluster, 1, NoticeKind::SpotInterrupted, &[&instance]);
     cluster.seconds(30);
     let staying = cluster.claims().iter().filter(|claim| !claim.meta.is_deleting()).count();
-    assert_eq!(staying, 1, "a claim for its pod: {:?}", cluster.story());
+    assert_eq!(staying, 1, "a claim for its pod: {:?}", cluster.log());
     assert!(cluster.objects.contains_key(&Key::Pod(pod_key("pod-0"))), "which still runs");
 }
 

@@ -180,7 +180,7 @@ fn two_of_four_launches_failing_is_unhealthy_and_successes_heal_it() {
     assert_eq!(launch(&mut cluster, "s1").0, Status::False);
     assert_eq!(launch(&mut cluster, "s2").0, Status::False);
     assert_eq!(launch(&mut cluster, "s3").0, Status::True);
-    assert_eq!(condition(&cluster, "Ready").0, Status::True, "it is told, and stops nothing");
+    assert_eq!(condition(&cluster, "Ready").0, Status::True, "it is messages, and stops nothing");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Pods that wait get places: gathered, asked about once, checked again, promised.
+//! Pods that wait get places: gathered, solved once, checked again, nominated.
 
 #![allow(clippy::unwrap_used)]
 
@@ -18,7 +18,7 @@ fn a_waiting_pod_gets_a_claim_with_everything_the_public_api_promises() {
     cluster.pend("web", "3");
     cluster.seconds(2);
     let claims = cluster.ordered_claims();
-    assert_eq!(claims.len(), 1, "{:?}", cluster.story());
+    assert_eq!(claims.len(), 1, "{:?}", cluster.log());
     let spec = &claims[0].spec;
     assert!(spec.name.starts_with("pool-") && spec.name.len() == 10, "{}", spec.name);
     let label = |key: &str| spec.labels.get(key).map(String::as_str);
@@ -34,7 +34,7 @@ fn a_waiting_pod_gets_a_claim_with_everything_the_public_api_promises() {
     assert_eq!(allowed(claims[0], CAPACITY_TYPE), ["on-demand"]);
     assert_eq!(spec.requests.quantity("cpu").to_string(), "3");
     assert_eq!(claims[0].pool, ("pool".into(), "pool-uid".into()));
-    assert_eq!(cluster.told("Nominated").len(), 1);
+    assert_eq!(cluster.messages("Nominated").len(), 1);
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn a_waiting_pod_ends_up_on_a_node_and_nothing_more_is_asked_for() {
     cluster.bind();
     cluster.seconds(60);
     assert_eq!(cluster.claims().len(), 1);
-    assert_eq!(cluster.questions().len(), 1, "{:?}", cluster.story());
+    assert_eq!(cluster.solves().len(), 1, "{:?}", cluster.log());
     assert!(cluster.engine.world().memory.nominations.is_empty());
     assert!(cluster.engine.world().memory.waits.is_empty());
     assert_eq!(cluster.count(|kind| matches!(kind, ActionKind::DeleteClaim { .. })), 0);

@@ -1,4 +1,4 @@
-//! When questions are asked: pods that come together are placed together, nobody is forgotten.
+//! When solves are asked: pods that come together are placed together, nobody is forgotten.
 
 #![allow(clippy::unwrap_used)]
 
@@ -13,9 +13,9 @@ use kerf_engine::time::Span;
 /// Larger than every instance.
 const TOO_LARGE: &str = "64";
 
-/// Milliseconds after the start, and how many pods, of every question.
-fn questions(cluster: &Cluster) -> Vec<(u64, usize)> {
-    let asked = cluster.questions().into_iter();
+/// Milliseconds after the start, and how many pods, of every solve.
+fn solves(cluster: &Cluster) -> Vec<(u64, usize)> {
+    let asked = cluster.solves().into_iter();
     asked.map(|(at, problem)| (at.since(START).millis(), problem.pods.len())).collect()
 }
 
@@ -30,7 +30,7 @@ fn pods_that_come_within_a_second_of_each_other_are_placed_together() {
     millis(&mut cluster, 900);
     cluster.pend("b", "1");
     cluster.seconds(5);
-    assert_eq!(questions(&cluster), [(1_900, 2)]);
+    assert_eq!(solves(&cluster), [(1_900, 2)]);
 }
 
 /// A pod that asks for so much CPU and that the scheduler has not found unschedulable.
@@ -48,11 +48,11 @@ fn pods_the_scheduler_has_not_come_to_are_placed_along_with_their_like() {
     make(&mut cluster, "gated", "1", PodPhase::Waiting);
     cluster.pend("a", "1");
     cluster.seconds(5);
-    assert_eq!(questions(&cluster), [(1_000, 2)]);
+    assert_eq!(solves(&cluster), [(1_000, 2)]);
     assert_eq!(cluster.target_of("a"), cluster.target_of("b"));
     cluster.pend("b", "1");
     cluster.seconds(5);
-    assert_eq!(questions(&cluster), [(1_000, 2)], "the verdict was foreseen");
+    assert_eq!(solves(&cluster), [(1_000, 2)], "the verdict was foreseen");
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn more_of_a_kind_that_waits_hold_the_window_open() {
     millis(&mut cluster, 100);
     make(&mut cluster, "other", "2", PodPhase::Unjudged);
     cluster.seconds(5);
-    assert_eq!(questions(&cluster), [(1_700, 2)]);
+    assert_eq!(solves(&cluster), [(1_700, 2)]);
 }
 
 #[test]
@@ -72,10 +72,10 @@ fn pods_nobody_has_judged_get_no_nodes_by_themselves() {
     let mut cluster = Cluster::with_pool(|_| {});
     make(&mut cluster, "a", "1", PodPhase::Unjudged);
     cluster.seconds(90);
-    assert_eq!(questions(&cluster), []);
+    assert_eq!(solves(&cluster), []);
     cluster.pend("b", "1");
     cluster.seconds(5);
-    assert_eq!(questions(&cluster), [(91_000, 1)], "its scheduler is not there");
+    assert_eq!(solves(&cluster), [(91_000, 1)], "its scheduler is not there");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn looking_after_pods_that_are_on_their_way_cuts_no_window_short() {
         millis(&mut cluster, 700);
     }
     cluster.seconds(2);
-    assert_eq!(questions(&cluster), [(1_000, 1), (25_400, 3)]);
+    assert_eq!(solves(&cluster), [(1_000, 1), (25_400, 3)]);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_stream_of_pods_is_cut_after_ten_seconds() {
         millis(&mut cluster, 900);
     }
     cluster.seconds(5);
-    assert_eq!(questions(&cluster)[0], (10_000, 12));
+    assert_eq!(solves(&cluster)[0], (10_000, 12));
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn a_pod_that_only_changes_does_not_hold_the_window_open() {
         pod.priority = 7;
     });
     cluster.seconds(5);
-    assert_eq!(questions(&cluster), [(1_000, 1)]);
+    assert_eq!(solves(&cluster), [(1_000, 1)]);
 }
 
 #[test]
@@ -120,21 +120,21 @@ fn those_without_a_place_are_asked_about_again_every_ten_seconds() {
     let mut cluster = Cluster::with_pool(|_| {});
     cluster.pend("a", TOO_LARGE);
     cluster.seconds(25);
-    assert_eq!(questions(&cluster), [(1_000, 1), (11_000, 1), (21_000, 1)]);
+    assert_eq!(solves(&cluster), [(1_000, 1), (11_000, 1), (21_000, 1)]);
 }
 
 #[test]
-fn one_question_is_asked_at_a_time_and_the_next_right_after_its_answer() {
+fn one_solve_runs_at_a_time_and_the_next_right_after_its_answer() {
     let mut cluster = Cluster::with_pool(|_| {});
     cluster.ignores = |kind| matches!(kind, ActionKind::Solve(_));
     cluster.pend("a", "1");
     cluster.seconds(5);
     cluster.pend("b", "1");
     cluster.seconds(5);
-    assert_eq!(questions(&cluster), [(1_000, 1)]);
-    cluster.answer_last_question();
+    assert_eq!(solves(&cluster), [(1_000, 1)]);
+    cluster.answer_last_solve();
     cluster.settle();
-    assert_eq!(questions(&cluster), [(1_000, 1), (10_000, 1)]);
+    assert_eq!(solves(&cluster), [(1_000, 1), (10_000, 1)]);
 }
 
 #[test]
@@ -145,9 +145,9 @@ fn an_answer_that_never_comes_is_given_up_after_five_minutes() {
     cluster.seconds(2);
     cluster.ignores = |_| false;
     cluster.seconds(298);
-    assert_eq!(questions(&cluster), [(1_000, 1)]);
+    assert_eq!(solves(&cluster), [(1_000, 1)]);
     cluster.seconds(2);
-    assert_eq!(questions(&cluster), [(1_000, 1), (301_000, 1)]);
+    assert_eq!(solves(&cluster), [(1_000, 1), (301_000, 1)]);
     assert_eq!(cluster.claims().len(), 1);
     let is_solve = |action: &&Action| matches!(action.kind, ActionKind::Solve(_));
     let first = cluster.actions.iter().map(|(_, action)| action).find(is_solve);
@@ -155,14 +155,14 @@ fn an_answer_that_never_comes_is_given_up_after_five_minutes() {
 }
 
 #[test]
-fn a_question_that_fails_is_asked_again_after_a_second_and_then_less_and_less_often() {
+fn a_solve_that_fails_is_tried_again_after_a_second_and_then_less_and_less_often() {
     let mut cluster = Cluster::with_pool(|_| {});
     cluster.refuses = |kind| matches!(kind, ActionKind::Solve(_)).then(stopped);
     cluster.pend("a", "1");
     cluster.seconds(17);
     let asked = [(1_000, 1), (2_000, 1), (4_000, 1), (8_000, 1), (16_000, 1)];
-    assert_eq!(questions(&cluster), asked);
-    assert!(cluster.told("FailedScheduling").iter().any(|text| text.contains("stopped")));
+    assert_eq!(solves(&cluster), asked);
+    assert!(cluster.messages("FailedScheduling").iter().any(|text| text.contains("stopped")));
     cluster.refuses = |_| None;
     cluster.seconds(16);
     assert_eq!(cluster.claims().len(), 1);
@@ -195,12 +195,12 @@ fn stopped() -> Failure {
 fn nobody_asks_while_nobody_waits() {
     let mut cluster = Cluster::with_pool(|_| {});
     cluster.seconds(600);
-    assert_eq!(questions(&cluster), []);
+    assert_eq!(solves(&cluster), []);
     cluster.pend("a", TOO_LARGE);
     cluster.seconds(5);
     cluster.remove(&Key::Pod(pod_key("a")));
     cluster.seconds(600);
-    assert_eq!(questions(&cluster), [(601_000, 1)]);
+    assert_eq!(solves(&cluster), [(601_000, 1)]);
 }
 
 #[test]
@@ -208,22 +208,22 @@ fn a_pool_that_becomes_usable_is_used_without_waiting_for_the_next_round() {
     let mut cluster = Cluster::new();
     cluster.pend("a", "1");
     cluster.seconds(12);
-    assert_eq!(questions(&cluster), []);
+    assert_eq!(solves(&cluster), []);
     cluster.add_pool(cluster::ready_pool("pool", |_| {}));
     cluster.seconds(2);
-    assert_eq!(questions(&cluster), [(13_000, 1)]);
+    assert_eq!(solves(&cluster), [(13_000, 1)]);
 }
 
 #[test]
-fn more_pods_than_fit_one_question_are_asked_about_one_after_the_other() {
+fn more_pods_than_fit_one_solve_are_solved_one_after_the_other() {
     let mut cluster = Cluster::with_pool(|_| {});
     for number in 0..20_010 {
         cluster.pend(&format!("pod-{number}"), TOO_LARGE);
     }
     cluster.seconds(9);
-    assert_eq!(questions(&cluster), [(1_000, 20_000), (1_000, 10)]);
+    assert_eq!(solves(&cluster), [(1_000, 20_000), (1_000, 10)]);
     let first: std::collections::BTreeSet<_> =
-        cluster.questions()[0].1.pods.iter().map(|pod| pod.uid.clone()).collect();
-    let second = &cluster.questions()[1].1.pods;
+        cluster.solves()[0].1.pods.iter().map(|pod| pod.uid.clone()).collect();
+    let second = &cluster.solves()[1].1.pods;
     assert!(second.iter().all(|pod| !first.contains(&pod.uid)), "the same pods again");
 }

@@ -47,10 +47,10 @@ fn pods_beyond_the_limit_are_told_so_and_wait() {
         cluster.pend(&format!("pod-{number}"), "7");
     }
     cluster.seconds(60);
-    assert_eq!(cluster.claims().len(), 1, "{:?}", cluster.story());
-    let told = cluster.told("FailedScheduling");
-    assert_eq!(told.len(), 2, "{told:?}");
-    assert!(told.iter().all(|message| message.contains("limit")), "{told:?}");
+    assert_eq!(cluster.claims().len(), 1, "{:?}", cluster.log());
+    let messages = cluster.messages("FailedScheduling");
+    assert_eq!(messages.len(), 2, "{messages:?}");
+    assert!(messages.iter().all(|message| message.contains("limit")), "{messages:?}");
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn the_number_of_nodes_is_limited_too() {
         cluster.pend(&format!("pod-{number}"), "7");
         cluster.seconds(15);
     }
-    assert_eq!(cluster.claims().len(), 2, "{:?}", cluster.story());
+    assert_eq!(cluster.claims().len(), 2, "{:?}", cluster.log());
 }
 
 #[test]
@@ -88,10 +88,10 @@ fn a_limit_lowered_while_the_answer_was_thought_about_holds() {
     limit("cpu", 8)(&mut spec);
     pool.spec = spec.into();
     cluster.store(kerf_engine::event::Object::Pool(pool));
-    cluster.answer_last_question();
+    cluster.answer_last_solve();
     cluster.ignores = |_| false;
     cluster.seconds(30);
-    assert_eq!(cluster.claims().len(), 1, "{:?}", cluster.story());
+    assert_eq!(cluster.claims().len(), 1, "{:?}", cluster.log());
 }
 
 /// What may happen next.
@@ -128,7 +128,7 @@ fn take(cluster: &mut Cluster, step: Step, number: usize) {
             cluster.bind();
         }
         Step::CrashAfter(count) => {
-            cluster.tell();
+            cluster.deliver();
             let orders: Vec<Action> = cluster.decide();
             orders.into_iter().take(count).for_each(|action| cluster.carry_out(action));
             cluster.crash();
@@ -138,12 +138,12 @@ fn take(cluster: &mut Cluster, step: Step, number: usize) {
             cluster.launch_fails = refuses.then_some(failure);
         }
         Step::FailOne => {
-            cluster.tell();
+            cluster.deliver();
             let mut orders = cluster.decide().into_iter();
             if let Some(action) = orders.next() {
                 let failure = Failure::Unavailable { message: "busy".to_owned() };
                 let outcome = Outcome::Failed(failure);
-                cluster.news.push_back(Event::Finished { action: action.id, outcome });
+                cluster.undelivered.push_back(Event::Finished { action: action.id, outcome });
             }
             orders.for_each(|action| cluster.carry_out(action));
         }
@@ -155,7 +155,7 @@ fn play(steps: &[Step], limit_cpus: i64) -> Result<Cluster, TestCaseError> {
     for (number, step) in steps.iter().enumerate() {
         take(&mut cluster, *step, number);
         let used = cpus_on_their_way(&cluster);
-        prop_assert!(used <= limit_cpus, "{used} of {limit_cpus}: {:?}", cluster.story());
+        prop_assert!(used <= limit_cpus, "{used} of {limit_cpus}: {:?}", cluster.log());
     }
     Ok(cluster)
 }

@@ -1,4 +1,4 @@
-//! Which pods are given a place, and what the others are told.
+//! Which pods are given a place, and what the others are messages.
 
 #![allow(clippy::unwrap_used)]
 
@@ -23,15 +23,15 @@ fn a_pod_nobody_can_place_is_told_why_once_in_five_minutes() {
     pod.unusable = Some("its volume claim default/data does not exist".into());
     cluster.store(Object::Pod(pod));
     cluster.seconds(299);
-    let told = cluster.told("FailedScheduling");
+    let messages = cluster.messages("FailedScheduling");
     assert_eq!(
-        told,
+        messages,
         ["Failed to schedule pod, its volume claim default/data does not exist"],
         "and nothing more for five minutes"
     );
-    assert!(cluster.questions().is_empty());
+    assert!(cluster.solves().is_empty());
     cluster.seconds(30);
-    assert_eq!(cluster.told("FailedScheduling").len(), 2);
+    assert_eq!(cluster.messages("FailedScheduling").len(), 2);
 }
 
 #[test]
@@ -42,8 +42,8 @@ fn a_pod_that_wants_no_pool_is_left_alone_in_silence() {
     shape.placement.node_affinity.required = vec![vec![shuns]];
     cluster.pend_shape("web", shape);
     cluster.seconds(30);
-    assert!(cluster.questions().is_empty());
-    assert!(cluster.told("FailedScheduling").is_empty());
+    assert!(cluster.solves().is_empty());
+    assert!(cluster.messages("FailedScheduling").is_empty());
 }
 
 #[test]
@@ -52,9 +52,9 @@ fn a_pod_without_a_place_is_told_the_solvers_reason() {
     cluster.pend("large", "64");
     cluster.pend("small", "1");
     cluster.seconds(30);
-    let told = cluster.told("FailedScheduling");
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].starts_with("Failed to schedule pod, "), "{told:?}");
+    let messages = cluster.messages("FailedScheduling");
+    assert_eq!(messages.len(), 1, "{messages:?}");
+    assert!(messages[0].starts_with("Failed to schedule pod, "), "{messages:?}");
     let memory = &cluster.engine.world().memory;
     assert!(memory.unplaced.contains_key(&pod_key("large")));
     assert_eq!(memory.unplaced.len(), 1);
@@ -99,7 +99,7 @@ fn a_pod_on_a_node_that_goes_has_its_next_place_before_it_leaves_and_its_replace
         cluster.store(Object::PodDisruptionBudget(pdb("one", false)));
     });
     cluster.seconds(20);
-    assert_eq!(cluster.ordered_claims().len(), 2, "{:?}", cluster.story());
+    assert_eq!(cluster.ordered_claims().len(), 2, "{:?}", cluster.log());
     let place = cluster.target_of("pod-0").expect("it has a place");
     assert!(!cluster.claim(&place).meta.is_deleting());
     cluster.unevictable.clear();
@@ -107,7 +107,7 @@ fn a_pod_on_a_node_that_goes_has_its_next_place_before_it_leaves_and_its_replace
     assert!(cluster.pods().is_empty(), "it has left");
     cluster.pend("pod-1", "7");
     cluster.seconds(5);
-    assert_eq!(cluster.ordered_claims().len(), 2, "{:?}", cluster.story());
+    assert_eq!(cluster.ordered_claims().len(), 2, "{:?}", cluster.log());
     assert_eq!(cluster.target_of("pod-1"), Some(place));
 }
 
@@ -131,7 +131,7 @@ fn pods_that_will_not_leave_soon_are_given_no_other_place() {
     for (why, keep) in stay {
         let mut cluster = leaving(keep);
         cluster.seconds(30);
-        assert_eq!(cluster.ordered_claims().len(), 1, "{why}: {:?}", cluster.story());
+        assert_eq!(cluster.ordered_claims().len(), 1, "{why}: {:?}", cluster.log());
     }
 }
 
@@ -142,7 +142,7 @@ fn a_stateful_pod_that_is_ending_keeps_its_next_place() {
         pod.meta.deleting_since = Some(cluster.now + Span::from_minutes(10));
     });
     cluster.seconds(30);
-    assert_eq!(cluster.ordered_claims().len(), 2, "{:?}", cluster.story());
+    assert_eq!(cluster.ordered_claims().len(), 2, "{:?}", cluster.log());
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn pods_on_nodes_that_go_do_not_make_a_new_node_each_round() {
         cluster.store(Object::PodDisruptionBudget(pdb("one", false)));
     });
     cluster.seconds(600);
-    assert_eq!(cluster.ordered_claims().len(), 2, "{:?}", cluster.story());
+    assert_eq!(cluster.ordered_claims().len(), 2, "{:?}", cluster.log());
     assert_eq!(cluster.count(|kind| matches!(kind, ActionKind::DeleteNode { .. })), 1);
 }
 

@@ -45,9 +45,9 @@ fn pools_that_cannot_get_nodes_get_none_and_the_pod_is_told() {
         cluster.pend("web", "1");
         cluster.seconds(15);
         assert!(cluster.ordered_claims().is_empty(), "{why}");
-        let told = cluster.told("FailedScheduling");
-        assert_eq!(told.len(), 1, "{why}: {told:?}");
-        assert!(told[0].contains("no dynamic nodepools found"), "{why}: {told:?}");
+        let messages = cluster.messages("FailedScheduling");
+        assert_eq!(messages.len(), 1, "{why}: {messages:?}");
+        assert!(messages[0].contains("no dynamic nodepools found"), "{why}: {messages:?}");
     }
 }
 
@@ -70,7 +70,7 @@ fn heavier_pools_come_first_then_those_later_in_the_alphabet() {
     }
     cluster.pend("web", "1");
     cluster.seconds(2);
-    let (_, problem) = cluster.questions()[0];
+    let (_, problem) = cluster.solves()[0];
     let order: Vec<_> = problem.pools.iter().map(|pool| pool.pool.name.as_str()).collect();
     assert_eq!(order, ["c", "d", "b", "a"]);
     assert_eq!(&*cluster.ordered_claims()[0].pool.0, "c");
@@ -83,7 +83,7 @@ fn a_pool_that_excludes_every_machine_is_told_so() {
         RequirementEntry { min_values, ..RequirementEntry::new(INSTANCE_TYPE, Operator::In, types) }
     };
     let none = RequirementEntry::new(INSTANCE_TYPE, Operator::In, ["x-99"]);
-    for (why, entry, told) in [
+    for (why, entry, messages) in [
         ("no such machine", none, 1),
         ("too few different ones", entry(Some(3)), 1),
         ("just enough different ones", entry(Some(2)), 0),
@@ -91,8 +91,8 @@ fn a_pool_that_excludes_every_machine_is_told_so() {
         let mut cluster = Cluster::with_pool(|pool| pool.template.spec.requirements.push(entry));
         cluster.pend("web", "1");
         cluster.seconds(59);
-        assert_eq!(cluster.told("NoCompatibleInstanceTypes").len(), told, "{why}");
-        assert_eq!(cluster.ordered_claims().len(), 1 - told, "{why}");
+        assert_eq!(cluster.messages("NoCompatibleInstanceTypes").len(), messages, "{why}");
+        assert_eq!(cluster.ordered_claims().len(), 1 - messages, "{why}");
     }
 }
 
@@ -138,7 +138,7 @@ fn a_pool_whose_machines_come_late_is_used_when_they_come() {
     cluster.seconds(3);
     assert!(cluster.ordered_claims().is_empty());
     cluster
-        .news
+        .undelivered
         .push_back(Event::Offered { pool: "pool".into(), instance_types: cluster::instances() });
     cluster.seconds(2);
     assert_eq!(cluster.ordered_claims().len(), 1);

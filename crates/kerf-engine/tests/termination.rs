@@ -114,9 +114,9 @@ fn a_node_is_closed_before_its_pods_are_asked_to_leave() {
     assert!(node.taints.contains(&disrupted()));
     assert_eq!(node.labels[EXCLUDE_FROM_LOAD_BALANCERS], EXCLUDE_FROM_LOAD_BALANCERS_VALUE);
     assert!(cluster.claim("one").meta.is_deleting(), "the claim goes with its node");
-    let story = cluster.story();
-    let at = |name| story.iter().rposition(|kind| *kind == name).unwrap();
-    assert!(at("patch node") < at("evict pod"), "{story:?}");
+    let context = cluster.log();
+    let at = |name| context.iter().rposition(|kind| *kind == name).unwrap();
+    assert!(at("patch node") < at("evict pod"), "{context:?}");
     assert!(cluster.has_said("FailedDraining"), "people can see what is waited for");
 }
 
@@ -199,7 +199,7 @@ fn a_budget_that_says_no_is_asked_less_and_less_often() {
     assert!((300..=400).contains(&asked), "{asked}");
     assert_eq!(cluster.counted("karpenter_pods_eviction_requests_total", "429"), asked as u64);
     let said =
-        cluster.kubernetes_events.iter().filter(|news| news.reason == "FailedDraining").count();
+        cluster.kubernetes_events.iter().filter(|event| event.reason == "FailedDraining").count();
     assert!(said <= 2 * 31, "said every two minutes, not with every try: {said}");
     cluster.unevictable.clear();
     cluster.seconds(60);
@@ -244,7 +244,7 @@ fn volumes_are_waited_for_but_not_those_that_stay() {
         (Status::Unknown, "AwaitingVolumeDetachment")
     );
     let said =
-        cluster.kubernetes_events.iter().find(|news| news.reason == "AwaitingVolumeDetachment");
+        cluster.kubernetes_events.iter().find(|event| event.reason == "AwaitingVolumeDetachment");
     let said = said.unwrap();
     assert!(said.message.contains("va-1") && !said.message.contains("va-2"), "{}", said.message);
     cluster.remove(&Key::VolumeAttachment("va-1".into()));
@@ -294,7 +294,7 @@ fn nodes_of_others_are_never_touched() {
     cluster.delete(&node_key());
     cluster.seconds(600);
     let others = |kind: &ActionKind| !matches!(kind, ActionKind::ListInstances);
-    assert_eq!(cluster.count(others), 0, "{:?}", cluster.story());
+    assert_eq!(cluster.count(others), 0, "{:?}", cluster.log());
 }
 
 #[test]
@@ -307,6 +307,6 @@ fn every_node_on_the_instance_is_drained() {
     cluster.store(Object::Pod(pod("b", "node-twin")));
     cluster.delete(&claim_key());
     cluster.seconds(120);
-    assert!(is_gone(&cluster), "{:?}", cluster.story());
+    assert!(is_gone(&cluster), "{:?}", cluster.log());
     assert_eq!(cluster.count(|kind| matches!(kind, ActionKind::EvictPod { .. })), 2);
 }

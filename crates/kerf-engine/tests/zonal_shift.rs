@@ -1,5 +1,5 @@
 //! Zones the cluster is shifted away from: what stands there stays, what has to go waits for its
-//! instance's end, and pools that reach the zone are told.
+//! instance's end, and pools that reach the zone are messages.
 #![allow(clippy::unwrap_used)]
 
 mod cluster;
@@ -31,7 +31,7 @@ fn shifted(letter: &str, since: Time) -> ShiftedZone {
 
 fn shift(cluster: &mut Cluster, letters: &[&str]) {
     let zones = letters.iter().map(|letter| shifted(letter, cluster::START)).collect();
-    cluster.news.push_back(Event::Shifted(zones));
+    cluster.undelivered.push_back(Event::Shifted(zones));
 }
 
 /// A node in zone a, which says so.
@@ -56,13 +56,16 @@ fn an_empty_node_in_a_shifted_zone_stays_until_that_is_over() {
     shift(&mut cluster, &["a"]);
     cluster.empty_nodes(1);
     cluster.seconds(ENOUGH);
-    assert_eq!(cluster.nodes().len(), 1, "{:?}", cluster.story());
+    assert_eq!(cluster.nodes().len(), 1, "{:?}", cluster.log());
     assert!(cluster.closed_nodes().is_empty());
-    let told = cluster.told("DisruptionBlocked");
-    assert!(told.iter().all(|news| news.contains("zone-a (az-a)")) && !told.is_empty(), "{told:?}");
+    let messages = cluster.messages("DisruptionBlocked");
+    assert!(
+        messages.iter().all(|event| event.contains("zone-a (az-a)")) && !messages.is_empty(),
+        "{messages:?}"
+    );
     shift(&mut cluster, &[]);
     cluster.seconds(ENOUGH);
-    assert!(cluster.nodes().is_empty() && cluster.claims().is_empty(), "{:?}", cluster.story());
+    assert!(cluster.nodes().is_empty() && cluster.claims().is_empty(), "{:?}", cluster.log());
 }
 
 #[test]
@@ -71,7 +74,7 @@ fn an_empty_node_in_another_zone_goes_as_ever() {
     shift(&mut cluster, &["b"]);
     cluster.empty_nodes(1);
     cluster.seconds(ENOUGH);
-    assert!(cluster.nodes().is_empty(), "{:?}", cluster.story());
+    assert!(cluster.nodes().is_empty(), "{:?}", cluster.log());
 }
 
 #[test]
@@ -83,7 +86,7 @@ fn a_node_chosen_before_the_shift_is_spared_after_it() {
     }
     shift(&mut cluster, &["a"]);
     cluster.seconds(ENOUGH);
-    assert_eq!(cluster.nodes().len(), 1, "{:?}", cluster.story());
+    assert_eq!(cluster.nodes().len(), 1, "{:?}", cluster.log());
     assert!(cluster.closed_nodes().is_empty());
 }
 
@@ -96,13 +99,13 @@ fn a_node_at_its_age_limit_is_emptied_and_its_machine_ends_when_the_shift_does()
     shift(&mut cluster, &["a"]);
     cluster.seconds(600);
     let node = cluster.nodes().into_iter().find(|node| node.labels.contains_key(ZONE)).unwrap();
-    assert!(node.meta.is_deleting(), "the claim was deleted: {:?}", cluster.story());
+    assert!(node.meta.is_deleting(), "the claim was deleted: {:?}", cluster.log());
     assert_eq!(ends_instances(&cluster), 0, "no call is made about it");
     assert!(cluster.has_said("AwaitingZonalShift"));
     shift(&mut cluster, &[]);
     cluster.seconds(60);
     assert!(ends_instances(&cluster) > 0);
-    assert!(cluster.nodes().iter().all(|node| !node.meta.is_deleting()), "{:?}", cluster.story());
+    assert!(cluster.nodes().iter().all(|node| !node.meta.is_deleting()), "{:?}", cluster.log());
 }
 
 #[test]
@@ -121,7 +124,7 @@ fn a_machine_that_is_not_listed_while_its_zone_is_shifted_is_not_taken_for_gone(
         cluster.edit_node(|node| node.is_ready = false);
         cluster.seconds(300);
         let is_there = cluster.find_claim(&claim).is_some_and(|claim| !claim.meta.is_deleting());
-        assert_eq!(is_there, is_kept, "{letters:?}: {:?}", cluster.story());
+        assert_eq!(is_there, is_kept, "{letters:?}: {:?}", cluster.log());
     }
 }
 
@@ -147,9 +150,9 @@ fn pools_that_reach_the_zone_by_name_and_id_are_told_once_and_again_when_it_is_o
     cluster.seconds(1);
     shift(&mut cluster, &["a"]);
     cluster.seconds(600);
-    let told = |cluster: &Cluster, reason: &str| -> Vec<String> {
-        let news = cluster.kubernetes_events.iter().filter(|news| news.reason == reason);
-        let names = news.map(|news| match &news.about {
+    let pools_of = |cluster: &Cluster, reason: &str| -> Vec<String> {
+        let events = cluster.kubernetes_events.iter().filter(|event| event.reason == reason);
+        let names = events.map(|event| match &event.about {
             Key::Pool(name) => name.to_string(),
             other => panic!("{other:?}"),
         });
@@ -159,24 +162,28 @@ fn pools_that_reach_the_zone_by_name_and_id_are_told_once_and_again_when_it_is_o
         pools.iter().filter(|pool| pool.2).map(|pool| pool.0.to_owned()).collect();
     let mut expected = reaching.clone();
     expected.sort();
-    assert_eq!(told(&cluster, "ZonalShiftActive"), expected);
+    assert_eq!(pools_of(&cluster, "ZonalShiftActive"), expected);
     assert_eq!(
-        cluster.told("ZonalShiftActive")[0],
+        cluster.messages("ZonalShiftActive")[0],
         "Zonal shift detected: offerings in zone zone-a (az-a) are unavailable for this NodePool"
     );
 
     cluster.add_pool(make("late", None));
     cluster.seconds(1);
     expected.push("late".to_owned());
-    assert_eq!(told(&cluster, "ZonalShiftActive"), expected, "a pool made meanwhile is told, too");
-    assert!(told(&cluster, "ZonalShiftCleared").is_empty());
+    assert_eq!(
+        pools_of(&cluster, "ZonalShiftActive"),
+        expected,
+        "a pool made meanwhile is messages, too"
+    );
+    assert!(pools_of(&cluster, "ZonalShiftCleared").is_empty());
 
     shift(&mut cluster, &[]);
     cluster.seconds(1);
     expected.sort();
-    assert_eq!(told(&cluster, "ZonalShiftCleared"), expected);
+    assert_eq!(pools_of(&cluster, "ZonalShiftCleared"), expected);
     assert_eq!(
-        cluster.told("ZonalShiftCleared")[0],
+        cluster.messages("ZonalShiftCleared")[0],
         "Zonal shift cleared: offerings in zone zone-a (az-a) are restored for this NodePool"
     );
 }

@@ -9,13 +9,13 @@ use crate::time::{Span, Time};
 
 const FIVE_A_SECOND: Rate = Rate { per_second: 5, burst: 10 };
 
-fn news(node: usize) -> KubernetesEvent {
+fn event(node: usize) -> KubernetesEvent {
     let about = Key::Node(Arc::from(format!("node-{node}")));
     KubernetesEvent::normal(about, "Nominated", "a place was found")
 }
 
 fn said(event_throttle: &mut EventThrottle, count: usize, from: usize, now: Time) -> usize {
-    let all = (from..from + count).map(|node| news(node).at_most(FIVE_A_SECOND));
+    let all = (from..from + count).map(|node| event(node).at_most(FIVE_A_SECOND));
     all.filter(|each| event_throttle.admits(each, now)).count()
 }
 
@@ -23,10 +23,10 @@ fn said(event_throttle: &mut EventThrottle, count: usize, from: usize, now: Time
 fn the_same_news_is_said_once_within_its_silence() {
     let mut event_throttle = EventThrottle::default();
     let start = Time::from_seconds(1_000);
-    let news = news(1).silent_for(Span::from_seconds(60));
-    assert!(event_throttle.admits(&news, start));
-    assert!(!event_throttle.admits(&news, start + Span::from_seconds(59)));
-    assert!(event_throttle.admits(&news, start + Span::from_seconds(60)));
+    let event = event(1).silent_for(Span::from_seconds(60));
+    assert!(event_throttle.admits(&event, start));
+    assert!(!event_throttle.admits(&event, start + Span::from_seconds(59)));
+    assert!(event_throttle.admits(&event, start + Span::from_seconds(60)));
 }
 
 #[test]
@@ -49,5 +49,7 @@ fn news_that_came_too_fast_may_be_said_later() {
     let mut event_throttle = EventThrottle::default();
     let start = Time::from_seconds(1_000);
     assert_eq!(said(&mut event_throttle, 11, 0, start), 10);
-    assert!(event_throttle.admits(&news(10).at_most(FIVE_A_SECOND), start + Span::from_seconds(1)));
+    assert!(
+        event_throttle.admits(&event(10).at_most(FIVE_A_SECOND), start + Span::from_seconds(1))
+    );
 }

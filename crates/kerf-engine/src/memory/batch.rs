@@ -33,18 +33,18 @@ pub struct Batch {
     pub has_leaving_nodes: bool,
     /// Whether it saw pods expected on nodes that are up, of which some may find their place taken.
     pub is_settling: bool,
-    /// What follows from questions that nobody could answer, until one is answered again.
+    /// What follows from solves that failed, until one succeeds again.
     pub failure: Option<PassFailure>,
 }
 
-/// Questions about places that failed, one after the other.
+/// Solves that failed, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PassFailure {
     /// How many in a row that could not be made smaller.
     pub failures: u32,
     /// When the last one did.
     pub at: Time,
-    /// Pods in the next question at most, so that a pod nobody can think about is found.
+    /// Pods in the next solve at most, so that a pod that makes every solve fail is found.
     pub pods_max: usize,
 }
 
@@ -66,7 +66,7 @@ pub struct Wait {
 /// Kinds of pods remembered in a window: pods that come at once are of few workloads. Of more no
 /// likeness is looked for.
 const KINDS_MAX: usize = 64;
-/// A question that failed is cut to so many parts, of which one is asked next.
+/// A solve that failed is cut to so many parts, of which one is asked next.
 const PARTS: usize = 4;
 
 impl Batch {

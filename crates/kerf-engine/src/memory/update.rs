@@ -73,7 +73,7 @@ pub enum Update {
         /// Its place.
         nomination: Nomination,
     },
-    /// A pod's place is no longer promised.
+    /// A pod is no longer nominated.
     Release(PodKey),
     /// A node must be left alone until then.
     Shield {
@@ -108,7 +108,7 @@ pub enum Update {
     },
     /// The answer of a pass is there.
     PassEnded,
-    /// Nobody could answer the question of a pass.
+    /// The solve of a pass failed.
     PassFailed {
         /// The engine's time of it.
         at: Time,

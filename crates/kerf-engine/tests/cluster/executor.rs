@@ -22,7 +22,7 @@ impl Cluster {
     /// Carries an action out and lets the engine know what came of it.
     pub(crate) fn carry_out(&mut self, action: Action) {
         if let Some(outcome) = self.effect(&action.kind) {
-            self.news.push_back(Event::Finished { action: action.id, outcome });
+            self.undelivered.push_back(Event::Finished { action: action.id, outcome });
         }
     }
 
@@ -89,14 +89,14 @@ impl Cluster {
     }
 
     /// When the next thing happens by itself.
-    pub(crate) fn next_happening(&self) -> Option<Time> {
+    pub(crate) fn next_change(&self) -> Option<Time> {
         let boots = self.booting.values().copied().filter(|_| self.boots);
         let ends = self.pods().into_iter().filter(|pod| !self.immortal.contains(&*pod.key.name));
         boots.chain(ends.filter_map(|pod| pod.meta.deleting_since)).min()
     }
 
     /// Lets everything happen that is due: nodes boot, pods end.
-    pub(crate) fn happen(&mut self) {
+    pub(crate) fn pass_time(&mut self) {
         let now = self.now;
         let ended: Vec<Key> = (self.pods().into_iter())
             .filter(|pod| !self.immortal.contains(&*pod.key.name))

@@ -31,7 +31,7 @@ impl Cluster {
         cluster.seconds(25);
         cluster.bind();
         cluster.settle();
-        assert_eq!(cluster.nodes().len(), count, "{:?}", cluster.story());
+        assert_eq!(cluster.nodes().len(), count, "{:?}", cluster.log());
         cluster
     }
 

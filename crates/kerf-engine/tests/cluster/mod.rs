@@ -33,7 +33,7 @@ pub(crate) use fleet::*;
 pub(crate) use objects::*;
 pub(crate) use workload::*;
 
-/// When every story begins.
+/// When every test begins.
 pub(crate) const START: Time = Time::from_seconds(1_735_689_600);
 
 /// The cluster, its cloud and the engine.
@@ -68,12 +68,12 @@ pub(crate) struct Cluster {
     pub(crate) is_deaf: bool,
     /// What each pool's nodes can be made of.
     pub(crate) instance_types: BTreeMap<Name, Arc<[InstanceType]>>,
-    pub(crate) news: VecDeque<Event>,
+    pub(crate) undelivered: VecDeque<Event>,
     pub(crate) booting: BTreeMap<String, Time>,
     pub(crate) revision: u64,
 }
 
-/// No story needs more rounds in one moment; a planner that never rests does.
+/// No test needs more rounds in one moment; a planner that never rests does.
 const ROUNDS_MAX: usize = 200;
 
 impl Cluster {
@@ -112,7 +112,7 @@ impl Cluster {
             refuses: |_| None,
             is_deaf: false,
             instance_types: BTreeMap::new(),
-            news: VecDeque::new(),
+            undelivered: VecDeque::new(),
             booting: BTreeMap::new(),
             revision: 0,
         }
@@ -125,10 +125,10 @@ impl Cluster {
 
     /// The process starts anew, with other settings.
     pub(crate) fn restart_with(&mut self, settings: Settings) {
-        self.news.clear();
+        self.undelivered.clear();
         self.engine = Engine::new(settings);
         for object in self.objects.values() {
-            self.news.push_back(Event::Seen(Box::new(object.clone())));
+            self.undelivered.push_back(Event::Seen(Box::new(object.clone())));
         }
         self.list_all();
         self.offer_all();
@@ -136,7 +136,7 @@ impl Cluster {
 
     fn list_all(&mut self) {
         for kind in self.engine.world().settings.role.kinds().iter().copied() {
-            self.news.push_back(Event::Listed(kind));
+            self.undelivered.push_back(Event::Listed(kind));
         }
     }
 
@@ -145,7 +145,7 @@ impl Cluster {
         self.revision += 1;
         object.meta_mut().revision = Revision(self.revision);
         self.objects.insert(object.key(), object.clone());
-        self.news.push_back(Event::Seen(Box::new(object.clone())));
+        self.undelivered.push_back(Event::Seen(Box::new(object.clone())));
         object
     }
 
@@ -154,17 +154,17 @@ impl Cluster {
         if self.objects.remove(key).is_some() {
             self.revision += 1;
             let (key, revision) = (key.clone(), Revision(self.revision));
-            self.news.push_back(Event::Gone { key, revision });
+            self.undelivered.push_back(Event::Gone { key, revision });
         }
     }
 
-    /// Tells all news, lets the engine decide, and carries out its orders, until nothing happens
+    /// Delivers all events, lets the engine decide, and carries out its orders, until nothing happens
     /// any more at this moment.
     pub(crate) fn settle(&mut self) {
         for _ in 0..ROUNDS_MAX {
-            self.tell();
+            self.deliver();
             let actions = self.decide();
-            if actions.is_empty() && self.news.is_empty() {
+            if actions.is_empty() && self.undelivered.is_empty() {
                 return;
             }
             for action in actions {
@@ -176,8 +176,8 @@ impl Cluster {
     }
 
     /// Tells the engine everything it has not heard.
-    pub(crate) fn tell(&mut self) {
-        while let Some(event) = self.news.pop_front() {
+    pub(crate) fn deliver(&mut self) {
+        while let Some(event) = self.undelivered.pop_front() {
             if !self.is_deaf || matches!(event, Event::Finished { .. }) {
                 self.engine.handle(event, self.now);
             }
@@ -201,9 +201,9 @@ impl Cluster {
         self.settle();
         while self.now < end {
             let soonest = self.now + Span::from_millis(1);
-            let next = [self.engine.next_wake(), self.next_happening()].into_iter().flatten().min();
+            let next = [self.engine.next_wake(), self.next_change()].into_iter().flatten().min();
             self.now = next.map_or(end, |next| next.max(soonest).min(end));
-            self.happen();
+            self.pass_time();
             self.settle();
         }
     }
@@ -274,7 +274,7 @@ impl Cluster {
     }
 
     /// The names of all actions so far, without repeats in a row.
-    pub(crate) fn story(&self) -> Vec<&'static str> {
+    pub(crate) fn log(&self) -> Vec<&'static str> {
         let mut names: Vec<&'static str> =
             self.actions.iter().map(|(_, action)| action.kind.info().name).collect();
         names.dedup();
@@ -287,7 +287,7 @@ impl Cluster {
     }
 
     pub(crate) fn has_said(&self, reason: &str) -> bool {
-        self.kubernetes_events.iter().any(|news| news.reason == reason)
+        self.kubernetes_events.iter().any(|event| event.reason == reason)
     }
 
     /// How often a counter was raised with a label of that value, or at all.
@@ -303,7 +303,7 @@ impl Cluster {
     }
 }
 
-/// The settings every story begins with.
+/// The settings every test begins with.
 pub(crate) fn settings() -> Settings {
     let kind = (CLASS_GROUP.to_owned(), CLASS_KIND.to_owned());
     Settings { node_class_kinds: vec![kind], ..Settings::default() }

@@ -113,7 +113,7 @@ impl Cluster {
     /// Tells what each pool's nodes can be made of.
     pub(crate) fn offer_all(&mut self) {
         for (pool, instance_types) in self.instance_types.clone() {
-            self.news.push_back(Event::Offered { pool, instance_types });
+            self.undelivered.push_back(Event::Offered { pool, instance_types });
         }
     }
 
@@ -129,7 +129,7 @@ impl Cluster {
         self.store(Object::Pod(pod));
     }
 
-    /// Binds every pod that has a node promised which is up, as the cluster's scheduler would.
+    /// Binds every pod that is nominated to a node that is up, as the cluster's scheduler would.
     pub(crate) fn bind(&mut self) {
         let waiting = self.pods().into_iter().filter(|pod| pod.node().is_none());
         let keys: Vec<PodKey> = waiting.map(|pod| pod.key.clone()).collect();
@@ -183,8 +183,8 @@ impl Cluster {
         claims.collect()
     }
 
-    /// The questions that were asked so far, with their times.
-    pub(crate) fn questions(&self) -> Vec<(Time, &PlacementProblem)> {
+    /// The solves that were asked so far, with their times.
+    pub(crate) fn solves(&self) -> Vec<(Time, &PlacementProblem)> {
         let asked = self.actions.iter().filter_map(|(at, action)| match &action.kind {
             ActionKind::Solve(request) => Some((*at, &*request.problem)),
             _ => None,
@@ -192,20 +192,20 @@ impl Cluster {
         asked.collect()
     }
 
-    /// Answers the last question that was held back.
-    pub(crate) fn answer_last_question(&mut self) {
-        let is_question = |action: &&Action| matches!(action.kind, ActionKind::Solve(_));
-        let last = self.actions.iter().rev().map(|(_, action)| action).find(is_question);
-        let action = last.expect("a question was asked").clone();
-        let ActionKind::Solve(request) = &action.kind else { unreachable!("it is a question") };
+    /// Answers the last solve that was held back.
+    pub(crate) fn answer_last_solve(&mut self) {
+        let is_solve = |action: &&Action| matches!(action.kind, ActionKind::Solve(_));
+        let last = self.actions.iter().rev().map(|(_, action)| action).find(is_solve);
+        let action = last.expect("a solve was asked for").clone();
+        let ActionKind::Solve(request) = &action.kind else { unreachable!("it is a solve") };
         let outcome = request.solve(&CancelFlag::default());
-        self.news.push_back(Event::Finished { action: action.id, outcome });
+        self.undelivered.push_back(Event::Finished { action: action.id, outcome });
     }
 
-    /// What people were told about a pod, node, claim or pool under this word.
-    pub(crate) fn told(&self, reason: &str) -> Vec<&str> {
-        let news = self.kubernetes_events.iter().filter(|news| news.reason == reason);
-        news.map(|news| news.message.as_str()).collect()
+    /// The messages of the Events about a pod, node, claim or pool under this reason.
+    pub(crate) fn messages(&self, reason: &str) -> Vec<&str> {
+        let events = self.kubernetes_events.iter().filter(|event| event.reason == reason);
+        events.map(|event| event.message.as_str()).collect()
     }
 
     /// The cheapest instance on offer that a claim allows.

@@ -1,17 +1,13 @@
 //! Notices about the instances of claims: the claims are deleted, and replaced.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::messages;
+use super::{ByInstance, by_instance, messages};
 use crate::decision::Decision;
 use crate::memory::{Awaited, OpenNotice, Update};
 use crate::notice::{NoticeKind, NoticeOutcome};
 use crate::observed::{Claim, Name};
 use crate::world::World;
-
-/// Claims by the last part of their instance's provider id. More than one is a fault; all must go.
-type Found<'a> = BTreeMap<&'a str, Vec<&'a Claim>>;
 
 /// The first look at these notices: records Events, and says which claims have to go. Returns the
 /// outcome of each; `None` for one that takes time.
@@ -32,30 +28,19 @@ pub(super) fn are_deleted(world: &World, claims: &[(Name, Arc<str>)]) -> bool {
     })
 }
 
-/// Walks over all claims once, however many instances are asked for.
-fn find<'a>(world: &'a World, notices: &[&OpenNotice]) -> Found<'a> {
-    let mut found = Found::new();
-    let instances = super::instances(notices);
-    if instances.is_empty() {
-        return found;
-    }
-    for claim in world.claims.values() {
+fn find<'a>(world: &'a World, notices: &[&OpenNotice]) -> ByInstance<'a, Claim> {
+    let claims = world.claims.values().map(|claim| &**claim);
+    let supported = claims.filter(|claim| world.is_supported(&claim.spec.node.node_class));
+    by_instance(notices, supported, |claim| {
         let launched = world.memory.launched.get(&claim.meta.uid).map(|it| &it.provider_id);
-        let provider_id = claim.status.provider_id.as_ref().or(launched);
-        let instance = provider_id.and_then(|id| id.rsplit('/').next());
-        if let Some(instance) = instance.filter(|instance| instances.contains(instance))
-            && world.is_supported(&claim.spec.node.node_class)
-        {
-            found.entry(instance).or_default().push(claim);
-        }
-    }
-    found
+        claim.status.provider_id.as_ref().or(launched)
+    })
 }
 
 fn read_one(
     world: &World,
     open: &OpenNotice,
-    found: &Found<'_>,
+    found: &ByInstance<'_, Claim>,
     decision: &mut Decision,
 ) -> Option<NoticeOutcome> {
     let kind = open.notice.kind;

@@ -14,7 +14,8 @@ mod claims;
 mod messages;
 mod nodes;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::decision::Decision;
 use crate::memory::{Awaited, OpenNotice, Update};
@@ -60,10 +61,31 @@ pub(super) fn plan(world: &World, now: Time) -> Decision {
     decision
 }
 
-/// The instances that notices are about.
-fn instances<'a>(notices: &[&'a OpenNotice]) -> BTreeSet<&'a str> {
+/// Objects by the id of their instance, as notices name it. More than one claim for an instance is
+/// a fault; all must go.
+type ByInstance<'a, T> = BTreeMap<&'a str, Vec<&'a T>>;
+
+/// The objects whose instances notices are about. Walks over all objects once, however many
+/// instances there are.
+fn by_instance<'a, T>(
+    notices: &[&OpenNotice],
+    objects: impl Iterator<Item = &'a T>,
+    provider_id: impl Fn(&'a T) -> Option<&'a Arc<str>>,
+) -> ByInstance<'a, T> {
+    let mut found = ByInstance::new();
     let named = notices.iter().flat_map(|open| open.notice.instances.iter());
-    named.map(|instance| &**instance).collect()
+    let instances: BTreeSet<&str> = named.map(|instance| &**instance).collect();
+    if instances.is_empty() {
+        return found;
+    }
+    for object in objects {
+        // The last part of a provider id is the instance's id.
+        let instance = provider_id(object).and_then(|id| id.rsplit('/').next());
+        if let Some(instance) = instance.filter(|instance| instances.contains(instance)) {
+            found.entry(instance).or_default().push(object);
+        }
+    }
+    found
 }
 
 fn settle(open: &OpenNotice, outcome: NoticeOutcome, decision: &mut Decision) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::messages;
+use super::{ByInstance, by_instance, messages};
 use crate::decision::Decision;
 use crate::memory::{Awaited, DrainReason, DrainRequest, OpenNotice, Update};
 use crate::notice::{NoticeKind, NoticeOutcome};
@@ -14,9 +14,6 @@ use crate::world::World;
 /// How long before it takes an instance AWS says so, at most.
 const INTERRUPTED_AFTER: Span = Span::from_minutes(2);
 
-/// Nodes by the last part of their provider id.
-type Found<'a> = BTreeMap<&'a str, Vec<&'a Node>>;
-
 /// The first look at these notices: records Events, and asks for the drain of their nodes. Returns
 /// the outcome of each; `None` for one that takes time.
 pub(super) fn read(
@@ -24,7 +21,8 @@ pub(super) fn read(
     notices: &[&OpenNotice],
     decision: &mut Decision,
 ) -> Vec<Option<NoticeOutcome>> {
-    let found = find(world, notices);
+    let nodes = world.nodes.values().map(|node| &**node);
+    let found = by_instance(notices, nodes, |node| node.provider_id.as_ref());
     notices.iter().map(|open| read_one(world, open, &found, decision)).collect()
 }
 
@@ -36,26 +34,10 @@ pub(super) fn are_drained(world: &World, open: &OpenNotice, nodes: &[(Name, Arc<
     })
 }
 
-/// Walks over all nodes once, however many instances are asked for.
-fn find<'a>(world: &'a World, notices: &[&OpenNotice]) -> Found<'a> {
-    let mut found = Found::new();
-    let instances = super::instances(notices);
-    if instances.is_empty() {
-        return found;
-    }
-    for node in world.nodes.values() {
-        let instance = node.provider_id.as_ref().and_then(|id| id.rsplit('/').next());
-        if let Some(instance) = instance.filter(|instance| instances.contains(instance)) {
-            found.entry(instance).or_default().push(node);
-        }
-    }
-    found
-}
-
 fn read_one(
     world: &World,
     open: &OpenNotice,
-    found: &Found<'_>,
+    found: &ByInstance<'_, Node>,
     decision: &mut Decision,
 ) -> Option<NoticeOutcome> {
     let kind = open.notice.kind;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kerf_model::labels::annotation::{NODE_POOL_HASH, NODE_POOL_HASH_VERSION};
 
-use super::Work;
+use super::Reconcile;
 use crate::action::{ActionKind, MetadataPatch};
 use crate::condition::claim::DRIFTED;
 use crate::observed::Claim;
@@ -18,34 +18,35 @@ const AGAIN_AFTER: Span = Span::from_seconds(5);
 
 /// Writes the hash on the pool. One of another version is first replaced on its claims, so that
 /// no claim is taken for drifted because the function changed.
-pub(super) fn keep(work: &mut Work<'_>) {
-    let annotations = &work.pool.annotations;
+pub(super) fn keep(reconcile: &mut Reconcile<'_>) {
+    let annotations = &reconcile.pool.annotations;
     let version = annotations.get(NODE_POOL_HASH_VERSION).map(String::as_str);
-    let hash = &work.pool.spec.hash;
+    let hash = &reconcile.pool.spec.hash;
     if version == Some(VERSION) && annotations.get(NODE_POOL_HASH) == Some(hash) {
         return;
     }
-    if version != Some(VERSION) && migrate(work) {
-        work.decision.wake(work.now + AGAIN_AFTER);
+    if version != Some(VERSION) && migrate(reconcile) {
+        reconcile.decision.wake(reconcile.now + AGAIN_AFTER);
         return;
     }
-    let (name, revision) = (work.pool.meta.name.clone(), work.pool.meta.revision);
+    let (name, revision) = (reconcile.pool.meta.name.clone(), reconcile.pool.meta.revision);
     let annotations = hash_annotations(hash);
     let kind = ActionKind::PatchPool { name, revision, annotations };
-    work.decision.act(kind, Reason::PoolHashOutdated);
+    reconcile.decision.act(kind, Reason::PoolHashOutdated);
 }
 
 /// Replaces the hash of claims that carry another version. Returns whether there were any.
-fn migrate(work: &mut Work<'_>) -> bool {
+fn migrate(reconcile: &mut Reconcile<'_>) -> bool {
     let is_old = |claim: &&Claim| {
         let version = claim.annotations().get(NODE_POOL_HASH_VERSION);
         version.is_none_or(|version| version != VERSION)
             && !claim.meta.is_deleting()
-            && work.world.is_supported(&claim.spec.node.node_class)
+            && reconcile.world.is_supported(&claim.spec.node.node_class)
     };
-    let claims: Vec<&Claim> = work.world.claims_of(&work.pool.meta.name).filter(is_old).collect();
+    let claims: Vec<&Claim> =
+        reconcile.world.claims_of(&reconcile.pool.meta.name).filter(is_old).collect();
     for claim in &claims {
-        let mut annotations = hash_annotations(&work.pool.spec.hash);
+        let mut annotations = hash_annotations(&reconcile.pool.spec.hash);
         // A claim that had drifted by the old hash has drifted still.
         if claim.status.conditions.get(DRIFTED).is_some() {
             annotations.remove(NODE_POOL_HASH);
@@ -53,7 +54,7 @@ fn migrate(work: &mut Work<'_>) -> bool {
         let (name, revision) = (claim.meta.name.clone(), claim.meta.revision);
         let patch = MetadataPatch { annotations, ..MetadataPatch::default() };
         let kind = ActionKind::PatchClaim { name, revision, patch };
-        work.decision.act(kind, Reason::ClaimHashOutdated);
+        reconcile.decision.act(kind, Reason::ClaimHashOutdated);
     }
     !claims.is_empty()
 }

@@ -1,21 +1,23 @@
 //! Pools: whether they are valid and ready, what they use, how healthy their launches are.
 
-mod counter;
+mod conditions;
 mod hash;
-mod health;
-mod readiness;
+
+use kerf_model::quantity::Quantity;
+use kerf_model::resources::{CPU, EPHEMERAL_STORAGE, MEMORY, NODES, PODS, ResourceList};
 
 use crate::action::ActionKind;
 use crate::condition::Draft;
 use crate::condition::pool::DEPENDENTS;
 use crate::decision::Decision;
+use crate::memory::Update;
 use crate::observed::{Name, Pool, PoolStatus};
 use crate::reason::Reason;
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::world::World;
 
-/// A pool being looked at.
-struct Work<'a> {
+/// One reconcile of a pool.
+struct Reconcile<'a> {
     world: &'a World,
     pool: &'a Pool,
     now: Time,
@@ -24,13 +26,16 @@ struct Work<'a> {
     decision: Decision,
 }
 
+/// How often the status says what a pool uses, at most.
+const COUNT_EVERY: Span = Span::from_seconds(5);
+
 /// What a pool needs now.
 pub(super) fn plan(world: &World, name: &Name, now: Time) -> Decision {
     let Some(pool) = world.pools.get(name) else { return Decision::default() };
     if pool.meta.is_deleting() || !world.is_supported(&pool.spec.template.spec.node_class) {
         return Decision::default();
     }
-    let mut work = Work {
+    let mut reconcile = Reconcile {
         world,
         pool,
         now,
@@ -38,14 +43,58 @@ pub(super) fn plan(world: &World, name: &Name, now: Time) -> Decision {
         conditions: Draft::of(&pool.status.conditions, &DEPENDENTS, &pool.meta, now),
         decision: Decision::default(),
     };
-    readiness::judge(&mut work);
-    health::judge(&mut work);
-    counter::count(&mut work);
-    hash::keep(&mut work);
-    work.finish()
+    conditions::judge_readiness(&mut reconcile);
+    conditions::judge_registration_health(&mut reconcile);
+    count(&mut reconcile);
+    hash::keep(&mut reconcile);
+    reconcile.finish()
 }
 
-impl Work<'_> {
+/// Notes what the pool uses, if it has not been noted a moment ago.
+fn count(reconcile: &mut Reconcile<'_>) {
+    // Every change of a claim leads here, and counting goes over all claims of the pool: what is
+    // not written down yet is not counted yet.
+    if let Some(at) = reconcile.world.memory.counted_at.get(&reconcile.pool.meta.uid)
+        && reconcile.now < *at + COUNT_EVERY
+    {
+        reconcile.decision.wake(*at + COUNT_EVERY);
+        return;
+    }
+    let (resources, nodes) = usage(reconcile);
+    if (&resources, nodes) == (&reconcile.status.resources, reconcile.status.nodes) {
+        // Nothing will be written, so nothing else will note that it was counted.
+        let pool = reconcile.pool.meta.uid.clone();
+        reconcile.decision.remember(Update::Counted { pool, at: reconcile.now });
+    }
+    reconcile.status.resources = resources;
+    reconcile.status.nodes = nodes;
+}
+
+/// The capacity of its nodes and claims that are not on their way out. The usual resources are
+/// there even if nothing is.
+fn usage(reconcile: &Reconcile<'_>) -> (ResourceList, u64) {
+    let world = reconcile.world;
+    let mut sum: ResourceList = [CPU, MEMORY, PODS, EPHEMERAL_STORAGE]
+        .into_iter()
+        .map(|name| (name, Quantity::ZERO))
+        .collect();
+    let mut nodes = 0;
+    let claims = world.claims_of(&reconcile.pool.meta.name);
+    for claim in claims.filter(|claim| !world.is_leaving(claim)) {
+        match world.node_of(claim) {
+            // Most nodes are up: what they report counts as it is.
+            Some(node) if node.is_initialized() => sum.add(&node.capacity),
+            Some(node) => sum.add(&world.node_capacity(node)),
+            None => sum.add(&claim.status.capacity),
+        }
+        nodes += 1;
+    }
+    // Each node says of itself that it is one; claims do not.
+    sum.insert(NODES, Quantity::from_int(i64::try_from(nodes).unwrap_or(i64::MAX)));
+    (sum, nodes)
+}
+
+impl Reconcile<'_> {
     fn finish(mut self) -> Decision {
         self.status.conditions = self.conditions.into_conditions();
         if self.status != self.pool.status {

@@ -28,11 +28,11 @@ const LOOK_AGAIN_AFTER: Span = Span::from_seconds(10);
 /// Pods expected on nodes that are up are looked at again so long after the last pass: some may
 /// find their place taken.
 const SETTLES_AFTER: Span = Span::from_seconds(1);
-/// After a question that failed the next waits so long, twice as long after each more, up to a
+/// After a solve that failed the next waits so long, twice as long after each more, up to a
 /// minute.
 const RETRY_FIRST: Span = Span::from_seconds(1);
 const RETRY_LAST: Span = Span::from_minutes(1);
-/// An answer that has not come by now will not: the engine gave its question up.
+/// An answer that has not come by now will not: the engine gave its solve up.
 const ANSWER_WITHIN: Span = Span::from_minutes(5);
 
 /// When the next pass is due: at the end of the window, or some time after the last one while
@@ -73,7 +73,7 @@ fn closing(world: &World) -> Option<Time> {
     Some((newest + settings.batch_idle).min(opened + settings.batch_max))
 }
 
-/// How long after a question that nobody could answer the next is asked.
+/// How long after a solve that failed the next is begun.
 fn patience(failure: PassFailure) -> Span {
     let factor = 1u64.checked_shl(failure.failures.saturating_sub(1)).unwrap_or(u64::MAX);
     RETRY_FIRST.times(factor).min(RETRY_LAST)

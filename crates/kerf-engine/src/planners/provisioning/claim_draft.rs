@@ -70,7 +70,7 @@ fn requirements(node: &NewNode, instances: &[InstanceType]) -> Vec<RequirementEn
 }
 
 /// The capacity types the chosen instances can be bought by. Reserved capacity is only for claims
-/// that the solver bound to a reservation: any other would take what was promised to those.
+/// that the solver bound to a reservation: any other would take what is held for those.
 fn capacity_types<'a>(node: &NewNode, chosen: &[&'a InstanceType]) -> BTreeSet<&'a str> {
     let mut types = BTreeSet::new();
     let is_bound = |entry: &RequirementEntry| {

@@ -59,8 +59,8 @@ pub(super) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: T
     }
 }
 
-/// Nobody could answer the question; part of it is asked again. A pod that is a question nobody
-/// can answer by itself is told so, and waits behind the others.
+/// The solve failed; part of it is solved again. A pod whose solve fails by itself gets an
+/// Event, and waits behind the others.
 fn failed(world: &World, problem: &PlacementProblem, now: Time) -> Decision {
     let mut decision = Decision::default();
     decision.remember(Update::PassFailed { at: now, pods: problem.pods.len() });

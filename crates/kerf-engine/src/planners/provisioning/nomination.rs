@@ -1,12 +1,12 @@
-//! Places that are promised: a pod that was given one is not placed again while the promise holds.
+//! Nominations: a pod that was given a place is not placed again while its nomination holds.
 //!
-//! The cluster's scheduler does not know of promises. It fills nodes that are up as it likes, so a
-//! place may be taken by a pod that was meant for another node; then the promise ends at once.
+//! The cluster's scheduler does not know of nominations. It fills nodes that are up as it likes, so a
+//! place may be taken by a pod that was meant for another node; then the nomination ends at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use kerf_model::node::BoundPod;
-use kerf_model::pod::Pod as PodInWords;
+use kerf_model::pod::Pod as ModelPod;
 use kerf_model::resources::ResourceList;
 use rustc_hash::FxHashMap;
 
@@ -19,74 +19,75 @@ use crate::settings::Settings;
 use crate::time::{Span, Time};
 use crate::world::World;
 
-/// How far a promise has come.
+/// How far a nomination has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NominationTarget {
+pub(super) enum NominationState {
     /// There is none, or it no longer holds.
     Void,
-    /// Its node is up and has no room any more: others were faster.
+    /// Its node is up and has no capacity for the pod any more: others were faster.
     Taken,
     /// Its node is on its way.
     Coming,
-    /// Its node is up and has room; the pod may come any moment.
+    /// Its node is up and has capacity; the pod may come any moment.
     Open,
 }
 
-/// Judges promises; what is left of nodes is read once.
-pub(super) struct Promises<'a> {
+/// Judges nominations; free capacity of nodes is read once.
+pub(super) struct Nominations<'a> {
     world: &'a World,
     now: Time,
     left: FxHashMap<&'a str, ResourceList>,
 }
 
-/// The shortest time a promise holds once its node is up.
-const PROMISE_MIN: Span = Span::from_seconds(10);
+/// The shortest time a nomination holds once its node is up.
+const NOMINATION_MIN: Span = Span::from_seconds(10);
 
-/// How long a promise holds once its node is up: the cluster's scheduler needs a moment.
-pub(super) fn promise(settings: &Settings) -> Span {
-    PROMISE_MIN.max(settings.batch_max.times(2))
+/// How long a nomination holds once its node is up: the cluster's scheduler needs a moment.
+pub(super) fn nomination_span(settings: &Settings) -> Span {
+    NOMINATION_MIN.max(settings.batch_max.times(2))
 }
 
-impl<'a> Promises<'a> {
+impl<'a> Nominations<'a> {
     pub(super) fn new(world: &'a World, now: Time) -> Self {
         Self { world, now, left: FxHashMap::default() }
     }
 
-    /// The promise a pod has.
-    pub(super) fn of(&mut self, pod: &Pod) -> NominationTarget {
+    /// The state of a pod's nomination.
+    pub(super) fn of(&mut self, pod: &Pod) -> NominationState {
         let nomination = self.world.memory.nominations.get(&pod.key);
         match nomination.filter(|nomination| nomination.uid == pod.meta.uid) {
             Some(nomination) => self.judge(nomination, pod),
-            None => NominationTarget::Void,
+            None => NominationState::Void,
         }
     }
 
-    fn judge(&mut self, nomination: &'a Nomination, pod: &Pod) -> NominationTarget {
+    fn judge(&mut self, nomination: &'a Nomination, pod: &Pod) -> NominationState {
         let (world, now) = (self.world, self.now);
         let target = &nomination.target;
-        let lasts_from = |up_at: Time| now < up_at.max(nomination.at) + promise(&world.settings);
+        let lasts_from =
+            |up_at: Time| now < up_at.max(nomination.at) + nomination_span(&world.settings);
         if let Some(claim) = world.claims.get(target) {
             return match initialized_at(claim) {
-                _ if world.is_leaving(claim) => NominationTarget::Void,
-                None => NominationTarget::Coming,
+                _ if world.is_leaving(claim) => NominationState::Void,
+                None => NominationState::Coming,
                 Some(up_at) if lasts_from(up_at) => match world.node_of(claim) {
-                    Some(node) => self.if_room(node, pod),
-                    None => NominationTarget::Coming,
+                    Some(node) => self.if_it_fits(node, pod),
+                    None => NominationState::Coming,
                 },
-                Some(_) => NominationTarget::Void,
+                Some(_) => NominationState::Void,
             };
         }
         if world.memory.creating.contains_key(target) {
-            return NominationTarget::Coming;
+            return NominationState::Coming;
         }
         match world.nodes.get(target).filter(|node| !world.is_node_leaving(node)) {
-            Some(node) if lasts_from(nomination.at) => self.if_room(node, pod),
-            _ => NominationTarget::Void,
+            Some(node) if lasts_from(nomination.at) => self.if_it_fits(node, pod),
+            _ => NominationState::Void,
         }
     }
 
-    /// Open if the node has room for the pod beside those that stand there.
-    fn if_room(&mut self, node: &'a Node, pod: &Pod) -> NominationTarget {
+    /// Open if the pod fits on the node beside those that are there.
+    fn if_it_fits(&mut self, node: &'a Node, pod: &Pod) -> NominationState {
         let world = self.world;
         let left = self.left.entry(&node.meta.name).or_insert_with(|| {
             let mut left = node.allocatable.clone();
@@ -94,19 +95,18 @@ impl<'a> Promises<'a> {
             pods.for_each(|there| left.subtract(&there.shape.requests));
             left
         });
-        if pod.shape.requests.fits(left) { NominationTarget::Open } else { NominationTarget::Taken }
+        if pod.shape.requests.fits(left) { NominationState::Open } else { NominationState::Taken }
     }
 }
 
-/// The pods that hold a promise and have not come yet, by the claim or node they are meant for.
-pub(super) fn expected(world: &World, now: Time) -> BTreeMap<&str, Vec<&Pod>> {
-    let mut promises = Promises::new(world, now);
+/// The pods that have a nomination and have not come yet, by the claim or node they are meant for.
+pub(super) fn nominated_pods(world: &World, now: Time) -> BTreeMap<&str, Vec<&Pod>> {
+    let mut nominations = Nominations::new(world, now);
     let mut expected: BTreeMap<&str, Vec<&Pod>> = BTreeMap::new();
     for (key, nomination) in &world.memory.nominations {
         let Some(pod) = world.pods.get(key) else { continue };
-        let is_kept =
-            |promise| matches!(promise, NominationTarget::Coming | NominationTarget::Open);
-        if waiting::may_need_place(world, pod) && is_kept(promises.of(pod)) {
+        let is_kept = |state| matches!(state, NominationState::Coming | NominationState::Open);
+        if waiting::may_need_place(world, pod) && is_kept(nominations.of(pod)) {
             expected.entry(&nomination.target).or_default().push(pod);
         }
     }
@@ -117,7 +117,7 @@ pub(super) fn expected(world: &World, now: Time) -> BTreeMap<&str, Vec<&Pod>> {
 pub(in crate::planners) fn targets_in_use(world: &World, now: Time) -> BTreeSet<Name> {
     let shielded = world.memory.nominated_until.iter().filter(|(_, until)| now < **until);
     let shielded = shielded.map(|(target, _)| target.clone());
-    let expected = expected(world, now).into_keys().map(Name::from);
+    let expected = nominated_pods(world, now).into_keys().map(Name::from);
     shielded.chain(expected).chain(disruption::targets(world)).collect()
 }
 
@@ -132,7 +132,7 @@ pub(super) fn held<'a>(
     let placed: Vec<&Pod> = asked.iter().chain(expected.values().flatten()).copied().collect();
     for (target, held) in disruption::held(world, &placed) {
         // The pod has no name yet; that of the one it comes for is free by then.
-        let pod = PodInWords {
+        let pod = ModelPod {
             name: held.pod.name.to_string(),
             uid: format!("held:{}", held.pod),
             created_at: 0,

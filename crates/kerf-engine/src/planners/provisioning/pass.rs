@@ -1,4 +1,4 @@
-//! One pass over the pods that wait: who they are, and the question to think about.
+//! One pass over the pods that wait: who they are, and the problem to solve.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ pub(super) fn begin(world: &World, now: Time) -> Decision {
     decision
 }
 
-/// Tells the owner of a pod why it has no place.
+/// Records an Event on a pod that says why it has no place.
 pub(super) fn refuse(
     pod: &Pod,
     cause: &NotPlaced,

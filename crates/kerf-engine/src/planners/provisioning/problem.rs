@@ -17,14 +17,14 @@ use crate::world::node_entry::bound_pod;
 /// The label every namespace carries: its name.
 const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
 
-/// The question where these pods should go.
+/// The problem where these pods should go.
 pub(super) fn build(
     world: &World,
     pods: &[&Pod],
     pools: Vec<PoolWithTypes>,
     now: Time,
 ) -> PlacementProblem {
-    let mut expected = nomination::expected(world, now);
+    let mut expected = nomination::nominated_pods(world, now);
     // Who is asked about is not expected anywhere.
     let asked: BTreeSet<&PodKey> = pods.iter().map(|pod| &pod.key).collect();
     expected.values_mut().for_each(|pods| pods.retain(|pod| !asked.contains(&pod.key)));

@@ -26,7 +26,7 @@ struct Verdict<'a> {
     now: Time,
     /// Names given to new claims.
     names: BTreeSet<Name>,
-    nominations_told: u32,
+    nominations_recorded: u32,
     decision: Decision,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn carry_out(
     now: Time,
 ) -> Decision {
     let (names, decision) = (BTreeSet::new(), Decision::default());
-    let mut verdict = Verdict { world, problem, now, names, nominations_told: 0, decision };
+    let mut verdict = Verdict { world, problem, now, names, nominations_recorded: 0, decision };
     verdict.decision.remember(Update::PassEnded);
     for placement in &solution.existing {
         let pods = verdict.still_waiting(&placement.pods);
@@ -88,13 +88,14 @@ impl<'a> Verdict<'a> {
     /// The pods among these that still need a place, and have none by now.
     fn still_waiting(&self, pods: &[usize]) -> Vec<&'a Pod> {
         let find = |index: &usize| waiting::asked(self.world, &self.problem.pods[*index]);
-        let free =
-            |pod: &&Pod| waiting::may_need_place(self.world, pod) && !self.has_newer_promise(pod);
+        let free = |pod: &&Pod| {
+            waiting::may_need_place(self.world, pod) && !self.has_newer_nomination(pod)
+        };
         pods.iter().filter_map(find).filter(free).collect()
     }
 
-    /// Whether a pod was promised a place after this question was asked.
-    fn has_newer_promise(&self, pod: &Pod) -> bool {
+    /// Whether a pod was nominated after this solve was begun.
+    fn has_newer_nomination(&self, pod: &Pod) -> bool {
         let memory = &self.world.memory;
         let nomination = memory.nominations.get(&pod.key);
         let nomination = nomination.filter(|nomination| nomination.uid == pod.meta.uid);
@@ -167,7 +168,7 @@ impl<'a> Verdict<'a> {
             return;
         }
         let (world, now) = (self.world, self.now);
-        let until = now + nomination::promise(&world.settings);
+        let until = now + nomination::nomination_span(&world.settings);
         self.decision.remember(Update::Shield { target: target.clone(), until });
         let place = self.describe(target);
         for pod in pods {
@@ -176,8 +177,8 @@ impl<'a> Verdict<'a> {
             self.decision.remember(Update::Nominate { pod: pod.key.clone(), nomination });
             self.decision.remember(Update::Unplaced { pod: pod.key.clone(), cause: None });
             judge(pod, true, now, world, &mut self.decision);
-            if self.nominations_told < NOMINATED_AT_MOST.burst {
-                self.nominations_told += 1;
+            if self.nominations_recorded < NOMINATED_AT_MOST.burst {
+                self.nominations_recorded += 1;
                 let message = format!("Pod should schedule on: {place}");
                 let about = Key::Pod(pod.key.clone());
                 let news = KubernetesEvent::normal(about, "Nominated", message);

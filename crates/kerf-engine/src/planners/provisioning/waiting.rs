@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use kerf_model::pod::Pod as PodInWords;
+use kerf_model::pod::Pod as ModelPod;
 
-use super::nomination::{NominationTarget, Promises};
+use super::nomination::{NominationState, Nominations};
 use crate::memory::Batch;
 use crate::observed::{Name, Pod, PodKey, PodOwner, PodPhase};
 use crate::planners::disruption::pdbs::Pdbs;
 use crate::time::{Span, Time};
 use crate::world::World;
 
-/// The pods that need a place now, and what else a look at them shows.
+/// The pods that need a place now, and what else is known of them.
 #[derive(Debug, Default)]
 pub(super) struct Waiting<'a> {
     /// Pods to place; those who waited longest if there are too many.
@@ -35,36 +35,36 @@ const UNJUDGED_AT_MOST: Span = Span::from_minutes(1);
 /// The cluster's scheduler has come to rest when it has bound no awaited pod for so long.
 const QUIET_AFTER: Span = Span::from_seconds(1);
 
-/// The pods that need a place and have none promised: those the cluster's scheduler has given up
+/// The pods that need a place and have no nomination: those the cluster's scheduler has given up
 /// on, and those whose node is going away and that may move now.
 ///
-/// Where other pods took places that were promised, those who lost theirs are placed anew together
+/// Where other pods took nominated places, those who lost theirs are placed anew together
 /// with all that are on their way to nodes that are up: who stands where has changed. That waits
 /// until the cluster's scheduler has come to rest, or every pod it moves would be answered with
 /// another node.
 pub(super) fn collect(world: &World, now: Time) -> Waiting<'_> {
-    let mut promises = Promises::new(world, now);
-    let mut waiting = gather(world, &mut promises, now);
+    let mut nominations = Nominations::new(world, now);
+    let mut waiting = gather(world, &mut nominations, now);
     waiting.choose(world);
-    waiting.take_along(world, &mut promises, now);
+    waiting.take_along(world, &mut nominations, now);
     waiting
 }
 
 /// All of them, however many there are.
 pub(super) fn all(world: &World, now: Time) -> Waiting<'_> {
-    gather(world, &mut Promises::new(world, now), now)
+    gather(world, &mut Nominations::new(world, now), now)
 }
 
-fn gather<'a>(world: &'a World, promises: &mut Promises<'a>, now: Time) -> Waiting<'a> {
+fn gather<'a>(world: &'a World, nominations: &mut Nominations<'a>, now: Time) -> Waiting<'a> {
     let mut waiting = Waiting::default();
     let (mut settling, mut lost) = (Vec::new(), Vec::new());
     for pod in world.unschedulable_pods().filter(|pod| !pod.shape.placement.excludes_node_pools()) {
-        match (&pod.unusable, promises.of(pod)) {
+        match (&pod.unusable, nominations.of(pod)) {
             (Some(reason), _) => waiting.unusable.push((pod, reason)),
-            (None, NominationTarget::Void) => waiting.pods.push(pod),
-            (None, NominationTarget::Taken) => lost.push(pod),
-            (None, NominationTarget::Open) => settling.push(pod),
-            (None, NominationTarget::Coming) => {}
+            (None, NominationState::Void) => waiting.pods.push(pod),
+            (None, NominationState::Taken) => lost.push(pod),
+            (None, NominationState::Open) => settling.push(pod),
+            (None, NominationState::Coming) => {}
         }
     }
     waiting.is_settling = !settling.is_empty() || !lost.is_empty();
@@ -83,8 +83,8 @@ fn gather<'a>(world: &'a World, promises: &mut Promises<'a>, now: Time) -> Waiti
     let mut pdbs = Pdbs::new(world);
     for node in leaving {
         let moving = world.pods_on(&node);
-        let is_free = |promise| matches!(promise, NominationTarget::Void | NominationTarget::Taken);
-        let moving = moving.filter(|pod| is_free(promises.of(pod)));
+        let is_free = |state| matches!(state, NominationState::Void | NominationState::Taken);
+        let moving = moving.filter(|pod| is_free(nominations.of(pod)));
         let moving = moving.filter(|pod| pod.unusable.is_none() && may_move(pod, &mut pdbs, now));
         waiting.pods.extend(moving);
     }
@@ -95,7 +95,7 @@ impl<'a> Waiting<'a> {
     /// Adds pods the cluster's scheduler has not come to yet and that are just like some it found
     /// no node for a moment ago: it will find none for them either. Where it is slow, they would
     /// otherwise be placed one part after the other, later and on more nodes.
-    fn take_along(&mut self, world: &'a World, promises: &mut Promises<'a>, now: Time) {
+    fn take_along(&mut self, world: &'a World, nominations: &mut Nominations<'a>, now: Time) {
         let batch = &world.memory.batch;
         if batch.kinds.is_empty() || batch.has_more {
             return;
@@ -106,7 +106,7 @@ impl<'a> Waiting<'a> {
             is_new(pod)
                 && is_usable(pod)
                 && batch.is_kin(&pod.shape)
-                && promises.of(pod) == NominationTarget::Void
+                && nominations.of(pod) == NominationState::Void
         });
         self.pods.extend(alike.take(pods_max(batch).saturating_sub(self.pods.len())));
     }
@@ -131,7 +131,7 @@ impl<'a> Waiting<'a> {
     }
 }
 
-/// Pods in one question at most.
+/// Pods in one solve at most.
 fn pods_max(batch: &Batch) -> usize {
     batch.failure.map_or(PODS_PER_PASS_MAX, |failure| failure.pods_max)
 }
@@ -147,8 +147,8 @@ pub(super) fn may_need_place(world: &World, pod: &Pod) -> bool {
     }
 }
 
-/// The pod a question was about, if it is still the same.
-pub(super) fn asked<'a>(world: &'a World, asked: &PodInWords) -> Option<&'a Pod> {
+/// The pod a solve was about, if it is still the same.
+pub(super) fn asked<'a>(world: &'a World, asked: &ModelPod) -> Option<&'a Pod> {
     let namespace = Arc::from(asked.shape.namespace.as_str());
     let key = PodKey { namespace, name: Arc::from(asked.name.as_str()) };
     let pod = world.pods.get(&key).map(Arc::as_ref);

@@ -8,15 +8,13 @@
 //! is over. How far it has come is written into the claim's conditions by the claim's planner
 //! ([`note_progress`]) and waited for here.
 
-mod deadline;
 mod instance;
 mod progress;
-mod volumes;
 
-pub(super) use deadline::{deadline, deadline_event};
 pub(super) use instance::terminate_instance;
 pub(super) use progress::note_progress;
 
+use kerf_model::labels::annotation::TERMINATION_TIMESTAMP;
 use kerf_model::labels::node_class_key;
 use kerf_model::labels::well_known::{
     EXCLUDE_FROM_LOAD_BALANCERS, EXCLUDE_FROM_LOAD_BALANCERS_VALUE, TERMINATION_FINALIZER,
@@ -29,10 +27,12 @@ use crate::condition::Status;
 use crate::condition::claim::{DRAINED, VOLUMES_DETACHED};
 use crate::decision::Decision;
 use crate::event::Key;
+use crate::kubernetes_event::KubernetesEvent;
 use crate::memory::{Closing, DrainReason, DrainRequest};
 use crate::observed::{Claim, Name, Node};
 use crate::reason::Reason;
-use crate::time::Time;
+use crate::time::{Span, Time};
+use crate::timestamp::{parse_rfc3339, rfc3339};
 use crate::world::World;
 
 /// What a node whose deletion was asked for needs now.
@@ -69,6 +69,22 @@ pub(super) fn plan(world: &World, name: &Name, now: Time) -> Decision {
 /// gone already.
 pub(super) fn drain_request(world: &World, node: &Node) -> Option<DrainRequest> {
     (is_terminating(world, node) && !instance::is_lost(world, node)).then(|| request(world, node))
+}
+
+/// Until when a claim's pods are waited for: as its annotation says, or as its grace period does
+/// once its deletion was asked for.
+pub(super) fn deadline(claim: &Claim) -> Option<Time> {
+    let written = claim.annotations().get(TERMINATION_TIMESTAMP);
+    written.and_then(|text| parse_rfc3339(text)).or_else(|| {
+        let grace = claim.spec.node.termination_grace?;
+        Some(claim.meta.deleting_since? + Span::from(grace))
+    })
+}
+
+/// The Event that announces the deadline.
+pub(super) fn deadline_event(about: Key, deadline: Time) -> KubernetesEvent {
+    let text = format!("All pods will be deleted by {}", rfc3339(deadline));
+    KubernetesEvent::warning(about, "TerminationGracePeriodExpiring", text)
 }
 
 /// Whether Kerf's finalizer is stored: the node stays until it is removed.
@@ -115,7 +131,7 @@ fn is_detached(
     claim: Option<&Claim>,
     decision: &mut Decision,
 ) -> bool {
-    let pending = volumes::pending(world, drain);
+    let pending = progress::attached_volumes(world, drain);
     let is_over = match claim {
         None => pending.is_empty(),
         Some(claim) => {
@@ -124,7 +140,7 @@ fn is_detached(
         }
     };
     if !is_over && !pending.is_empty() {
-        decision.record(volumes::awaited(drain.node, &pending));
+        decision.record(progress::awaiting_volumes(drain.node, &pending));
     }
     is_over
 }

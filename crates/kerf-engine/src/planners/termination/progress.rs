@@ -1,13 +1,20 @@
 //! How far the end of a claim's nodes has come, in the claim's conditions.
 
-use super::{deadline, own_drain, volumes};
+use std::collections::BTreeSet;
+
+use super::{deadline, own_drain};
 use crate::condition::claim::{DRAINED, VOLUMES_DETACHED};
 use crate::condition::{Draft, Status};
 use crate::decision::Decision;
-use crate::observed::{Claim, Node};
-use crate::planners::drain::{self, DRAIN_MIN, NodeDrain};
+use crate::event::Key;
+use crate::kubernetes_event::KubernetesEvent;
+use crate::observed::{Claim, Node, VolumeAttachment};
+use crate::planners::drain::{self, DRAIN_MIN, NodeDrain, is_drainable};
 use crate::time::Time;
 use crate::world::World;
+
+/// Names shown in an Event at most.
+const NAMES_MAX: usize = 5;
 
 /// Notes in a claim's conditions how far the end of its node has come.
 pub(in crate::planners) fn note_progress(
@@ -69,7 +76,7 @@ fn note_volumes(
     if matches!(known, Some(Status::True | Status::False)) {
         return;
     }
-    if drains.iter().all(|drain| volumes::pending(world, drain).is_empty()) {
+    if drains.iter().all(|drain| attached_volumes(world, drain).is_empty()) {
         conditions.set_true(VOLUMES_DETACHED);
         return;
     }
@@ -84,4 +91,33 @@ fn note_volumes(
     }
     let message = "volumes are still attached to the node";
     conditions.set_unknown(VOLUMES_DETACHED, "AwaitingVolumeDetachment", message);
+}
+
+/// The volumes whose detachment is waited for. Those of pods that stay to the end are not, nor
+/// those that no claim of the cluster names.
+pub(super) fn attached_volumes<'a>(
+    world: &'a World,
+    drain: &NodeDrain<'_>,
+) -> Vec<&'a VolumeAttachment> {
+    let node = &drain.node.meta.name;
+    let stays = world.pods_on(node).filter(|pod| !is_drainable(pod, drain));
+    let kept: BTreeSet<&str> = stays
+        .flat_map(|pod| pod.shape.volumes.iter().map(|volume| volume.claim.as_str()))
+        .collect();
+    let attached = world.attachments_on(node);
+    attached
+        .filter(|volume| volume.volume_claim.as_deref().is_some_and(|claim| !kept.contains(claim)))
+        .collect()
+}
+
+/// The Event that says which volumes are waited for.
+pub(super) fn awaiting_volumes(node: &Node, volumes: &[&VolumeAttachment]) -> KubernetesEvent {
+    let names = volumes.iter().take(NAMES_MAX).map(|volume| &*volume.meta.name);
+    let mut text = names.collect::<Vec<_>>().join(", ");
+    if volumes.len() > NAMES_MAX {
+        text.push_str(&format!(" and {} more", volumes.len() - NAMES_MAX));
+    }
+    let about = Key::Node(node.meta.name.clone());
+    let text = format!("Awaiting deletion of volume attachments: {text}");
+    KubernetesEvent::normal(about, "AwaitingVolumeDetachment", text)
 }

@@ -18,10 +18,10 @@ enum Lost {
 
 /// Carries out one moment's actions, dying at the `deadly` one, counted over all.
 fn step(cluster: &mut Cluster, deadly: usize, lost: Lost) -> bool {
-    cluster.tell();
+    cluster.deliver();
     let before = cluster.actions.len();
     let actions = cluster.decide();
-    let is_silent = actions.is_empty() && cluster.news.is_empty();
+    let is_silent = actions.is_empty() && cluster.undelivered.is_empty();
     for (place, action) in actions.into_iter().enumerate() {
         if before + place == deadly {
             if let Lost::Answer = lost {
@@ -36,7 +36,7 @@ fn step(cluster: &mut Cluster, deadly: usize, lost: Lost) -> bool {
 }
 
 /// Lets time pass second by second with the cluster's controllers at work.
-fn run(cluster: &mut Cluster, seconds: u64, deadly: usize, lost: Lost, story: &str) {
+fn run(cluster: &mut Cluster, seconds: u64, deadly: usize, lost: Lost, context: &str) {
     for _ in 0..seconds {
         let end = cluster.now + Span::from_seconds(1);
         loop {
@@ -45,41 +45,41 @@ fn run(cluster: &mut Cluster, seconds: u64, deadly: usize, lost: Lost, story: &s
                 break;
             }
             let soonest = cluster.now + Span::from_millis(1);
-            let next = [cluster.engine.next_wake(), cluster.next_happening()];
+            let next = [cluster.engine.next_wake(), cluster.next_change()];
             let next = next.into_iter().flatten().min();
             cluster.now = next.map_or(end, |next| next.max(soonest).min(end));
-            cluster.happen();
+            cluster.pass_time();
         }
         super::controllers(cluster, "pod-0", "pod-0-again", "7");
-        assert_bought_once(cluster, story);
+        assert_bought_once(cluster, context);
     }
 }
 
-fn assert_bought_once(cluster: &Cluster, story: &str) {
+fn assert_bought_once(cluster: &Cluster, context: &str) {
     let running = cluster.instances.values().filter(|instance| !instance.is_ending).count();
-    assert!(running <= 3, "{story}: two nodes and one replacement at most: {running}");
-    assert!(cluster.made.values().all(|made| *made <= 1), "{story}: launched twice");
+    assert!(running <= 3, "{context}: two nodes and one replacement at most: {running}");
+    assert!(cluster.made.values().all(|made| *made <= 1), "{context}: launched twice");
 }
 
 /// The candidate is gone, its pod runs elsewhere, and nothing of the command is left.
-fn assert_replaced(cluster: &Cluster, candidate: &str, story: &str) {
-    assert!(cluster.find_claim(candidate).is_none(), "{story}: {:?}", cluster.story());
+fn assert_replaced(cluster: &Cluster, candidate: &str, context: &str) {
+    assert!(cluster.find_claim(candidate).is_none(), "{context}: {:?}", cluster.log());
     let pod = cluster.pods().into_iter().find(|pod| &*pod.key.name == "pod-0-again");
-    assert!(pod.is_some_and(|pod| pod.node().is_some()), "{story}: {:?}", cluster.story());
-    assert_nothing_is_left(cluster, story);
+    assert!(pod.is_some_and(|pod| pod.node().is_some()), "{context}: {:?}", cluster.log());
+    assert_nothing_is_left(cluster, context);
 }
 
-fn assert_nothing_is_left(cluster: &Cluster, story: &str) {
-    assert_eq!(cluster.claims().len(), 2, "{story}: {:?}", cluster.story());
-    assert_eq!(cluster.instances.len(), 2, "{story}: {:?}", cluster.story());
+fn assert_nothing_is_left(cluster: &Cluster, context: &str) {
+    assert_eq!(cluster.claims().len(), 2, "{context}: {:?}", cluster.log());
+    assert_eq!(cluster.instances.len(), 2, "{context}: {:?}", cluster.log());
     for claim in cluster.claims() {
         let annotations = claim.annotations();
-        assert!(!annotations.contains_key(COMMAND), "{story}: {claim:#?}");
-        assert!(!annotations.contains_key(REPLACEMENT_FOR), "{story}: {claim:#?}");
-        assert!(claim.status.conditions.get(DISRUPTION_REASON).is_none(), "{story}");
+        assert!(!annotations.contains_key(COMMAND), "{context}: {claim:#?}");
+        assert!(!annotations.contains_key(REPLACEMENT_FOR), "{context}: {claim:#?}");
+        assert!(claim.status.conditions.get(DISRUPTION_REASON).is_none(), "{context}");
     }
-    assert!(cluster.closed_nodes().is_empty(), "{story}: {:?}", cluster.story());
-    assert!(cluster.engine.world().memory.commands.is_empty(), "{story}");
+    assert!(cluster.closed_nodes().is_empty(), "{context}: {:?}", cluster.log());
+    assert!(cluster.engine.world().memory.commands.is_empty(), "{context}");
 }
 
 #[test]
@@ -88,11 +88,11 @@ fn a_crash_at_any_action_ends_in_one_replacement_and_no_candidate() {
     let before = Cluster::with_nodes(2, |_| {}).actions.len();
     for deadly in before..before + 40 {
         for lost in [Lost::Call, Lost::Answer] {
-            let story = format!("crash at action {deadly}, {lost:?} lost");
+            let context = format!("crash at action {deadly}, {lost:?} lost");
             let mut cluster = Cluster::with_nodes(2, |_| {});
             let candidate = disrupt(&mut cluster, "pod-0", "");
-            run(&mut cluster, 240, deadly, lost, &story);
-            assert_replaced(&cluster, &candidate, &story);
+            run(&mut cluster, 240, deadly, lost, &context);
+            assert_replaced(&cluster, &candidate, &context);
             reached = reached.max(cluster.actions.len() - before);
         }
     }
@@ -148,7 +148,7 @@ proptest! {
             match what {
                 0 => cluster.crash(),
                 1 => {
-                    cluster.tell();
+                    cluster.deliver();
                     let mut actions = cluster.decide();
                     actions.truncate(actions.len() / 2);
                     actions.into_iter().for_each(|action| cluster.carry_out(action));

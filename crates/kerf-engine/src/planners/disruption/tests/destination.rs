@@ -42,10 +42,10 @@ fn a_place_is_held_for_the_pod_that_comes_and_nobody_else() {
     // 1 + 5 would fit beside `stays`, but not beside what is held.
     cluster.pend("thief", "5");
     cluster.seconds(3);
-    assert_ne!(cluster.target_of("thief"), Some(target.clone()), "{:?}", cluster.story());
+    assert_ne!(cluster.target_of("thief"), Some(target.clone()), "{:?}", cluster.log());
     cluster.pend("comes", "3");
     cluster.seconds(3);
-    assert_eq!(cluster.target_of("comes"), Some(target.clone()), "{:?}", cluster.story());
+    assert_eq!(cluster.target_of("comes"), Some(target.clone()), "{:?}", cluster.log());
     cluster.bind();
     cluster.settle();
     let held: usize =
@@ -67,7 +67,7 @@ fn a_target_of_a_command_is_not_disrupted_itself() {
         controllers(&mut cluster, "leaves", "comes", "3");
         let memory = &cluster.engine.world().memory;
         assert!(!memory.commands.is_disrupting(&target) || memory.commands.iter().count() == 1);
-        assert!(!is_going(&cluster, &target), "{:?}", cluster.story());
+        assert!(!is_going(&cluster, &target), "{:?}", cluster.log());
     }
 }
 
@@ -81,5 +81,5 @@ fn pods_that_never_come_hold_nothing_once_the_command_is_done() {
     assert!(cluster.engine.world().memory.commands.is_empty());
     cluster.pend("other", "6");
     cluster.seconds(3);
-    assert_eq!(cluster.target_of("other"), Some(target), "{:?}", cluster.story());
+    assert_eq!(cluster.target_of("other"), Some(target), "{:?}", cluster.log());
 }

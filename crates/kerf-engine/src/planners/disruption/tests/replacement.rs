@@ -22,7 +22,7 @@ fn assert_clean(cluster: &Cluster) {
         assert!(!claim.annotations().contains_key(COMMAND), "{claim:#?}");
         assert!(!claim.annotations().contains_key(REPLACEMENT_FOR), "{claim:#?}");
     }
-    assert!(cluster.closed_nodes().is_empty(), "{:?}", cluster.story());
+    assert!(cluster.closed_nodes().is_empty(), "{:?}", cluster.log());
     assert!(cluster.engine.world().memory.commands.is_empty());
 }
 
@@ -45,12 +45,12 @@ fn a_candidate_is_deleted_after_its_replacement_is_up_and_its_pod_comes_there() 
             replacement(&cluster).is_some_and(|it| it.status.conditions.is_true(INITIALIZED));
         was_up |= is_up;
         let is_going = cluster.find_claim(&candidate).is_none_or(|claim| claim.meta.is_deleting());
-        assert!(was_up || !is_going, "{:?}", cluster.story());
+        assert!(was_up || !is_going, "{:?}", cluster.log());
     }
-    assert!(cluster.find_claim(&candidate).is_none(), "{:?}", cluster.story());
+    assert!(cluster.find_claim(&candidate).is_none(), "{:?}", cluster.log());
     let name = replacement(&cluster).unwrap().meta.name.clone();
     assert_eq!(claim_under(&cluster, "pod-0-again"), name);
-    assert_eq!(cluster.claims().len(), 2, "nothing else was bought: {:?}", cluster.story());
+    assert_eq!(cluster.claims().len(), 2, "nothing else was bought: {:?}", cluster.log());
     assert_eq!(cluster.counted("karpenter_voluntary_disruption_decisions_total", "replace"), 1);
     assert_eq!(cluster.counted("karpenter_nodeclaims_created_total", "drifted"), 1);
     assert_clean(&cluster);
@@ -83,7 +83,7 @@ fn a_replacement_that_cannot_be_launched_rolls_the_command_back() {
     }
     keep(&mut cluster, &candidate);
     cluster.seconds(60);
-    assert_eq!(cluster.claims().len(), 2, "{:?}", cluster.story());
+    assert_eq!(cluster.claims().len(), 2, "{:?}", cluster.log());
     assert_eq!(cluster.count(|kind| matches!(kind, ActionKind::EvictPod { .. })), 0);
     let failed = "karpenter_voluntary_disruption_queue_failures_total";
     assert_eq!(cluster.counted(failed, "replace"), 1);
@@ -101,8 +101,8 @@ fn a_command_that_no_longer_holds_ends_its_replacement() {
         cluster.seconds(seconds);
         keep(&mut cluster, &candidate);
         cluster.seconds(120);
-        assert_eq!(cluster.claims().len(), 2, "{seconds} s: {:?}", cluster.story());
-        assert_eq!(cluster.instances.len(), 2, "{seconds} s: {:?}", cluster.story());
+        assert_eq!(cluster.claims().len(), 2, "{seconds} s: {:?}", cluster.log());
+        assert_eq!(cluster.instances.len(), 2, "{seconds} s: {:?}", cluster.log());
         assert_clean(&cluster);
     }
 }
@@ -117,7 +117,7 @@ fn a_replacement_that_never_comes_up_is_waited_for_ten_minutes() {
     // Its node has joined and never becomes ready.
     cluster.boots = false;
     cluster.seconds(9 * 60);
-    assert!(replacement(&cluster).is_some(), "{:?}", cluster.story());
+    assert!(replacement(&cluster).is_some(), "{:?}", cluster.log());
     assert!(!cluster.claim(&candidate).meta.is_deleting());
     assert!(!cluster.engine.world().memory.commands.is_empty());
     let failed = "karpenter_voluntary_disruption_queue_failures_total";
@@ -127,7 +127,7 @@ fn a_replacement_that_never_comes_up_is_waited_for_ten_minutes() {
     keep(&mut cluster, &candidate);
     cluster.seconds(120);
     assert_clean(&cluster);
-    assert_eq!(cluster.claims().len(), 2, "{:?}", cluster.story());
+    assert_eq!(cluster.claims().len(), 2, "{:?}", cluster.log());
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn a_budget_holds_for_commands_with_replacements() {
     }
     for _ in 0..200 {
         cluster.seconds(1);
-        assert!(cluster.closed_nodes().len() <= 1, "{:?}", cluster.story());
+        assert!(cluster.closed_nodes().len() <= 1, "{:?}", cluster.log());
     }
 }
 

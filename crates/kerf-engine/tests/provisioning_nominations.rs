@@ -1,4 +1,4 @@
-//! Places that are promised hold, and what is on its way counts.
+//! Nominations hold, and what is on its way counts.
 
 #![allow(clippy::unwrap_used)]
 
@@ -31,7 +31,7 @@ fn the_next_pod_takes_the_room_left_on_a_node_that_is_not_launched_yet() {
     cluster.seconds(5);
     cluster.pend("b", "1");
     cluster.seconds(5);
-    assert_eq!(cluster.ordered_claims().len(), 1, "{:?}", cluster.story());
+    assert_eq!(cluster.ordered_claims().len(), 1, "{:?}", cluster.log());
     assert_eq!(cluster.target_of("a"), cluster.target_of("b"));
     cluster.pend("c", "1");
     cluster.seconds(5);
@@ -56,7 +56,7 @@ fn one_claim_that_is_never_launched_delays_no_other_pool() {
     cluster.bind();
     assert!(cluster.target_of("for-a").is_some());
     let bound: Vec<_> = cluster.pods().iter().filter_map(|pod| pod.node()).cloned().collect();
-    assert_eq!(bound.len(), 1, "{:?}", cluster.story());
+    assert_eq!(bound.len(), 1, "{:?}", cluster.log());
 }
 
 fn label(pool: &mut kerf_model::pool::NodePool, kind: &str) {
@@ -70,7 +70,7 @@ fn a_pod_that_went_while_the_answer_was_thought_about_gets_no_node() {
     cluster.pend("a", "3");
     cluster.seconds(2);
     cluster.remove(&Key::Pod(pod_key("a")));
-    cluster.answer_last_question();
+    cluster.answer_last_solve();
     cluster.seconds(5);
     assert!(cluster.ordered_claims().is_empty());
 }
@@ -84,7 +84,7 @@ fn a_claim_asks_for_what_the_pods_that_stayed_need() {
     cluster.pend("b", "1");
     cluster.seconds(2);
     cluster.remove(&Key::Pod(pod_key("a")));
-    cluster.answer_last_question();
+    cluster.answer_last_solve();
     cluster.settle();
     let claims = cluster.ordered_claims();
     assert_eq!(claims.len(), 1);
@@ -98,12 +98,12 @@ fn a_pool_that_changed_while_the_answer_was_thought_about_is_asked_about_again()
     cluster.pend("a", "1");
     cluster.seconds(2);
     cluster.store(Object::Pool(ready_pool("pool", |pool| label(pool, "new"))));
-    cluster.answer_last_question();
+    cluster.answer_last_solve();
     cluster.settle();
     assert!(cluster.ordered_claims().is_empty());
     cluster.ignores = |_| false;
     cluster.seconds(2);
-    assert_eq!(cluster.questions().len(), 2);
+    assert_eq!(cluster.solves().len(), 2);
     let claims = cluster.ordered_claims();
     assert_eq!(claims[0].spec.labels.get("kind").map(String::as_str), Some("new"));
 }
@@ -115,9 +115,9 @@ fn a_node_that_went_while_the_answer_was_thought_about_gets_no_pods() {
     cluster.ignores = |kind| matches!(kind, ActionKind::Solve(_));
     cluster.pend("a", "1");
     cluster.seconds(2);
-    assert_eq!(cluster.questions()[0].1.nodes.len(), 1);
+    assert_eq!(cluster.solves()[0].1.nodes.len(), 1);
     cluster.remove(&Key::Node("own".into()));
-    cluster.answer_last_question();
+    cluster.answer_last_solve();
     cluster.settle();
     assert_eq!(cluster.target_of("a"), None);
     cluster.ignores = |_| false;
@@ -134,7 +134,7 @@ fn pods_of_a_claim_that_failed_are_placed_again_at_once() {
     cluster.seconds(2);
     cluster.launch_fails = None;
     cluster.seconds(2);
-    assert_eq!(cluster.claims().len(), 1, "{:?}", cluster.story());
+    assert_eq!(cluster.claims().len(), 1, "{:?}", cluster.log());
     assert!(cluster.ordered_claims().len() >= 2);
     let target = cluster.target_of("a").expect("it has a place");
     assert_eq!(target, cluster.claims()[0].meta.name);
@@ -150,18 +150,18 @@ fn a_restart_makes_no_second_node_for_the_same_pods() {
         cluster.seconds(seconds);
         cluster.crash();
         cluster.seconds(60);
-        assert_eq!(cluster.claims().len(), 3, "after {seconds} s: {:?}", cluster.story());
+        assert_eq!(cluster.claims().len(), 3, "after {seconds} s: {:?}", cluster.log());
     }
 }
 
 #[test]
-fn a_promise_ends_twenty_seconds_after_its_node_is_up() {
+fn a_nomination_ends_twenty_seconds_after_its_node_is_up() {
     let mut cluster = Cluster::with_pool(|_| {});
     cluster.pend("a", "1");
     cluster.seconds(35);
-    assert_eq!(cluster.questions().len(), 1, "the node is up since 21 s");
+    assert_eq!(cluster.solves().len(), 1, "the node is up since 21 s");
     cluster.seconds(30);
-    assert!(cluster.questions().len() > 1, "{:?}", cluster.story());
+    assert!(cluster.solves().len() > 1, "{:?}", cluster.log());
     assert_eq!(cluster.claims().len(), 1, "the place is still the best one");
 }
 
@@ -227,10 +227,10 @@ fn nobody_is_placed_anew_while_the_scheduler_is_still_binding() {
         cluster.bind_to(&format!("small-{number}"), &wrong);
         cluster.wait(Span::from_millis(700));
     }
-    assert_eq!(cluster.questions().len(), 1, "the small ones may be about to go elsewhere");
+    assert_eq!(cluster.solves().len(), 1, "the small ones may be about to go elsewhere");
     cluster.seconds(3);
-    let (_, question) = cluster.questions().pop().expect("quiet has come");
-    let mut asked: Vec<&str> = question.pods.iter().map(|pod| pod.name.as_str()).collect();
+    let (_, solve) = cluster.solves().pop().expect("quiet has come");
+    let mut asked: Vec<&str> = solve.pods.iter().map(|pod| pod.name.as_str()).collect();
     asked.sort_unstable();
     assert_eq!(asked, ["large", "small-6", "small-7"]);
     assert_eq!(
@@ -241,7 +241,7 @@ fn nobody_is_placed_anew_while_the_scheduler_is_still_binding() {
 }
 
 #[test]
-fn promised_room_is_not_given_away_twice() {
+fn nominated_capacity_is_not_given_away_twice() {
     let mut cluster = Cluster::with_pool(|_| {});
     cluster.store(Object::Node(plain_node("own")));
     cluster.pend("a", "3");
@@ -289,7 +289,7 @@ fn a_node_that_has_just_joined_counts_as_its_claim_says() {
     shape.placement.node_selector.insert("kind".to_owned(), "fast".to_owned());
     cluster.pend_shape("b", shape);
     cluster.seconds(2);
-    assert_eq!(cluster.ordered_claims().len(), 1, "{:?}", cluster.story());
+    assert_eq!(cluster.ordered_claims().len(), 1, "{:?}", cluster.log());
     assert_eq!(cluster.target_of("a"), cluster.target_of("b"));
 }
 

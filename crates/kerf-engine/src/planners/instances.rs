@@ -1,0 +1,89 @@
+//! Comparing claims with the cloud's instances, both ways: claims whose instance is gone are deleted,
+//! instances that belong to nobody are terminated. What was launched is never forgotten.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::{claims, termination};
+use crate::action::{Action, ActionKind};
+use crate::decision::Decision;
+use crate::event::{Instance, Outcome};
+use crate::memory::{InstanceList, Update};
+use crate::reason::{DeletionCause, Reason};
+use crate::time::{Span, Time};
+use crate::world::World;
+
+/// How often the cloud's instances are listed.
+const EVERY: Span = Span::from_minutes(2);
+/// And while a node that does not answer is waited for.
+const EVERY_IN_DOUBT: Span = Span::from_seconds(15);
+
+/// Lists the instances when it is time, and gives up claims whose instance is gone.
+pub(super) fn plan(world: &World, now: Time) -> Decision {
+    let mut decision = Decision::default();
+    let listed_at = world.memory.instances.as_ref().map(|list| list.at);
+    let every = if is_in_doubt(world) { EVERY_IN_DOUBT } else { EVERY };
+    match listed_at.map(|at| at + every) {
+        Some(due) if now < due => decision.wake(due),
+        _ => decision.act(ActionKind::ListInstances, Reason::InstanceComparison),
+    }
+    let claims = world.claims.values().filter(|claim| !claim.meta.is_deleting());
+    for claim in claims.filter(|claim| claims::is_garbage(world, claim)) {
+        let (name, uid) = (claim.meta.name.clone(), claim.meta.uid.clone());
+        let reason = Reason::Deletion(DeletionCause::GarbageCollected);
+        decision.act(ActionKind::DeleteClaim { name, uid }, reason);
+    }
+    decision
+}
+
+/// What to make of a list of instances. It is as old as the request: what came since is not in it.
+pub(super) fn conclude(world: &World, action: &Action, outcome: &Outcome) -> Decision {
+    let Outcome::Instances(instances) = outcome else { return Decision::default() };
+    let mut decision = terminate_orphans(world, instances);
+    let instances: BTreeMap<_, _> =
+        instances.iter().map(|instance| (instance.provider_id.clone(), instance.clone())).collect();
+    decision.remember(Update::Instances(InstanceList { at: action.at, instances }));
+    decision
+}
+
+/// Whether a node on its way out is silent; if its instance is gone, nothing has to be waited for.
+fn is_in_doubt(world: &World) -> bool {
+    let mut nodes = world.nodes.values();
+    nodes.any(|node| node.meta.is_deleting() && !node.is_ready && termination::has_finalizer(node))
+}
+
+/// Ends instances that belonged to nobody in two lists in a row. One list is not enough: a claim
+/// stored by another process a moment ago may not have been seen yet.
+fn terminate_orphans(world: &World, instances: &[Arc<Instance>]) -> Decision {
+    let mut decision = Decision::default();
+    let mut orphans: BTreeSet<Arc<str>> = BTreeSet::new();
+    for instance in instances.iter().filter(|instance| is_orphan(world, instance)) {
+        let id = &instance.provider_id;
+        orphans.insert(id.clone());
+        let is_within_reach = world.shifted_zone(&instance.labels).is_none();
+        if world.memory.orphans.contains(id) && !instance.is_ending && is_within_reach {
+            let claim = instance.claim.clone().unwrap_or_else(|| id.clone());
+            let kind = ActionKind::Terminate { claim, provider_id: Some(id.clone()) };
+            decision.act(kind, Reason::InstanceOrphaned);
+        }
+    }
+    decision.remember(Update::Orphans(orphans));
+    decision
+}
+
+/// An instance is launched for a stored claim only. If that claim is gone, or has another instance,
+/// nobody will ever ask for this one.
+fn is_orphan(world: &World, instance: &Instance) -> bool {
+    let id = &instance.provider_id;
+    let is_remembered = world.memory.launched.values().any(|known| known.provider_id == *id);
+    if is_remembered || world.claim_of_instance(id).is_some() {
+        return false;
+    }
+    match &instance.claim {
+        Some(claim) => {
+            world.claims.get(claim).is_none_or(|claim| claim.status.provider_id.is_some())
+        }
+        // It could be anybody's whose launch was not heard of.
+        None => world.claims.values().all(|claim| claim.status.provider_id.is_some()),
+    }
+}
