@@ -6,12 +6,12 @@ use std::str::FromStr;
 use k8s_openapi::api::core::v1 as core;
 use kerf_model::taint::{Taint, TaintEffect};
 
-use crate::problem::Problem;
+use crate::field_error::FieldError;
 
 /// Reads the fields of one object. What a method cannot read it notes, and answers `None`.
 #[derive(Debug, Default)]
 pub struct Reader {
-    problems: Vec<Problem>,
+    problems: Vec<FieldError>,
 }
 
 impl Reader {
@@ -19,7 +19,7 @@ impl Reader {
     ///
     /// # Errors
     /// What was noted.
-    pub fn finish<T>(self, value: Option<T>) -> Result<T, Vec<Problem>> {
+    pub fn finish<T>(self, value: Option<T>) -> Result<T, Vec<FieldError>> {
         match value {
             Some(value) if self.problems.is_empty() => Ok(value),
             _ => Err(self.problems),
@@ -28,7 +28,7 @@ impl Reader {
 
     /// Notes a problem.
     pub fn refuse(&mut self, field: impl Into<String>, message: impl Display) {
-        self.problems.push(Problem::new(field, message));
+        self.problems.push(FieldError::new(field, message));
     }
 
     /// A field whose text has a grammar.

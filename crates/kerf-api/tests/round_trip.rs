@@ -46,7 +46,7 @@ fn drop_nulls(value: &mut Value) {
 
 fn survives<T, M>(
     file: &str,
-    to_model: impl Fn(&T) -> Result<M, Vec<kerf_api::Problem>>,
+    to_model: impl Fn(&T) -> Result<M, Vec<kerf_api::FieldError>>,
     from_model: impl Fn(&M) -> T,
 ) where
     T: DeserializeOwned + Serialize + Debug,

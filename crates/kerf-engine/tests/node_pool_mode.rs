@@ -358,7 +358,7 @@ fn somebody_else_s_write_comes_first_and_both_count() {
     let actions = cluster.decide();
     // `kerf zonal-shift start` wrote meanwhile.
     let by_hand =
-        cluster.stored.state.start_by_hand(&ZoneId::new("usw2-az2"), UnixSeconds::at(DAY));
+        cluster.stored.state.start_manually(&ZoneId::new("usw2-az2"), UnixSeconds::at(DAY));
     cluster.stored =
         StoredShifts { version: Some("7".to_owned()), state: by_hand, ..cluster.stored.clone() };
     cluster.learn(ShiftInput::Stored(cluster.stored.clone()));

@@ -43,7 +43,7 @@ pub struct ReplayReport {
     pub to: Option<Time>,
     /// Whether the last line breaks off: the process ended while it was written.
     pub is_truncated: bool,
-    /// Whether the replay stopped where it was told to.
+    /// Whether the replay stopped at the time it was given.
     pub is_stopped: bool,
     /// The first decision that came out otherwise.
     pub difference: Option<Box<Difference>>,

@@ -33,7 +33,7 @@ pub use client::*;
 pub use default_spread::{ControllerSelector, deduced_selector};
 pub use manifests::{
     FORESEEN_PODS_MAX, Intake, Manifests, ObservedManifests, PlanProblem, SetAside, Sourced,
-    SourcedProblem, read,
+    SourcedError, read,
 };
 pub use pod::{Origin, pod_from_api, shape_from_template};
 pub use provisionable::{

@@ -1,7 +1,7 @@
 //! The scheduler's settings: how pods spread that say nothing about it themselves.
 
 use k8s_openapi::api::core::v1::TopologySpreadConstraint;
-use kerf_api::Problem;
+use kerf_api::FieldError;
 use kerf_model::labels::check_qualified_name;
 use kerf_model::pod::SpreadConstraint;
 use serde::Deserialize;
@@ -54,13 +54,13 @@ impl SchedulerConfig {
     ///
     /// # Errors
     /// Every field that cannot be understood or may not be given.
-    pub fn from_value(value: Value) -> Result<Self, Vec<Problem>> {
+    pub fn from_value(value: Value) -> Result<Self, Vec<FieldError>> {
         if value.is_null() {
             return Ok(Self::default());
         }
         if !value.is_object() {
             let message = "the settings are a map, podTopologySpread: {…}".to_owned();
-            return Err(vec![Problem { field: String::new(), message }]);
+            return Err(vec![FieldError { field: String::new(), message }]);
         }
         let document: Document = read(value).map_err(|problem| vec![problem])?;
         let spread = document.pod_topology_spread;

@@ -25,7 +25,7 @@ fn manifests(documents: &str) -> (Manifests, Vec<String>) {
 }
 
 /// The problem that documents pose, or what is wrong with them.
-fn problem(documents: &str) -> Result<PlanProblem, Vec<kerf_kube::SourcedProblem>> {
+fn problem(documents: &str) -> Result<PlanProblem, Vec<kerf_kube::SourcedError>> {
     let (manifests, said) = manifests(documents);
     assert!(said.is_empty(), "{said:?}");
     let observed = manifests.observe(Settings::default(), Vec::new(), Time::default());
@@ -36,7 +36,7 @@ fn problem(documents: &str) -> Result<PlanProblem, Vec<kerf_kube::SourcedProblem
 fn posed(documents: &str) -> String {
     match problem(documents) {
         Err(problems) => {
-            let line = |it: &kerf_kube::SourcedProblem| format!("! {} {}", it.source, it.problem);
+            let line = |it: &kerf_kube::SourcedError| format!("! {} {}", it.source, it.problem);
             problems.iter().map(line).collect::<Vec<_>>().join("\n")
         }
         Ok(PlanProblem { problem, set_aside, passed_over, .. }) => {

@@ -1,4 +1,4 @@
-//! From what watches tell to what the engine knows.
+//! From what watches deliver to what the engine knows.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use kerf_model::quantity::Quantity;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// An observer and the engine it tells.
+/// An observer and the engine it feeds.
 struct Edge {
     observer: Observer,
     engine: Engine,
@@ -25,9 +25,9 @@ impl Edge {
         Self { observer, engine: Engine::new(Settings::default()) }
     }
 
-    /// Passes news on; how many events came of it.
-    fn learn(&mut self, news: WatchUpdate) -> usize {
-        let events = self.observer.observe(news, self.engine.world());
+    /// Passes an update on; how many events came of it.
+    fn learn(&mut self, update: WatchUpdate) -> usize {
+        let events = self.observer.observe(update, self.engine.world());
         let count = events.len();
         for event in events {
             self.engine.handle(event, Time::from_seconds(1_000));
@@ -44,7 +44,7 @@ impl Edge {
         self.world().pods.get(&key).unwrap_or_else(|| panic!("no pod {name}"))
     }
 
-    /// All storage has been told, and there is none.
+    /// All storage has been listed, and there is none.
     fn no_storage(&mut self) {
         self.learn(WatchUpdate::VolumeClaim(Change::Listed));
         self.learn(WatchUpdate::Volume(Change::Listed));
@@ -198,27 +198,40 @@ fn a_closed_node_has_the_taint_that_says_so() {
     assert!(node.is_ready);
 }
 
-#[test]
-fn the_next_pod_of_a_daemon_set_is_what_admission_made_of_its_newest() {
-    let mut edge = Edge::new();
-    let set = json!({
+/// A daemon set whose template asks for nothing.
+fn daemon_set() -> Value {
+    json!({
         "metadata": { "name": "agent", "namespace": "default", "uid": "uid-agent", "generation": 1 },
         "spec": {
             "selector": {},
             "template": { "spec": { "containers": [{ "name": "main" }] } },
         },
-    });
-    edge.learn(WatchUpdate::DaemonSet(is(set)));
-    let cpu = |edge: &Edge| {
-        let key = NamespacedName { namespace: "default".into(), name: "agent".into() };
-        edge.world().daemon_sets[&key].shape.requests.quantity("cpu")
-    };
-    assert_eq!(cpu(&edge), Quantity::from_int(0));
-    let mut agent = pod("agent-1", 2);
+    })
+}
+
+/// A pod of it, for which admission asked for 250m.
+fn daemon_pod(name: &str) -> Value {
+    let mut agent = pod(name, 2);
     agent["metadata"]["ownerReferences"][0] = json!({
         "apiVersion": "apps/v1", "kind": "DaemonSet", "name": "agent", "uid": "uid-agent",
         "controller": true,
     });
+    agent
+}
+
+/// What the next pod of the daemon set asks for.
+fn daemon_cpu(edge: &Edge) -> Quantity {
+    let key = NamespacedName { namespace: "default".into(), name: "agent".into() };
+    edge.world().daemon_sets[&key].shape.requests.quantity("cpu")
+}
+
+#[test]
+fn the_next_pod_of_a_daemon_set_is_what_admission_made_of_its_newest() {
+    let mut edge = Edge::new();
+    edge.learn(WatchUpdate::DaemonSet(is(daemon_set())));
+    let cpu = daemon_cpu;
+    assert_eq!(cpu(&edge), Quantity::from_int(0));
+    let mut agent = daemon_pod("agent-1");
     edge.learn(WatchUpdate::Pod(is(agent.clone())));
     assert_eq!(cpu(&edge), Quantity::from_milli(250));
 
@@ -227,6 +240,29 @@ fn the_next_pod_of_a_daemon_set_is_what_admission_made_of_its_newest() {
     agent["spec"]["containers"][0]["resources"]["requests"]["cpu"] = json!("9");
     edge.learn(WatchUpdate::Pod(is(agent)));
     assert_eq!(cpu(&edge), Quantity::from_milli(250), "an older pod says nothing");
+}
+
+#[test]
+fn a_daemon_set_that_is_listed_after_its_pods_is_what_admission_made_of_them() {
+    let mut edge = Edge::new();
+    edge.learn(WatchUpdate::Pod(is(daemon_pod("agent-1"))));
+    let mut older = daemon_pod("agent-0");
+    older["metadata"]["creationTimestamp"] = json!("2025-01-01T00:00:00Z");
+    older["spec"]["containers"][0]["resources"]["requests"]["cpu"] = json!("9");
+    edge.learn(WatchUpdate::Pod(is(older)));
+    edge.learn(WatchUpdate::DaemonSet(is(daemon_set())));
+    assert_eq!(daemon_cpu(&edge), Quantity::from_milli(250));
+}
+
+#[test]
+fn a_pod_that_is_gone_says_nothing_about_a_daemon_set_that_is_listed_later() {
+    for gone in [was(daemon_pod("agent-1")), Change::Relisting] {
+        let mut edge = Edge::new();
+        edge.learn(WatchUpdate::Pod(is(daemon_pod("agent-1"))));
+        edge.learn(WatchUpdate::Pod(gone));
+        edge.learn(WatchUpdate::DaemonSet(is(daemon_set())));
+        assert_eq!(daemon_cpu(&edge), Quantity::from_int(0));
+    }
 }
 
 #[test]

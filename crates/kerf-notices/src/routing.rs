@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Everything is decided here, retries and waits included; time is an argument and calls are
-//! data. Start reading at [`Batch::step`]. **A record ends in exactly one [`Verdict`].**
+//! data. Start reading at [`Batch::step`]. **A record ends in exactly one [`RoutingVerdict`].**
 
 mod backoff;
 mod batch;
@@ -37,8 +37,8 @@ pub use lookup::{Lookup, TaggedInstance, Via};
 pub use memory::{MemorySize, Router};
 pub use owner::Owner;
 pub use queue_search::{Discovery, QueueQuestion};
-pub use scope::{Cluster, Scope};
-pub use settings::{Forwarding, NameTemplate, Settings, SettingsError};
+pub use scope::{RoutedCluster, Scope};
+pub use settings::{Forwarding, NameTemplate, RoutingSettings, SettingsError};
 pub use simulation::{Faults, RoutingSimulation, SimulationReport};
 pub use static_map::{Route, StaticMap};
-pub use verdict::{Failure, Outcome, Report, Unrouted, Verdict};
+pub use verdict::{Failure, Outcome, Report, RoutingVerdict, Unrouted};

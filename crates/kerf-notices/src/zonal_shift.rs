@@ -4,7 +4,7 @@
 //! out of it, and everything is put back afterwards.
 //!
 //! ```text
-//!  message ──► ShiftEvent ──► ShiftState ◄── Listing (what ARC lists), time, ByHand
+//!  message ──► ShiftEvent ──► ShiftState ◄── Listing (what ARC lists), time, ManualShift
 //!                                 │ stored before the message is deleted
 //!                                 ▼
 //!      pools, nodes, zones ──► Plan ──► steps: edits of pools, stand-ins, nodes
@@ -22,13 +22,13 @@
 
 mod ageing;
 mod auto_mode;
-mod by_hand;
 mod discovery;
 mod edit_memory;
 mod event;
 mod instant;
 mod keep_out;
 mod listing;
+mod manual_shift;
 mod merge;
 mod node;
 mod note;
@@ -48,12 +48,12 @@ mod zone_requirement;
 
 pub use ageing::Ageing;
 pub use auto_mode::AutoModeRevert;
-pub use by_hand::{ByHand, Told, UnknownZone};
 pub use discovery::{Subnet, node_class_zones, subnet_zones};
 pub use edit_memory::EditMemory;
 pub use event::{EventKind, Origin, SOURCE, ShiftEvent, Transition};
 pub use instant::UnixSeconds;
 pub use listing::{ArcReplies, ListedShift, Listing, TOMBSTONE_SECONDS};
+pub use manual_shift::{ManualShift, ManualShiftOutcome, UnknownZone};
 pub use node::{
     AWAY_ZONE_TAINT, NODE_BATCH, NODE_BATCHES_IN_PARALLEL, NodeAction, NodeEdit, NodeView,
     PROTECTED,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt;
 use futures_util::stream;
 use kerf_notices::message::Record;
-use kerf_notices::routing::{Ask, Batch, Limits, Report, Router, SendBatch, Settings, Step};
+use kerf_notices::routing::{Ask, Batch, Limits, Report, Router, RoutingSettings, SendBatch, Step};
 
 use crate::Executor;
 
@@ -22,7 +22,7 @@ pub struct Routing {
 
 impl Routing {
     /// A router that remembers nothing yet.
-    pub fn new(settings: Settings, executor: Executor) -> Self {
+    pub fn new(settings: RoutingSettings, executor: Executor) -> Self {
         Self { router: Router::new(settings), executor, started: Instant::now() }
     }
 

@@ -3,7 +3,8 @@
 
 use k8s_openapi::api::coordination::v1::Lease;
 use kerf_notices::zonal_shift::{
-    ByHand, Status, Told, UnixSeconds, UnknownZone, ZoneId, ZoneName, ZoneTable, node_class_zones,
+    ManualShift, ManualShiftOutcome, Status, UnixSeconds, UnknownZone, ZoneId, ZoneName, ZoneTable,
+    node_class_zones,
 };
 use kube::Client;
 use kube::api::Api;
@@ -35,7 +36,7 @@ pub enum ConsoleError {
     /// There is no such zone.
     #[error(transparent)]
     UnknownZone(#[from] UnknownZone),
-    /// No source told of any zone.
+    /// No source outcome of any zone.
     #[error(
         "no zone is known: neither nodes nor node classes name one, and no `kerf zonal-autoshift` \
          has stored any in namespace {namespace}; if it runs in another, name it with --namespace"
@@ -72,27 +73,27 @@ impl Console {
     }
 
     /// Stores a person's word; the daemon acts on it.
-    pub async fn tell(
+    pub async fn apply(
         &mut self,
-        asked: ByHand,
+        asked: ManualShift,
         zone: &str,
         now: UnixSeconds,
-    ) -> Result<Told, ConsoleError> {
+    ) -> Result<ManualShiftOutcome, ConsoleError> {
         let zones = self.zones(&self.kinds().await?).await;
         if zones.pairs().next().is_none() {
             return Err(ConsoleError::NoZones { namespace: self.namespace.clone() });
         }
         for _ in 1..TRIES {
-            let told = self.store.state().tell(asked, zone, &zones, now)?;
-            match self.store.save(&told.state, &zones).await {
-                Ok(()) => return Ok(told),
+            let outcome = self.store.state().apply_manual(asked, zone, &zones, now)?;
+            match self.store.save(&outcome.state, &zones).await {
+                Ok(()) => return Ok(outcome),
                 Err(error) if error.is_conflict() => self.store.load().await?,
                 Err(error) => return Err(error.into()),
             }
         }
-        let told = self.store.state().tell(asked, zone, &zones, now)?;
-        self.store.save(&told.state, &zones).await?;
-        Ok(told)
+        let outcome = self.store.state().apply_manual(asked, zone, &zones, now)?;
+        self.store.save(&outcome.state, &zones).await?;
+        Ok(outcome)
     }
 
     /// Who acts on what is stored; nobody if no daemon holds the Lease.

@@ -105,6 +105,15 @@ fn what_cannot_be_read_is_said_and_ends_with_2() {
 }
 
 #[test]
+fn a_journal_without_decisions_is_not_called_equal() {
+    let journal = TestFile::of_simulation("undecided");
+    let (code, said) = replay(&journal.0, &["--until", "2020-01-01T00:00:00Z"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("there was nothing to compare"), "{said}");
+    assert!(!said.contains("came out equal"), "{said}");
+}
+
+#[test]
 fn a_last_line_that_breaks_off_is_passed_over() {
     let journal = TestFile::of_simulation("broken");
     journal.change(|text| text[..text.len() - 20].to_owned());

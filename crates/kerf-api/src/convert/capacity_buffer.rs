@@ -6,7 +6,7 @@ use super::node_spec;
 use crate::capacity_buffer::{
     ACTIVE_CAPACITY, CapacityBuffer, CapacityBufferSpec, LocalObjectRef, ScalableRef,
 };
-use crate::problem::Problem;
+use crate::field_error::FieldError;
 use crate::reader::Reader;
 
 /// Reads a buffer.
@@ -15,7 +15,7 @@ use crate::reader::Reader;
 /// Every field that cannot be understood.
 pub fn capacity_buffer_to_model(
     buffer: &CapacityBuffer,
-) -> Result<model::CapacityBuffer, Vec<Problem>> {
+) -> Result<model::CapacityBuffer, Vec<FieldError>> {
     let CapacityBufferSpec {
         limits,
         percentage,

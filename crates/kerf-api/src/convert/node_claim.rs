@@ -3,15 +3,15 @@
 use kerf_model::claim as model;
 
 use super::node_spec::{self, SharedFields};
+use crate::field_error::FieldError;
 use crate::node_claim::{ClaimResources, NodeClaim, NodeClaimSpec};
-use crate::problem::Problem;
 use crate::reader::Reader;
 
 /// Reads a claim.
 ///
 /// # Errors
 /// Every field that cannot be understood.
-pub fn node_claim_to_model(claim: &NodeClaim) -> Result<model::NodeClaim, Vec<Problem>> {
+pub fn node_claim_to_model(claim: &NodeClaim) -> Result<model::NodeClaim, Vec<FieldError>> {
     let NodeClaimSpec {
         expire_after,
         node_class_ref,

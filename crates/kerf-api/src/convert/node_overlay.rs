@@ -4,15 +4,15 @@ use kerf_model::overlay as model;
 use kerf_model::price::{Price, PriceAdjustment};
 
 use super::node_spec;
+use crate::field_error::FieldError;
 use crate::node_overlay::{NodeOverlay, NodeOverlaySpec};
-use crate::problem::Problem;
 use crate::reader::Reader;
 
 /// Reads an overlay.
 ///
 /// # Errors
 /// Every field that cannot be understood.
-pub fn node_overlay_to_model(overlay: &NodeOverlay) -> Result<model::NodeOverlay, Vec<Problem>> {
+pub fn node_overlay_to_model(overlay: &NodeOverlay) -> Result<model::NodeOverlay, Vec<FieldError>> {
     let NodeOverlaySpec { capacity, price, price_adjustment, requirements, weight } = &overlay.spec;
     let mut reader = Reader::default();
     let capacity = reader.resources("spec.capacity", capacity.as_ref());

@@ -4,12 +4,12 @@ use kerf_model::budget::{Budget, BudgetList, BudgetNodes, BudgetText};
 use kerf_model::pool as model;
 
 use super::node_spec::{self, SharedFields};
+use crate::field_error::FieldError;
 use crate::hash::node_pool_hash;
 use crate::node_pool::{
     self as api, ConsolidationPolicy, NodePool, NodePoolSpec, Template, TemplateMetadata,
     TemplateSpec,
 };
-use crate::problem::Problem;
 use crate::reader::Reader;
 
 /// Reads a pool.
@@ -19,7 +19,7 @@ use crate::reader::Reader;
 ///
 /// # Errors
 /// Every field that cannot be understood.
-pub fn node_pool_to_model(pool: &NodePool) -> Result<model::NodePool, Vec<Problem>> {
+pub fn node_pool_to_model(pool: &NodePool) -> Result<model::NodePool, Vec<FieldError>> {
     let NodePoolSpec { disruption, limits, replicas, template, weight } = &pool.spec;
     let mut reader = Reader::default();
     let limits = reader.resources("spec.limits", limits.as_ref());

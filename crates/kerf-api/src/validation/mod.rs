@@ -12,10 +12,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::ec2_node_class::{EC2NodeClass, validate_kubelet};
+use crate::field_error::FieldError;
 use crate::legacy::{self, AWSNodeTemplate, Provisioner};
 use crate::node_overlay::NodeOverlay;
 use crate::node_pool::NodePool;
-use crate::problem::Problem;
 
 pub use node_overlay::validate_node_overlay;
 pub use node_pool::{validate_node_pool, validate_template};
@@ -29,7 +29,7 @@ pub fn label_rules() -> LabelRules {
 /// Everything the controller would find wrong with an object of any kind it reads. The object is
 /// one that the API server admits, with its defaults.
 #[must_use]
-pub fn validate_object(object: &Value) -> Vec<Problem> {
+pub fn validate_object(object: &Value) -> Vec<FieldError> {
     let rules = label_rules();
     let text = |key: &str| object[key].as_str().unwrap_or_default();
     match (text("apiVersion"), text("kind")) {
@@ -41,7 +41,7 @@ pub fn validate_object(object: &Value) -> Vec<Problem> {
         }
         ("karpenter.k8s.aws/v1", "EC2NodeClass") => decoded(object, |class: EC2NodeClass| {
             let problems = validate_kubelet(&class.spec).into_iter();
-            problems.map(|problem| Problem::new(problem.field, problem.message)).collect()
+            problems.map(|problem| FieldError::new(problem.field, problem.message)).collect()
         }),
         ("karpenter.sh/v1alpha5", "Provisioner") => decoded(object, |provisioner: Provisioner| {
             of_legacy(legacy::validate_provisioner(&provisioner))
@@ -55,16 +55,19 @@ pub fn validate_object(object: &Value) -> Vec<Problem> {
     }
 }
 
-fn decoded<T: DeserializeOwned>(object: &Value, check: impl Fn(T) -> Vec<Problem>) -> Vec<Problem> {
+fn decoded<T: DeserializeOwned>(
+    object: &Value,
+    check: impl Fn(T) -> Vec<FieldError>,
+) -> Vec<FieldError> {
     match serde_json::from_value(object.clone()) {
         Ok(typed) => check(typed),
-        Err(error) => vec![Problem::new("", error)],
+        Err(error) => vec![FieldError::new("", error)],
     }
 }
 
 /// What keeps a legacy object from being used; what merely changes with its conversion is said by
 /// the conversion.
-fn of_legacy(problems: Vec<legacy::LegacyFinding>) -> Vec<Problem> {
+fn of_legacy(problems: Vec<legacy::LegacyFinding>) -> Vec<FieldError> {
     let errors = problems.into_iter().filter(legacy::LegacyFinding::is_error);
-    errors.map(|problem| Problem::new(problem.field, problem.message)).collect()
+    errors.map(|problem| FieldError::new(problem.field, problem.message)).collect()
 }

@@ -5,12 +5,12 @@ use kerf_model::price::{Price, PriceAdjustment};
 use kerf_model::quantity::Quantity;
 
 use super::requirement::validate_requirement;
+use crate::field_error::FieldError;
 use crate::node_overlay::{FIXED_RESOURCES, NodeOverlaySpec};
-use crate::problem::Problem;
 
 /// Everything wrong with an overlay.
 #[must_use]
-pub fn validate_node_overlay(spec: &NodeOverlaySpec, rules: &LabelRules) -> Vec<Problem> {
+pub fn validate_node_overlay(spec: &NodeOverlaySpec, rules: &LabelRules) -> Vec<FieldError> {
     let mut problems = Vec::new();
     for (index, requirement) in spec.requirements.iter().enumerate() {
         validate_requirement(
@@ -23,10 +23,10 @@ pub fn validate_node_overlay(spec: &NodeOverlaySpec, rules: &LabelRules) -> Vec<
     for (name, quantity) in spec.capacity.iter().flatten() {
         let path = format!("spec.capacity.{name}");
         if FIXED_RESOURCES.contains(&name.as_str()) {
-            problems.push(Problem::new(&path, "an overlay cannot change this resource"));
+            problems.push(FieldError::new(&path, "an overlay cannot change this resource"));
         }
         if let Err(error) = Quantity::parse(&quantity.text()) {
-            problems.push(Problem::new(&path, error));
+            problems.push(FieldError::new(&path, error));
         }
     }
     let price = spec.price.as_deref().map(|text| ("spec.price", Price::parse(text).err()));
@@ -35,7 +35,7 @@ pub fn validate_node_overlay(spec: &NodeOverlaySpec, rules: &LabelRules) -> Vec<
         .as_deref()
         .map(|text| ("spec.priceAdjustment", PriceAdjustment::parse(text).err()));
     for (path, error) in price.into_iter().chain(change) {
-        problems.extend(error.map(|error| Problem::new(path, error)));
+        problems.extend(error.map(|error| FieldError::new(path, error)));
     }
     problems
 }

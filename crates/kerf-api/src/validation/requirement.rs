@@ -3,7 +3,7 @@
 use kerf_model::labels::LabelRules;
 use kerf_model::requirement::{Operator, RequirementEntry};
 
-use crate::problem::Problem;
+use crate::field_error::FieldError;
 use crate::schema::requirement::Requirement;
 
 /// Notes everything wrong with one entry.
@@ -11,12 +11,12 @@ pub(super) fn validate_requirement(
     requirement: &Requirement,
     path: &str,
     rules: &LabelRules,
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<FieldError>,
 ) {
     let operator: Operator = match requirement.operator.parse() {
         Ok(operator) => operator,
         Err(error) => {
-            problems.push(Problem::new(format!("{path}.operator"), error));
+            problems.push(FieldError::new(format!("{path}.operator"), error));
             return;
         }
     };
@@ -27,5 +27,5 @@ pub(super) fn validate_requirement(
         min_values: requirement.min_values.and_then(|number| u32::try_from(number).ok()),
     };
     let review = entry.check(rules);
-    problems.extend(review.problems.iter().map(|problem| Problem::new(path, problem)));
+    problems.extend(review.problems.iter().map(|problem| FieldError::new(path, problem)));
 }

@@ -91,7 +91,7 @@ impl<C: Cloud> Controller<C> {
         let watched = watch::Watched { client, role, node_classes: classes, pods_by_owner };
         watch::start(watched, &update_sender, &self.health, &mut tasks);
         if let Some(zones) = self.cloud.shifted_zones() {
-            tasks.spawn("shifted zones", shifts::tell(zones, event_sender.clone()));
+            tasks.spawn("shifted zones", shifts::follow(zones, event_sender.clone()));
         }
         let (event_recorder, announcing) = EventRecorder::start(self.client.clone());
         let (mut scrapes, mut notices) = (self.scrapes, self.notices);
@@ -247,7 +247,7 @@ impl<C: Cloud> ReconcileLoop<C> {
             self.event_recorder.record(kubernetes_event, self.engine.world(), now);
         }
         self.metrics.count(samples);
-        settled.iter().for_each(|settled| self.notices.tell(settled));
+        settled.iter().for_each(|settled| self.notices.settle(settled));
     }
 
     fn answer(&mut self, scrape: Scrape) {

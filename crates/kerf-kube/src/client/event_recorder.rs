@@ -69,13 +69,13 @@ async fn write(client: Client, event: Event) {
 }
 
 fn event(kubernetes_event: &KubernetesEvent, about: ObjectReference, now: Time) -> Event {
-    let told = EventSpec {
+    let spec = EventSpec {
         component: COMPONENT,
         is_warning: kubernetes_event.tone == Tone::Warning,
         reason: kubernetes_event.reason,
         message: &kubernetes_event.message,
     };
-    told.about(about, api_time(now))
+    spec.about(about, api_time(now))
 }
 
 /// A reference to an object. A node class is of a kind only its provider knows, and none is made.

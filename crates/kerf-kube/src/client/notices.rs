@@ -23,8 +23,8 @@ impl NoticeDelivery {
         kind: NoticeKind,
         instances: Vec<Arc<str>>,
     ) -> (Self, oneshot::Receiver<NoticeOutcome>) {
-        let (outcome, told) = oneshot::channel();
-        (Self { kind, instances, outcome }, told)
+        let (outcome, settled) = oneshot::channel();
+        (Self { kind, instances, outcome }, settled)
     }
 }
 
@@ -52,7 +52,7 @@ impl Notices {
     }
 
     /// Tells who brought a notice what came of it.
-    pub(crate) fn tell(&mut self, settled: &Settled) {
+    pub(crate) fn settle(&mut self, settled: &Settled) {
         if let Some(outcome) = self.waiting.remove(&settled.id) {
             // Who brought it may be gone; then it comes again.
             let _ = outcome.send(settled.outcome);

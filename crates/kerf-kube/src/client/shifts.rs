@@ -1,11 +1,11 @@
-//! Zones the cluster is shifted away from: what the cloud says becomes news for the engine.
+//! Zones the cluster is shifted away from: what the cloud says becomes an event for the engine.
 
 use kerf_engine::event::Event;
 use kerf_engine::observed::ShiftedZone;
 use tokio::sync::{mpsc, watch};
 
-/// Tells what holds now and every change, as long as the cloud says so and the engine listens.
-pub(crate) async fn tell(
+/// Sends what holds now and every change, as long as the cloud says so and the engine listens.
+pub(crate) async fn follow(
     mut zones: watch::Receiver<Vec<ShiftedZone>>,
     events: mpsc::Sender<Event>,
 ) {

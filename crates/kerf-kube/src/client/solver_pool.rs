@@ -76,7 +76,7 @@ impl SolverPool {
     }
 }
 
-/// Solves on a thread of its own. After the deadline the solve is told to end; it does at its next
+/// Solves on a thread of its own. After the deadline the solve is cancelled; it does at its next
 /// step.
 async fn solve_until(
     deadline: Instant,

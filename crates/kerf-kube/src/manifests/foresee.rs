@@ -1,6 +1,6 @@
 //! Pods that controllers will make, and the objects that come with them.
 
-use kerf_api::Problem;
+use kerf_api::FieldError;
 use kerf_engine::event::{Event, Object};
 use kerf_engine::observed::{Name, Pod};
 
@@ -33,7 +33,7 @@ impl Observing {
                     continue;
                 }
             };
-            self.refuse(source, vec![Problem { field: "spec.replicas".to_owned(), message }]);
+            self.refuse(source, vec![FieldError { field: "spec.replicas".to_owned(), message }]);
         }
     }
 

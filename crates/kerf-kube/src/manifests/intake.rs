@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::apps::v1 as apps;
 use k8s_openapi::api::batch::v1 as batch;
-use kerf_api::Problem;
+use kerf_api::FieldError;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -24,11 +24,11 @@ pub enum Intake {
 ///
 /// # Errors
 /// A field is not of the type it must have, or is missing.
-pub fn read<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
+pub fn read<T: DeserializeOwned>(value: Value) -> Result<T, FieldError> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let field = error.path().to_string();
         let field = if field == "." { String::new() } else { field };
-        Problem { field, message: error.into_inner().to_string() }
+        FieldError { field, message: error.into_inner().to_string() }
     })
 }
 
@@ -37,7 +37,7 @@ impl Manifests {
     ///
     /// # Errors
     /// What keeps the object from being read.
-    pub fn add(&mut self, source: usize, value: Value) -> Result<Intake, Problem> {
+    pub fn add(&mut self, source: usize, value: Value) -> Result<Intake, FieldError> {
         let text = |name: &str| match value.get(name).and_then(Value::as_str) {
             Some(text) if !text.is_empty() => Ok(text.to_owned()),
             _ => Err(problem(name, format!("every manifest needs {name:?}"))),
@@ -63,7 +63,7 @@ impl Manifests {
         }
     }
 
-    fn take(&mut self, source: usize, kind: &str, value: Value) -> Result<(), Problem> {
+    fn take(&mut self, source: usize, kind: &str, value: Value) -> Result<(), FieldError> {
         match kind {
             "Pod" => self.pods.push(Sourced { source, object: read(value)? }),
             "Deployment" => self.keep::<apps::Deployment>(source, value).map(drop)?,
@@ -103,7 +103,7 @@ impl Manifests {
         self.others.push(Sourced { source, object: kind(Change::Is(Box::new(object))) });
     }
 
-    fn keep<T>(&mut self, source: usize, value: Value) -> Result<T, Problem>
+    fn keep<T>(&mut self, source: usize, value: Value) -> Result<T, FieldError>
     where
         T: Clone + DeserializeOwned + Into<Workload>,
     {
@@ -113,12 +113,12 @@ impl Manifests {
     }
 }
 
-fn problem(field: &str, message: String) -> Problem {
-    Problem { field: field.to_owned(), message }
+fn problem(field: &str, message: String) -> FieldError {
+    FieldError { field: field.to_owned(), message }
 }
 
 /// Pods that are created by hand may leave their name to the API server.
-fn check_name(value: &Value) -> Result<(), Problem> {
+fn check_name(value: &Value) -> Result<(), FieldError> {
     let given = |pointer: &str| {
         value.pointer(pointer).and_then(Value::as_str).is_some_and(|name| !name.is_empty())
     };

@@ -17,7 +17,7 @@ mod plan_problem;
 mod present;
 
 use k8s_openapi::api::core::v1::Pod;
-use kerf_api::Problem;
+use kerf_api::FieldError;
 use kerf_api::node_pool::NodePool;
 
 use crate::client::WatchUpdate;
@@ -41,11 +41,11 @@ pub struct Sourced<T> {
 
 /// What is wrong with an object of the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourcedProblem {
+pub struct SourcedError {
     /// The place of the object in the input.
     pub source: usize,
     /// What is wrong with it.
-    pub problem: Problem,
+    pub problem: FieldError,
 }
 
 /// Objects from files.
@@ -62,6 +62,6 @@ pub struct Manifests {
 }
 
 /// Problems of one object, each with its source.
-fn sourced(source: usize, problems: Vec<Problem>) -> impl Iterator<Item = SourcedProblem> {
-    problems.into_iter().map(move |problem| SourcedProblem { source, problem })
+fn sourced(source: usize, problems: Vec<FieldError>) -> impl Iterator<Item = SourcedError> {
+    problems.into_iter().map(move |problem| SourcedError { source, problem })
 }

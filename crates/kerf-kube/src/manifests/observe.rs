@@ -16,7 +16,7 @@ use kerf_model::instance_type::InstanceType;
 use kerf_model::pod::SpreadConstraint;
 
 use super::present::Present;
-use super::{Manifests, Sourced, SourcedProblem, sourced};
+use super::{Manifests, Sourced, SourcedError, sourced};
 use crate::client::{Change, Observer, WatchUpdate};
 use crate::pod::namespace_of;
 use crate::provisionable::{NotProvisionable, has_ended, is_bound, provisionable};
@@ -50,7 +50,7 @@ impl Manifests {
         settings: Settings,
         default_spreads: Vec<SpreadConstraint>,
         now: Time,
-    ) -> Result<ObservedManifests, Vec<SourcedProblem>> {
+    ) -> Result<ObservedManifests, Vec<SourcedError>> {
         let present = Present::of(&self);
         let mut observing = Observing::new(settings, default_spreads, now);
         let namespaces = present.missing_namespaces(&self);
@@ -92,7 +92,7 @@ impl ObservedManifests {
 pub(super) struct Observing {
     pub(super) observer: Observer,
     observed: ObservedManifests,
-    problems: Vec<SourcedProblem>,
+    problems: Vec<SourcedError>,
     pub(super) present: Present,
     /// How many pods were observed.
     pods: usize,
@@ -116,7 +116,7 @@ impl Observing {
         }
     }
 
-    fn finish(mut self) -> Result<ObservedManifests, Vec<SourcedProblem>> {
+    fn finish(mut self) -> Result<ObservedManifests, Vec<SourcedError>> {
         self.problems.sort_by_key(|problem| problem.source);
         if self.problems.is_empty() { Ok(self.observed) } else { Err(self.problems) }
     }
@@ -153,7 +153,7 @@ impl Observing {
         *self.observed.passed_over.entry(why).or_default() += count;
     }
 
-    pub(super) fn refuse(&mut self, source: usize, problems: Vec<kerf_api::Problem>) {
+    pub(super) fn refuse(&mut self, source: usize, problems: Vec<kerf_api::FieldError>) {
         self.problems.extend(sourced(source, problems));
     }
 

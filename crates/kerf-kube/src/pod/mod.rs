@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kerf_api::Problem;
+use kerf_api::FieldError;
 use kerf_model::host_port::HostPort;
 use kerf_model::pod::{Pod, PodShape, PodVolume};
 
@@ -39,7 +39,7 @@ pub fn pod_from_api(
     pod: &core::Pod,
     volumes: Vec<PodVolume>,
     origin: Origin,
-) -> Result<Pod, Vec<Problem>> {
+) -> Result<Pod, Vec<FieldError>> {
     let metadata = &pod.metadata;
     let empty = core::PodSpec::default();
     let spec = pod.spec.as_ref().unwrap_or(&empty);
@@ -62,7 +62,7 @@ pub fn shape_from_template(
     template: &core::PodTemplateSpec,
     namespace: &str,
     volumes: Vec<PodVolume>,
-) -> Result<PodShape, Vec<Problem>> {
+) -> Result<PodShape, Vec<FieldError>> {
     let (empty_metadata, empty_spec) = (ObjectMeta::default(), core::PodSpec::default());
     let source = Source {
         metadata: template.metadata.as_ref().unwrap_or(&empty_metadata),
@@ -92,7 +92,7 @@ fn shape(
     source: &Source<'_>,
     namespace: String,
     volumes: Vec<PodVolume>,
-) -> Result<PodShape, Vec<Problem>> {
+) -> Result<PodShape, Vec<FieldError>> {
     let Source { metadata, spec, status, path, origin } = *source;
     let labels: BTreeMap<_, _> = metadata.labels.clone().unwrap_or_default();
     let mut reader = Reader::default();

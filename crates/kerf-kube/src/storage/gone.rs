@@ -18,17 +18,17 @@ impl Storage {
         self.classes.remove(name);
     }
 
-    /// Forgets every claim: all will be told anew.
+    /// Forgets every claim: all will be listed anew.
     pub fn clear_claims(&mut self) {
         self.claims.clear();
     }
 
-    /// Forgets every volume: all will be told anew.
+    /// Forgets every volume: all will be listed anew.
     pub fn clear_volumes(&mut self) {
         self.volumes.clear();
     }
 
-    /// Forgets every storage class: all will be told anew.
+    /// Forgets every storage class: all will be listed anew.
     pub fn clear_classes(&mut self) {
         self.classes.clear();
     }

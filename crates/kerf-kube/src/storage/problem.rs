@@ -80,6 +80,6 @@ pub enum VolumeProblem {
         /// The object, with its kind.
         object: String,
         /// What is wrong.
-        problem: kerf_api::Problem,
+        problem: kerf_api::FieldError,
     },
 }

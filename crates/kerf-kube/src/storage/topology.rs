@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::api::storage::v1 as storage;
-use kerf_api::Problem;
+use kerf_api::FieldError;
 use kerf_model::labels::well_known::HOSTNAME;
 use kerf_model::requirement::{Operator, RequirementEntry};
 
@@ -13,7 +13,7 @@ type Alternatives = Vec<Vec<RequirementEntry>>;
 
 /// The required node affinity of a volume. What lies on one node's own disk is not held to that
 /// node: the pod moves and the data with it or not at all, which is its owner's choice.
-pub(super) fn of_volume(volume: &core::PersistentVolume) -> Result<Alternatives, Problem> {
+pub(super) fn of_volume(volume: &core::PersistentVolume) -> Result<Alternatives, FieldError> {
     let Some(spec) = &volume.spec else { return Ok(Vec::new()) };
     let required = spec.node_affinity.as_ref().and_then(|affinity| affinity.required.as_ref());
     let terms = required.map_or(&[][..], |selector| &selector.node_selector_terms);
@@ -29,7 +29,7 @@ pub(super) fn of_volume(volume: &core::PersistentVolume) -> Result<Alternatives,
         Some(entries)
     });
     let read = all(read);
-    let first = |mut problems: Vec<Problem>| problems.swap_remove(0);
+    let first = |mut problems: Vec<FieldError>| problems.swap_remove(0);
     reader.finish(read).map_err(first)
 }
 

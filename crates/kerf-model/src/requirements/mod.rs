@@ -15,7 +15,7 @@ mod print;
 
 pub use compatibility::{Conflict, ConflictKind};
 pub use explanation::{DisjointKey, Incompatible};
-pub use pod::{NodeAffinity, PlacementProblem, PodPlacement, Preferences, PreferredTerm};
+pub use pod::{NodeAffinity, PlacementRuleProblem, PodPlacement, Preferences, PreferredTerm};
 pub use print::RequirementsText;
 
 use crate::labels::Normalization;

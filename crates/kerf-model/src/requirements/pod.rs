@@ -45,7 +45,7 @@ pub struct PreferredTerm {
 
 /// Why a pod's placement cannot be served. The pod must change; retrying does not help.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum PlacementProblem {
+pub enum PlacementRuleProblem {
     /// A required term selects by field.
     #[error("node affinity with matchFields names nodes that exist; use labels instead")]
     ByField,
@@ -107,8 +107,9 @@ impl PodPlacement {
     /// Checks the node selector and every required term the way a pool's requirements are checked.
     /// Preferences are not checked: they can be given up.
     #[must_use]
-    pub fn check(&self, rules: &LabelRules) -> Vec<PlacementProblem> {
-        let by_field = self.node_affinity.required_by_field.then_some(PlacementProblem::ByField);
+    pub fn check(&self, rules: &LabelRules) -> Vec<PlacementRuleProblem> {
+        let by_field =
+            self.node_affinity.required_by_field.then_some(PlacementRuleProblem::ByField);
         let label = |(key, value): (&String, &String)| {
             RequirementEntry::new(key, Operator::In, [value.as_str()]).check(rules).problems
         };

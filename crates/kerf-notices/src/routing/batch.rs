@@ -11,7 +11,7 @@ use super::delivery::{Deliveries, EntryId, EntryOutcome, Outgoing, SendBatch};
 use super::lookup::{Lookup, Lookups, TaggedInstance};
 use super::memory::Ownership;
 use super::queue_search::{Destination, Discovery, QueueQuestion, QueueSearches};
-use super::verdict::{Failure, Report, Verdict};
+use super::verdict::{Failure, Report, RoutingVerdict};
 use super::{Router, Scope};
 use crate::message::{self, Event, Reading, Record};
 
@@ -96,7 +96,7 @@ pub(super) enum Progress {
     Open,
     /// Its deliveries decide. The reason is what it ends with if none of them reaches a cluster.
     Sending(Range<usize>, Option<super::Unrouted>),
-    Done(Verdict),
+    Done(RoutingVerdict),
 }
 
 impl Batch {
@@ -288,7 +288,7 @@ impl Batch {
         self.deliveries.expire();
         for item in &mut self.items {
             if matches!(item.progress, Progress::Open) {
-                item.progress = Progress::Done(Verdict::Failed(Failure::OutOfTime));
+                item.progress = Progress::Done(RoutingVerdict::Failed(Failure::OutOfTime));
             }
         }
     }
@@ -310,11 +310,11 @@ impl Item {
         let Record { id: message_id, body } = record;
         let settings = &router.settings;
         let (event, progress) = match message::read(&body) {
-            Reading::Drop(why) => (None, Progress::Done(Verdict::Dropped(why))),
+            Reading::Drop(why) => (None, Progress::Done(RoutingVerdict::Dropped(why))),
             Reading::Unreadable(why) if settings.poison_to_dlq => {
-                (None, Progress::Done(Verdict::Failed(Failure::Poison(why))))
+                (None, Progress::Done(RoutingVerdict::Failed(Failure::Poison(why))))
             }
-            Reading::Unreadable(why) => (None, Progress::Done(Verdict::Poison(why))),
+            Reading::Unreadable(why) => (None, Progress::Done(RoutingVerdict::Poison(why))),
             Reading::Event(event) => {
                 let allowed = settings.forwarding.allows(event.kind);
                 let scope = router.scopes.of(event.account.as_deref(), event.region.as_deref());
@@ -325,7 +325,7 @@ impl Item {
                 let event = ItemEvent { event, scope, foreign, owners, counted: false };
                 let progress = match allowed {
                     true => Progress::Open,
-                    false => Progress::Done(Verdict::Dropped(message::Drop::NotForwarded)),
+                    false => Progress::Done(RoutingVerdict::Dropped(message::Drop::NotForwarded)),
                 };
                 (Some(event), progress)
             }

@@ -8,7 +8,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use super::backoff::{CallFailure, Rng};
 use super::delivered::DeliveryKey;
 use super::queue_search::again_at_ms;
-use super::{Cluster, Router};
+use super::{RoutedCluster, Router};
 use crate::message::EventId;
 
 /// The most messages SendMessageBatch takes.
@@ -65,7 +65,7 @@ pub(super) struct Entry {
     pub(super) item: usize,
     pub(super) queue: Arc<str>,
     /// Whose queue it is; `None` for the queue of unrouted messages.
-    pub(super) cluster: Option<Cluster>,
+    pub(super) cluster: Option<RoutedCluster>,
     /// The text, where it is not the event's own.
     pub(super) split: Option<String>,
     pub(super) key: Option<DeliveryKey>,
@@ -95,7 +95,7 @@ pub(super) enum EntryState {
 }
 
 impl Entry {
-    pub(super) fn new(item: usize, queue: Arc<str>, cluster: Option<Cluster>) -> Self {
+    pub(super) fn new(item: usize, queue: Arc<str>, cluster: Option<RoutedCluster>) -> Self {
         let state = EntryState::Ready(0);
         let (split, key, bytes) = (None, None, 0);
         Self { item, queue, cluster, split, key, bytes, attempts: 0, refreshed: false, state }
@@ -204,7 +204,7 @@ impl Deliveries {
         failure: &CallFailure,
         rng: &mut Rng,
         times: (u64, u64),
-    ) -> Option<Cluster> {
+    ) -> Option<RoutedCluster> {
         let entry = self.entries.get_mut(id.0)?;
         self.failures += 1;
         let again = again_at_ms(failure, entry.attempts, rng, times);
@@ -230,7 +230,7 @@ impl Deliveries {
     }
 
     /// The entries whose queue is being asked for again.
-    pub(super) fn refreshing(&self) -> Vec<(EntryId, Cluster)> {
+    pub(super) fn refreshing(&self) -> Vec<(EntryId, RoutedCluster)> {
         let entries = self.entries.iter().enumerate();
         let refreshing = entries.filter(|(_, entry)| entry.state == EntryState::Refreshing);
         refreshing

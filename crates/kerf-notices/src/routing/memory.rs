@@ -7,8 +7,8 @@ use super::delivered::{Delivered, DeliveryKey};
 use super::expiring::Expiring;
 use super::owner::Owner;
 use super::queue_search::Discovery;
-use super::scope::{Cluster, Scope, ScopeBook};
-use super::settings::Settings;
+use super::scope::{RoutedCluster, Scope, ScopeBook};
+use super::settings::RoutingSettings;
 use super::static_map::Route;
 use crate::message::InstanceId;
 
@@ -52,13 +52,13 @@ const CLUSTERS_MAX: usize = 1_000;
 /// What outlives a batch: settings, owners of instances, queues of clusters, recent deliveries.
 #[derive(Clone, Debug)]
 pub struct Router {
-    pub(super) settings: Settings,
+    pub(super) settings: RoutingSettings,
     pub(super) scopes: ScopeBook,
     owned: Expiring<InstanceKey, Arc<Owner>>,
     unknown: Expiring<InstanceKey, ()>,
     owners: BTreeSet<Arc<Owner>>,
-    queues: Expiring<Cluster, Arc<[Route]>>,
-    no_queue: Expiring<Cluster, ()>,
+    queues: Expiring<RoutedCluster, Arc<[Route]>>,
+    no_queue: Expiring<RoutedCluster, ()>,
     found: [Option<Found>; 2],
     delivered: Delivered,
 }
@@ -81,7 +81,7 @@ pub(super) enum Ownership {
 
 impl Router {
     /// A router that remembers nothing yet.
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: RoutingSettings) -> Self {
         let size = settings.memory;
         Self {
             scopes: ScopeBook::new(settings.home.clone()),
@@ -97,7 +97,7 @@ impl Router {
     }
 
     /// The settings it was made with.
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &RoutingSettings {
         &self.settings
     }
 
@@ -142,7 +142,11 @@ impl Router {
     }
 
     /// The routes of a cluster: `Some(None)` means that it is known to have none.
-    pub(super) fn routes(&self, cluster: &Cluster, now_ms: u64) -> Option<Option<Arc<[Route]>>> {
+    pub(super) fn routes(
+        &self,
+        cluster: &RoutedCluster,
+        now_ms: u64,
+    ) -> Option<Option<Arc<[Route]>>> {
         if let Some(routes) = self.settings.static_map.clusters.get(&cluster.name) {
             return Some(Some(Arc::clone(routes)));
         }
@@ -155,7 +159,7 @@ impl Router {
     /// Remembers the queue of a cluster, or that it has none.
     pub(super) fn learn_queue(
         &mut self,
-        cluster: &Cluster,
+        cluster: &RoutedCluster,
         url: Option<&str>,
         now_ms: u64,
     ) -> Option<Arc<[Route]>> {
@@ -176,7 +180,7 @@ impl Router {
 
     /// Forgets where a cluster's queue was. False: an operator says where it is, so asking again
     /// would give the same answer.
-    pub(super) fn forget_queue(&mut self, cluster: &Cluster) -> bool {
+    pub(super) fn forget_queue(&mut self, cluster: &RoutedCluster) -> bool {
         self.queues.remove(cluster);
         !self.settings.static_map.clusters.contains_key(&cluster.name)
     }
@@ -196,7 +200,7 @@ impl Router {
     ) {
         let mut names = Vec::new();
         for (name, url) in clusters.into_iter().take(CLUSTERS_MAX) {
-            let cluster = Cluster { name: name.into(), foreign: false };
+            let cluster = RoutedCluster { name: name.into(), foreign: false };
             // A table outranks a tag: what it says stays until it expires by itself.
             if how == Discovery::Table || self.routes(&cluster, now_ms).flatten().is_none() {
                 self.learn_queue(&cluster, Some(&url), now_ms);

@@ -10,8 +10,8 @@ use super::delivery::{Deliveries, Entry, EntryState};
 use super::memory::Ownership;
 use super::queue_search::Destination;
 use super::static_map::Route;
-use super::verdict::{Failure, Outcome, Unrouted, Verdict};
-use super::{CallFailure, Cluster, Owner, Router};
+use super::verdict::{Failure, Outcome, RoutingVerdict, Unrouted};
+use super::{CallFailure, Owner, RoutedCluster, Router};
 use crate::message::{self, Instances, Kind};
 
 /// What each queue hears of an event; nearly always one part.
@@ -20,7 +20,7 @@ type Parts = SmallVec<[Part; 1]>;
 /// A queue, whose it is, and the instances it hears about.
 struct Part {
     queue: Arc<str>,
-    cluster: Option<Cluster>,
+    cluster: Option<RoutedCluster>,
     /// Places in the event's list of instances.
     instances: SmallVec<[usize; 2]>,
 }
@@ -47,7 +47,7 @@ impl Batch {
         match planned {
             Planned::NotYet => {}
             Planned::Failed(failure) => {
-                item.progress = Progress::Done(Verdict::Failed(failure));
+                item.progress = Progress::Done(RoutingVerdict::Failed(failure));
             }
             Planned::Parts(parts, unrouted) => {
                 let start = self.deliveries.len();
@@ -78,7 +78,7 @@ impl Batch {
         let mut unrouted = names.is_empty().then_some(Unrouted::NoClusters);
         let (mut parts, mut waiting) = (Parts::new(), false);
         for name in names {
-            let cluster = Cluster { name, foreign };
+            let cluster = RoutedCluster { name, foreign };
             match self.searches.destination(router, &cluster, now_ms) {
                 None => waiting = true,
                 Some(Destination::Failed(failure)) => {
@@ -114,7 +114,7 @@ impl Batch {
                 continue;
             };
             for name in &owner.clusters {
-                let cluster = Cluster { name: Arc::clone(name), foreign: event.foreign };
+                let cluster = RoutedCluster { name: Arc::clone(name), foreign: event.foreign };
                 match self.searches.destination(router, &cluster, now_ms) {
                     None => waiting = true,
                     Some(Destination::Failed(failure)) => {
@@ -179,7 +179,7 @@ impl Batch {
     }
 }
 
-fn add(parts: &mut Parts, url: &Arc<str>, cluster: &Cluster, place: Option<usize>) {
+fn add(parts: &mut Parts, url: &Arc<str>, cluster: &RoutedCluster, place: Option<usize>) {
     let known = parts.iter().position(|part| part.queue == *url);
     let index = known.unwrap_or_else(|| {
         let (queue, cluster) = (Arc::clone(url), Some(cluster.clone()));
@@ -250,7 +250,7 @@ impl Item {
         let (mut queues, mut suppressed) = (SmallVec::new(), 0);
         let verdict = match self.progress {
             Progress::Done(verdict) => verdict,
-            Progress::Open => Verdict::Failed(Failure::OutOfTime),
+            Progress::Open => RoutingVerdict::Failed(Failure::OutOfTime),
             Progress::Sending(range, unrouted) => {
                 let entries = deliveries.of(range);
                 for entry in entries {
@@ -304,7 +304,11 @@ fn decisive<'a>(deliveries: &'a Deliveries, entry: &'a Entry) -> &'a EntryState 
     }
 }
 
-fn verdict(deliveries: &Deliveries, entries: &[Entry], unrouted: Option<Unrouted>) -> Verdict {
+fn verdict(
+    deliveries: &Deliveries,
+    entries: &[Entry],
+    unrouted: Option<Unrouted>,
+) -> RoutingVerdict {
     let (mut reached, mut no_queue) = (false, false);
     for entry in entries {
         match decisive(deliveries, entry) {
@@ -312,14 +316,14 @@ fn verdict(deliveries: &Deliveries, entries: &[Entry], unrouted: Option<Unrouted
             EntryState::NoQueue => no_queue = true,
             EntryState::Failed(why) => {
                 let (queue, why) = (Arc::clone(&entry.queue), why.clone());
-                return Verdict::Failed(Failure::Send { queue, why });
+                return RoutingVerdict::Failed(Failure::Send { queue, why });
             }
-            _ => return Verdict::Failed(Failure::OutOfTime),
+            _ => return RoutingVerdict::Failed(Failure::OutOfTime),
         }
     }
     match (reached, no_queue, unrouted) {
-        (true, _, _) => Verdict::Routed,
-        (false, true, _) => Verdict::Unrouted(Unrouted::NoQueue),
-        (false, false, why) => Verdict::Unrouted(why.unwrap_or(Unrouted::NoRoute)),
+        (true, _, _) => RoutingVerdict::Routed,
+        (false, true, _) => RoutingVerdict::Unrouted(Unrouted::NoQueue),
+        (false, false, why) => RoutingVerdict::Unrouted(why.unwrap_or(Unrouted::NoRoute)),
     }
 }

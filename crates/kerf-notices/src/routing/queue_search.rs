@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::backoff::{CallFailure, Rng, wait_ms};
 use super::static_map::Route;
-use super::{Cluster, Router};
+use super::{RoutedCluster, Router};
 
 /// Calls that fail for another reason than throttling are tried again this often.
 const RETRIES_MAX: u32 = 3;
@@ -18,19 +18,19 @@ pub enum QueueQuestion {
     /// Ask the table for this cluster.
     Table {
         /// The key.
-        cluster: Cluster,
+        cluster: RoutedCluster,
     },
     /// Ask whether a queue has this name.
     Named {
         /// Whose queue it would be.
-        cluster: Cluster,
+        cluster: RoutedCluster,
         /// The name.
         name: String,
     },
 }
 
 impl QueueQuestion {
-    fn cluster(&self) -> &Cluster {
+    fn cluster(&self) -> &RoutedCluster {
         match self {
             Self::Table { cluster } | Self::Named { cluster, .. } => cluster,
         }
@@ -57,12 +57,12 @@ pub(super) enum Destination {
 /// The searches of one batch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct QueueSearches {
-    known: FxHashMap<Cluster, Destination>,
-    open: FxHashMap<Cluster, VecDeque<QueueQuestion>>,
+    known: FxHashMap<RoutedCluster, Destination>,
+    open: FxHashMap<RoutedCluster, VecDeque<QueueQuestion>>,
     waiting: Vec<Waiting<QueueQuestion>>,
     discoveries: [DiscoveryState; 2],
     waiting_discoveries: Vec<Waiting<Discovery>>,
-    attempts: FxHashMap<Cluster, u32>,
+    attempts: FxHashMap<RoutedCluster, u32>,
 }
 
 #[derive(Clone, Debug)]
@@ -85,7 +85,7 @@ impl QueueSearches {
     pub(super) fn destination(
         &mut self,
         router: &Router,
-        cluster: &Cluster,
+        cluster: &RoutedCluster,
         now_ms: u64,
     ) -> Option<Destination> {
         if let Some(known) = self.known.get(cluster) {
@@ -118,7 +118,7 @@ impl QueueSearches {
     }
 
     /// Forgets a destination that turned out wrong, so that it is searched for again.
-    pub(super) fn forget(&mut self, cluster: &Cluster) {
+    pub(super) fn forget(&mut self, cluster: &RoutedCluster) {
         self.known.remove(cluster);
     }
 
@@ -171,7 +171,7 @@ impl QueueSearches {
         }
     }
 
-    fn settle(&mut self, cluster: &Cluster, destination: Destination) {
+    fn settle(&mut self, cluster: &RoutedCluster, destination: Destination) {
         self.open.remove(cluster);
         self.known.insert(cluster.clone(), destination);
     }

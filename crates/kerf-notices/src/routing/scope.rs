@@ -24,7 +24,7 @@ impl Scope {
 
 /// A cluster as the router tells them apart.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Cluster {
+pub struct RoutedCluster {
     /// Its name.
     pub name: Arc<str>,
     /// Whether it lives in another account than the router. Its queue then cannot be found by

@@ -74,7 +74,7 @@ fn is_queue_name(name: &str) -> bool {
 
 /// Everything that changes how messages are routed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct RoutingSettings {
     /// Queues by cluster, as the operator lists them. They come first.
     pub static_map: StaticMap,
     /// Whether there is a table of clusters to ask next.
@@ -99,7 +99,7 @@ pub struct Settings {
     pub memory: MemorySize,
 }
 
-impl Default for Settings {
+impl Default for RoutingSettings {
     fn default() -> Self {
         Self {
             static_map: StaticMap::default(),
@@ -134,7 +134,7 @@ impl SettingsError {
     }
 }
 
-impl Settings {
+impl RoutingSettings {
     /// Reads settings by name, as the environment of a process or a function gives them.
     pub fn from_lookup(get: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let get = |name: &str| get(name).filter(|value| !value.is_empty());

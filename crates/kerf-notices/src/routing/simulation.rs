@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use self::events::Generator;
 use self::world::World;
 use super::backoff::Rng;
-use super::{Batch, Cost, EventLoad, Limits, Report, Router, Settings, Step};
+use super::{Batch, Cost, EventLoad, Limits, Report, Router, RoutingSettings, Step};
 use crate::message::Record;
 
 /// How often things go wrong, in thousandths.
@@ -127,7 +127,7 @@ impl RoutingSimulation {
     pub fn run(&self) -> SimulationReport {
         let mut rng = Rng::new(self.seed);
         let mut world = World::new(self.clusters.max(1), self.faults, Rng::new(rng.next_u64()));
-        let mut router = Router::new(Settings::default());
+        let mut router = Router::new(RoutingSettings::default());
         let mut report = SimulationReport::default();
         let mut queue = self.fill(&mut world, &mut rng);
         let mut now_ms = 0;

@@ -10,7 +10,7 @@ use crate::message::{Drop, EventId, Instances, Kind, Unreadable};
 
 /// What became of one message. Exactly one for every record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum RoutingVerdict {
     /// Every queue that should have it has it.
     Routed,
     /// Nobody needs it.
@@ -76,7 +76,7 @@ pub enum Failure {
     OutOfTime,
 }
 
-impl Verdict {
+impl RoutingVerdict {
     /// The word that metrics use as `outcome`.
     pub const fn word(&self) -> &'static str {
         match self {
@@ -110,7 +110,7 @@ impl Verdict {
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for RoutingVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Routed => f.write_str("routed"),
@@ -142,7 +142,7 @@ pub struct Outcome {
     /// Whether tags named several clusters for one instance.
     pub ambiguous: bool,
     /// What became of it.
-    pub verdict: Verdict,
+    pub verdict: RoutingVerdict,
 }
 
 /// What became of a batch, and what it cost.

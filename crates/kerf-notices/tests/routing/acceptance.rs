@@ -1,6 +1,6 @@
 //! The acceptance list of the specification, by its numbers.
 
-use kerf_notices::routing::{CallFailure, Discovery, Unrouted, Verdict, Via};
+use kerf_notices::routing::{CallFailure, Discovery, RoutingVerdict, Unrouted, Via};
 
 use crate::account::{
     Account, I1, I2, I3, event, health, router, router_with, spot, state, url, verdicts, zonal,
@@ -91,7 +91,11 @@ fn check_4_each_form_of_tag_routes_and_stronger_forms_win() {
         let mut account = Account::with_clusters(&["a"]);
         account.tag(I1, tags);
         let report = account.route(&mut router(), &[spot("e", I1)]);
-        assert_eq!(report.outcomes[0].verdict, Verdict::Unrouted(Unrouted::NoTag), "{tags:?}");
+        assert_eq!(
+            report.outcomes[0].verdict,
+            RoutingVerdict::Unrouted(Unrouted::NoTag),
+            "{tags:?}"
+        );
     }
 }
 
@@ -118,7 +122,7 @@ fn check_6_an_unknown_instance_among_fifty_hurts_nobody() {
     let report = account.route(&mut router(), &bodies);
     assert_eq!(account.contents("a").len(), 49);
     assert_eq!(report.failures().count(), 0);
-    assert_eq!(report.outcomes[0].verdict, Verdict::Unrouted(Unrouted::NoTag));
+    assert_eq!(report.outcomes[0].verdict, RoutingVerdict::Unrouted(Unrouted::NoTag));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kerf_notices::message::{InstanceId, Record};
 use kerf_notices::routing::{
     Batch, CallFailure, Discovery, EntryId, EntryOutcome, Limits, Lookup, QueueQuestion, Report,
-    Router, SendBatch, Settings, Step, TaggedInstance,
+    Router, RoutingSettings, SendBatch, Step, TaggedInstance,
 };
 
 pub(crate) const I1: &str = "i-00000000000000001";
@@ -148,14 +148,14 @@ impl Account {
 }
 
 pub(crate) fn router() -> Router {
-    Router::new(Settings::default())
+    Router::new(RoutingSettings::default())
 }
 
 pub(crate) fn router_with(settings: &[(&str, &str)]) -> Router {
     let get = |name: &str| {
         settings.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
     };
-    Router::new(Settings::from_lookup(get).unwrap())
+    Router::new(RoutingSettings::from_lookup(get).unwrap())
 }
 
 pub(crate) fn event(id: &str, source: &str, detail_type: &str, more: &str) -> String {

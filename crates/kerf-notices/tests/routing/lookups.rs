@@ -1,6 +1,6 @@
 //! Whose an instance is: lookups, their cost, and what happens when they fail.
 
-use kerf_notices::routing::{CallFailure, Router, Settings, Via};
+use kerf_notices::routing::{CallFailure, Router, RoutingSettings, Via};
 
 use crate::account::{Account, I1, I2, health, router, router_with, spot, verdicts};
 
@@ -64,7 +64,7 @@ fn a_thousand_instances_together_cost_five_lookups_cold_and_none_warm() {
     assert_eq!(account.route(&mut router, &bodies(1)).lookup_calls, 5);
     assert_eq!(account.route(&mut router, &bodies(2)).lookup_calls, 0);
     // A batch asks for its own misses only: ten batches of a hundred are ten calls.
-    let mut fresh = Router::new(Settings::default());
+    let mut fresh = Router::new(RoutingSettings::default());
     let few = bodies(3);
     let calls = few.chunks(100).map(|few| account.route(&mut fresh, few).lookup_calls);
     assert_eq!(calls.sum::<u64>(), 10);

@@ -2,7 +2,7 @@
 
 use kerf_notices::message::Record;
 use kerf_notices::routing::{
-    Batch, EntryOutcome, Limits, Router, Scope, Settings, StaticMap, Step,
+    Batch, EntryOutcome, Limits, Router, RoutingSettings, Scope, StaticMap, Step,
 };
 
 use crate::account::{Account, I1, I2, I3, health, router, router_with, spot, url, verdicts};
@@ -24,7 +24,7 @@ fn another_accounts_events_need_a_role_and_a_listed_queue() {
     let mut account = Account::with_clusters(&["a", "b"]);
     account.own(I1, "a");
     let home = Scope::new("999900001111", "eu-west-1");
-    let mut settings = Settings { home, ..Settings::default() };
+    let mut settings = RoutingSettings { home, ..RoutingSettings::default() };
     let report = account.route(&mut Router::new(settings.clone()), &[spot("e1", I1)]);
     assert_eq!(verdicts(&report), ["unrouted: other-account"]);
     settings.has_account_role = true;
@@ -112,7 +112,7 @@ fn settings_say_what_is_wrong_with_them() {
     ];
     for (name, value, expected) in table {
         let get = |asked: &str| (asked == name).then(|| value.to_owned());
-        let error = Settings::from_lookup(get).unwrap_err().to_string();
+        let error = RoutingSettings::from_lookup(get).unwrap_err().to_string();
         assert!(error.starts_with(name) && error.contains(expected), "{error}");
     }
 }

@@ -7,15 +7,15 @@ use crate::world::*;
 
 #[test]
 fn start_and_end_take_names_and_ids_and_say_what_they_did() {
-    let told = |state: &ShiftState, asked, zone| {
-        let told = state.tell(asked, zone, &zone_table(), at(100)).unwrap();
-        (told.state, told.answer)
+    let outcome = |state: &ShiftState, asked, zone| {
+        let outcome = state.apply_manual(asked, zone, &zone_table(), at(100)).unwrap();
+        (outcome.state, outcome.answer)
     };
     let none = ShiftState::default();
-    let (by_name, answer) = told(&none, ByHand::Start, "us-west-2a");
+    let (by_name, answer) = outcome(&none, ManualShift::Start, "us-west-2a");
     assert_eq!(answer, "us-west-2a (usw2-az1) is avoided until you end it");
-    assert_eq!(by_name, told(&none, ByHand::Start, "usw2-az1").0);
-    let (same, answer) = told(&by_name, ByHand::Start, "usw2-az1");
+    assert_eq!(by_name, outcome(&none, ManualShift::Start, "usw2-az1").0);
+    let (same, answer) = outcome(&by_name, ManualShift::Start, "usw2-az1");
     assert_eq!(
         (same, answer.as_str()),
         (by_name.clone(), "us-west-2a (usw2-az1) was avoided by hand already")
@@ -24,16 +24,17 @@ fn start_and_end_take_names_and_ids_and_say_what_they_did() {
     let mut world = World::new([]);
     world.stored = by_name.to_json();
     world.deliver(&message("Autoshift In Progress", "a", 0));
-    let (over, answer) = told(&world.state(), ByHand::End, "us-west-2a");
+    let (over, answer) = outcome(&world.state(), ManualShift::End, "us-west-2a");
     assert_eq!(answer, "us-west-2a (usw2-az1) is no longer avoided; this ended: autoshift, cli");
     assert!(over.away().is_empty());
-    let (_, answer) = told(&over, ByHand::End, "us-west-2a");
+    let (_, answer) = outcome(&over, ManualShift::End, "us-west-2a");
     assert_eq!(answer, "us-west-2a (usw2-az1) was not avoided");
 }
 
 #[test]
 fn a_zone_nobody_knows_is_answered_with_those_there_are() {
-    let error = ShiftState::default().tell(ByHand::Start, "us-west-2x", &zone_table(), at(0));
+    let error =
+        ShiftState::default().apply_manual(ManualShift::Start, "us-west-2x", &zone_table(), at(0));
     assert_eq!(
         error.unwrap_err().to_string(),
         "\"us-west-2x\" is neither id nor name of a zone here; known are us-west-2a (usw2-az1), \

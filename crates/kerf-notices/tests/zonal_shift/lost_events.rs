@@ -173,20 +173,20 @@ fn a_warning_comes_after_six_hours_and_then_hourly() {
 
 #[test]
 fn by_hand_a_zone_is_avoided_and_given_back() {
-    let state = ShiftState::default().start_by_hand(&zone_id("a"), at(0));
+    let state = ShiftState::default().start_manually(&zone_id("a"), at(0));
     assert_eq!(active(&state), [("usw2-az1".to_owned(), Origin::Cli)]);
-    assert_eq!(state, state.start_by_hand(&zone_id("a"), at(50)));
+    assert_eq!(state, state.start_manually(&zone_id("a"), at(50)));
     // Neither ARC nor age has a say in it.
     let twice = state.reconcile(&listing([]), at(30)).reconcile(&listing([]), at(60));
     let old = twice.aged(&Ageing { can_ask_arc: false, max_age_seconds: Some(1) }, at(HOUR));
     assert_eq!(active(&old).len(), 1);
-    assert_eq!(active(&old.end_by_hand(&zone_id("a"), at(2 * HOUR))), []);
+    assert_eq!(active(&old.end_manually(&zone_id("a"), at(2 * HOUR))), []);
 }
 
 #[test]
-fn an_end_by_hand_holds_against_old_news_but_not_against_new() {
+fn an_end_manually_holds_against_old_news_but_not_against_new() {
     let state = after(&[("Autoshift In Progress", "a", 0), ("Manual Shift Started", "a", 10)]);
-    let mut ended = state.end_by_hand(&zone_id("a"), at(100));
+    let mut ended = state.end_manually(&zone_id("a"), at(100));
     assert_eq!(active(&ended), []);
     let still = listing([listed(Origin::Autoshift, "a", 0)]);
     for read in 0..200 {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use kerf_notices::routing::Settings;
+use kerf_notices::routing::RoutingSettings;
 use kerf_router::{Daemon, DaemonSettings, Executor, ExecutorSettings, Routing};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -29,7 +29,7 @@ async fn run() -> Value {
         assert!(queues.send(&central, messages).await.unwrap().is_empty());
     }
     let executor = Executor::new(account.session.clone(), ExecutorSettings::default());
-    let routing = Routing::new(Settings::default(), executor);
+    let routing = Routing::new(RoutingSettings::default(), executor);
     let listen = "127.0.0.1:0".parse().unwrap();
     let settings = DaemonSettings { queue_url: central.clone(), listen, workers: WORKERS };
     let daemon = Daemon::new(settings, queues.clone(), routing).await.unwrap();

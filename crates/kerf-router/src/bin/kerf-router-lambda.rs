@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use kerf_aws::{Session, TimeOuts};
-use kerf_notices::routing::{Scope, Settings};
+use kerf_notices::routing::{RoutingSettings, Scope};
 use kerf_router::{Executor, ExecutorSettings, Function, Routing};
 use kerf_runtime::log::{self, LogFormat, LogSettings};
 use lambda_runtime::{Error, LambdaEvent, service_fn};
@@ -27,7 +27,7 @@ async fn main() -> Result<(), Error> {
         return Err(OUTSIDE.into());
     }
     log::start(&log_settings(get))?;
-    let mut settings = Settings::from_lookup(get)?;
+    let mut settings = RoutingSettings::from_lookup(get)?;
     let region = get("AWS_REGION").unwrap_or_default();
     settings.home = Scope::new(&get("ROUTER_ACCOUNT").unwrap_or_default(), &region);
     let executor_settings = ExecutorSettings::from_lookup(get, settings.home.clone());

@@ -1,7 +1,7 @@
 //! Queues that a table names, instances of another region, and clusters of another account.
 
 use kerf_aws::Session;
-use kerf_notices::routing::{Scope, Settings, StaticMap};
+use kerf_notices::routing::{RoutingSettings, Scope, StaticMap};
 use kerf_router::{Executor, ExecutorSettings, Routing};
 use kerf_testbed::{Fault, FaultProxy, FaultRule};
 use serde_json::json;
@@ -31,7 +31,7 @@ fn table(region: &str, name: &str, rows: &[(&str, &str)]) {
 fn routing(session: &Session, table: &str) -> Routing {
     let get = |name: &str| (name == "CLUSTER_TABLE").then(|| table.to_owned());
     let executor = ExecutorSettings::from_lookup(get, Scope::default());
-    let settings = Settings::from_lookup(get).unwrap();
+    let settings = RoutingSettings::from_lookup(get).unwrap();
     Routing::new(settings, Executor::new(session.clone(), executor))
 }
 
@@ -85,11 +85,11 @@ async fn an_instance_of_another_account_and_region_is_looked_up_there_by_an_assu
 
     let home = Scope::new(ACCOUNT, "us-east-1");
     let map = format!(r#"{{"{}":"{}"}}"#, place.named("a"), place.urls["a"]);
-    let settings = Settings {
+    let settings = RoutingSettings {
         home: home.clone(),
         has_account_role: true,
         static_map: StaticMap::from_json(&map).unwrap(),
-        ..Settings::default()
+        ..RoutingSettings::default()
     };
     let account_role = Some("kerf-lookup".to_owned());
     let executor = ExecutorSettings { table: None, account_role, home };

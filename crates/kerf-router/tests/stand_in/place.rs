@@ -7,7 +7,7 @@ use std::time::Duration;
 use aws_sdk_ec2::types::{InstanceType, ResourceType, Tag, TagSpecification};
 use kerf_aws::{Queues, Session, TimeOuts};
 use kerf_notices::message::Record;
-use kerf_notices::routing::Settings;
+use kerf_notices::routing::RoutingSettings;
 use kerf_router::{Executor, ExecutorSettings, Routing};
 use kerf_testbed::AwsStandIn;
 
@@ -76,7 +76,7 @@ impl Place {
 
     pub(crate) fn routing_over(&self, session: &Session) -> Routing {
         let executor = Executor::new(session.clone(), ExecutorSettings::default());
-        Routing::new(Settings::default(), executor)
+        Routing::new(RoutingSettings::default(), executor)
     }
 
     /// Empties a queue.

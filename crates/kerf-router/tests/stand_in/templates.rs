@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use kerf_aws::{Queues, Session};
 use kerf_notices::message::Record;
-use kerf_notices::routing::Settings;
+use kerf_notices::routing::RoutingSettings;
 use kerf_notices::zonal_shift::EventKind;
 use kerf_router::{Executor, ExecutorSettings, Routing};
 use kerf_testbed::{AwsStandIn, lint_template};
@@ -150,7 +150,7 @@ async fn an_event_put_on_the_bus_arrives_in_exactly_one_cluster_queue() {
     assert_eq!(messages.len(), 1, "the rule keeps `running` out: {messages:?}");
     let record = Record { id: messages[0].id.clone(), body: messages[0].body.clone() };
     let executor = Executor::new(session, ExecutorSettings::default());
-    let mut routing = Routing::new(Settings::default(), executor);
+    let mut routing = Routing::new(RoutingSettings::default(), executor);
     let report = routing.route(vec![record], Duration::from_secs(60)).await;
     assert_eq!(report.outcomes[0].verdict.to_string(), "routed", "{report:#?}");
     assert_eq!(depth(&queues, "blue").await, 1);

@@ -28,9 +28,9 @@ mod place;
 
 mod announcements;
 mod auto_mode;
-mod by_hand;
 mod corrections;
 mod kills;
+mod manual_shift;
 mod nodes;
 mod offering;
 mod permissions;

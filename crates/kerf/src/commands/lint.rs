@@ -49,7 +49,7 @@ impl Lint {
 /// What the controller would find in an object that an API server admits.
 pub(super) fn controller_findings(object: &Value) -> Vec<SemanticFinding> {
     let problems = kerf_api::validation::validate_object(object).into_iter();
-    let finding = |problem: kerf_api::Problem| SemanticFinding {
+    let finding = |problem: kerf_api::FieldError| SemanticFinding {
         field: problem.field,
         rule: "validation".to_owned(),
         message: problem.message,

@@ -19,11 +19,16 @@ const EXIT_DIFFERENT: u8 = 1;
 /// Exit code when the journal cannot be read; clap's own for a wrong argument.
 const EXIT_UNREADABLE: u8 = 2;
 
+/// The result where the engine was never asked: equal to nothing proves nothing.
+const NOTHING_COMPARED: &str = "there was nothing to compare: the journal has no decisions";
+
 /// Arguments of `kerf replay`.
 #[derive(Args)]
-#[command(after_help = "Exit codes: 0 every action came out equal, 1 one did not, 2 the journal \
-    cannot be read or an\nargument is wrong.\n\n\
-    A journal is written by kerf controller --journal and kerf simulate --journal.")]
+#[command(
+    after_help = "Exit codes: 0 every action came out equal or there was none, 1 one did not, 2 the \
+    journal\ncannot be read or an argument is wrong.\n\n\
+    A journal is written by kerf controller --journal and kerf simulate --journal."
+)]
 pub(crate) struct Replay {
     /// A journal: a file, or a folder of segments
     journal: PathBuf,
@@ -129,6 +134,7 @@ fn table(replayed: &Replayed) -> String {
         row("Note", "the last line breaks off: the process ended while it was written".to_owned());
     }
     match &report.difference {
+        None if *decisions == 0 => row("Result", NOTHING_COMPARED.to_owned()),
         None => row("Result", "every action came out equal".to_owned()),
         Some(difference) => {
             row("Result", format!("differs at {}", time(difference.at)));

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand, ValueEnum};
 use kerf_kube::connect;
-use kerf_notices::zonal_shift::ByHand;
+use kerf_notices::zonal_shift::ManualShift;
 use kerf_zonal::{Console, LEASE, system_clock};
 use kube::Config;
 use serde_json::{Value, json};
@@ -72,8 +72,8 @@ impl Command {
         runtime.context("could not start the runtime")?.block_on(async {
             match self {
                 Self::Status(place) => status(&place).await,
-                Self::Start(zone) => tell(ByHand::Start, &zone).await,
-                Self::End(zone) => tell(ByHand::End, &zone).await,
+                Self::Start(zone) => apply(ManualShift::Start, &zone).await,
+                Self::End(zone) => apply(ManualShift::End, &zone).await,
             }
         })
     }
@@ -92,14 +92,14 @@ async fn status(place: &Place) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn tell(asked: ByHand, zone: &Zone) -> Result<ExitCode> {
+async fn apply(asked: ManualShift, zone: &Zone) -> Result<ExitCode> {
     let Zone { zone, place } = zone;
     let mut console = open(place).await?;
-    let told = console.tell(asked, zone, system_clock()()).await?;
+    let outcome = console.apply(asked, zone, system_clock()()).await?;
     match place.output {
-        Format::Table => println!("{}", told.answer),
+        Format::Table => println!("{}", outcome.answer),
         Format::Json | Format::Yaml => {
-            print(&json!({"zoneId": told.zone, "answer": told.answer}), place.output)?;
+            print(&json!({"zoneId": outcome.zone, "answer": outcome.answer}), place.output)?;
         }
     }
     warn_if_nobody_acts(&console, place).await;

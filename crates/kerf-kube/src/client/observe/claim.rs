@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kerf_api::Problem;
+use kerf_api::FieldError;
 use kerf_api::convert::node_claim_to_model;
 use kerf_api::node_claim::{NodeClaim, NodeClaimStatus};
 use kerf_engine::observed::{Claim, ClaimStatus};
@@ -12,7 +12,7 @@ use super::meta::{
 };
 
 /// Reads a claim.
-pub(crate) fn read(claim: &NodeClaim) -> Result<Claim, Vec<Problem>> {
+pub(crate) fn read(claim: &NodeClaim) -> Result<Claim, Vec<FieldError>> {
     let spec = node_claim_to_model(claim)?;
     Ok(Claim {
         meta: meta(&claim.metadata),

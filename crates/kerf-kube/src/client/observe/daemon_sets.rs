@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use k8s_openapi::api::apps::v1::DaemonSet as ApiDaemonSet;
 use k8s_openapi::api::core::v1 as core;
-use kerf_api::Problem;
-use kerf_engine::observed::{DaemonSet, Meta, NamespacedName, Pod};
+use kerf_api::FieldError;
+use kerf_engine::observed::{DaemonSet, Meta, NamespacedName, Pod, PodKey};
 use kerf_engine::time::Time;
 use kerf_model::pod::PodShape;
 
@@ -18,6 +18,15 @@ use crate::workload::controller_of;
 #[derive(Debug, Default)]
 pub(super) struct DaemonSets {
     sets: BTreeMap<NamespacedName, Known>,
+    /// The newest pods of daemon sets that are not known yet: watches come in any order.
+    early: BTreeMap<NamespacedName, EarlyPod>,
+}
+
+#[derive(Debug)]
+struct EarlyPod {
+    pod: PodKey,
+    created: Time,
+    shape: Arc<PodShape>,
 }
 
 #[derive(Debug)]
@@ -29,7 +38,7 @@ struct Known {
 
 impl DaemonSets {
     /// Takes a daemon set in.
-    pub(super) fn read(&mut self, set: &ApiDaemonSet) -> Result<DaemonSet, Vec<Problem>> {
+    pub(super) fn read(&mut self, set: &ApiDaemonSet) -> Result<DaemonSet, Vec<FieldError>> {
         let namespace = namespace_of(&set.metadata);
         let none = core::PodTemplateSpec::default();
         let template = set.spec.as_ref().map_or(&none, |spec| &spec.template);
@@ -40,7 +49,8 @@ impl DaemonSets {
         let former = self.sets.remove(&key);
         // A pod of an older template says nothing about the next.
         let newest = former.filter(|it| it.meta.generation == meta.generation);
-        let newest = newest.and_then(|it| it.newest);
+        let early = self.early.remove(&key).map(|pod| (pod.created, pod.shape));
+        let newest = newest.and_then(|it| it.newest).or(early);
         let known = Known { meta, template, newest };
         let read = known.as_object(&key);
         self.sets.insert(key, known);
@@ -52,13 +62,26 @@ impl DaemonSets {
         self.sets.remove(key);
     }
 
+    /// Forgets a pod that is gone.
+    pub(super) fn forget_pod(&mut self, pod: &PodKey) {
+        self.early.retain(|_, early| early.pod != *pod);
+    }
+
+    /// Forgets the pods of unknown daemon sets: all pods will be listed anew.
+    pub(super) fn forget_early_pods(&mut self) {
+        self.early.clear();
+    }
+
     /// Takes a pod in. What admission made of it counts more than the template: the daemon set if
     /// it changed.
     pub(super) fn note(&mut self, pod: &core::Pod, read: &Pod) -> Option<DaemonSet> {
         let owner = controller_of(&pod.metadata).filter(|owner| owner.kind == "DaemonSet")?;
         let namespace = read.key.namespace.clone();
         let key = NamespacedName { namespace, name: Arc::from(owner.name) };
-        let known = self.sets.get_mut(&key)?;
+        let Some(known) = self.sets.get_mut(&key) else {
+            self.note_early(key, read);
+            return None;
+        };
         let (created, shape) = (read.meta.created_at, &read.shape);
         if known.newest.as_ref().is_some_and(|(newest, _)| *newest > created) {
             return None;
@@ -66,6 +89,14 @@ impl DaemonSets {
         let changed = known.newest.as_ref().is_none_or(|(_, former)| former != shape);
         known.newest = Some((created, shape.clone()));
         changed.then(|| known.as_object(&key))
+    }
+
+    fn note_early(&mut self, key: NamespacedName, read: &Pod) {
+        let created = read.meta.created_at;
+        if self.early.get(&key).is_none_or(|known| known.created <= created) {
+            let (pod, shape) = (read.key.clone(), read.shape.clone());
+            self.early.insert(key, EarlyPod { pod, created, shape });
+        }
     }
 }
 

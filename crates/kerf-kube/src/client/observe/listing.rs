@@ -1,4 +1,4 @@
-//! What has been told completely, and what went while nobody was watching.
+//! Which kinds have been listed completely, and which objects went while nobody was watching.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -7,15 +7,15 @@ use kerf_engine::observed::Revision;
 use kerf_engine::{Role, World};
 use kube::api::ApiResource;
 
-/// The lists that are being told and those that have been.
+/// The lists that are under way and those that are complete.
 #[derive(Debug)]
 pub(super) struct Listings {
     open: HashMap<Source, Listing>,
     awaited: BTreeSet<Source>,
     /// The kinds the engine reads.
     kinds: &'static [Kind],
-    told: HashSet<Kind>,
-    /// The newest version of anything that was told.
+    listed: HashSet<Kind>,
+    /// The newest version of anything that was received.
     newest: Revision,
 }
 
@@ -36,16 +36,16 @@ pub(super) enum Source {
     StatefulSet,
 }
 
-/// The watches that tell which pods are of one kind.
+/// The watches that say which pods have the same owner.
 const PODS_BY_OWNER: [Source; 4] =
     [Source::Service, Source::ReplicationController, Source::ReplicaSet, Source::StatefulSet];
 
-/// A list that is being told.
+/// A list that is under way.
 #[derive(Debug)]
 struct Listing {
-    /// The newest version known when it began: what is older and not told is gone.
+    /// The newest version known when it began: what is older and not listed is gone.
     since: Revision,
-    told: HashSet<Key>,
+    listed: HashSet<Key>,
 }
 
 impl Source {
@@ -54,7 +54,7 @@ impl Source {
         Self::NodeClass(kind.group.clone(), kind.kind.clone())
     }
 
-    /// The kind whose objects this watch tells, if the engine knows it.
+    /// The kind of the objects of this watch, if the engine knows it.
     fn kind(&self) -> Option<Kind> {
         match self {
             Self::Kind(kind) => Some(*kind),
@@ -63,7 +63,7 @@ impl Source {
         }
     }
 
-    /// Whether an object of its kind is told by this watch: those of node classes are several.
+    /// Whether an object of its kind comes by this watch: those of node classes are several.
     fn covers(&self, key: &Key) -> bool {
         match (self, key) {
             (Self::NodeClass(group, kind), Key::NodeClass(key)) => {
@@ -73,7 +73,7 @@ impl Source {
         }
     }
 
-    /// The kinds that are not whole without what this watch tells.
+    /// The kinds that are not complete without this watch.
     fn parts_of(&self) -> Kind {
         match self {
             Self::Kind(kind) => *kind,
@@ -91,7 +91,7 @@ impl Source {
 }
 
 impl Listings {
-    /// Nothing has been told yet, and what the role reads will be, with these kinds of node classes
+    /// Nothing has been listed yet, and what the role reads will be, with these kinds of node classes
     /// where it reads those.
     pub(super) fn new(role: Role, node_classes: &[ApiResource]) -> Self {
         let kinds = role.kinds();
@@ -105,12 +105,12 @@ impl Listings {
             open: HashMap::new(),
             awaited: kinds.iter().flat_map(sources).chain(parts).collect(),
             kinds,
-            told: HashSet::new(),
+            listed: HashSet::new(),
             newest: Revision::default(),
         }
     }
 
-    /// Pods are whole only once it has been told which of them are of one kind.
+    /// Pods are complete only once it is known which of them have the same owner.
     pub(super) fn await_pods_by_owner(&mut self) {
         self.awaited.extend(PODS_BY_OWNER);
     }
@@ -120,20 +120,20 @@ impl Listings {
         self.newest = self.newest.max(revision);
     }
 
-    /// All objects of a watch are about to be told anew.
+    /// All objects of a watch are about to be listed anew.
     pub(super) fn begin(&mut self, source: Source) {
-        let listing = Listing { since: self.newest, told: HashSet::new() };
+        let listing = Listing { since: self.newest, listed: HashSet::new() };
         self.open.insert(source, listing);
     }
 
-    /// An object was told.
-    pub(super) fn tell(&mut self, source: &Source, key: impl FnOnce() -> Key) {
+    /// An object was listed.
+    pub(super) fn note(&mut self, source: &Source, key: impl FnOnce() -> Key) {
         if let Some(listing) = self.open.get_mut(source) {
-            listing.told.insert(key());
+            listing.listed.insert(key());
         }
     }
 
-    /// All objects of a watch have been told: those that are gone, and which kinds are whole now.
+    /// All objects of a watch have been listed: those that are gone, and which kinds are complete now.
     pub(super) fn end(&mut self, source: &Source, world: &World) -> Vec<Event> {
         let mut events = Vec::new();
         if let Some(listing) = self.open.remove(source) {
@@ -143,14 +143,14 @@ impl Listings {
         self.awaited.remove(source);
         for kind in self.kinds.iter().copied() {
             let whole = !self.awaited.iter().any(|source| source.parts_of() == kind);
-            if whole && self.told.insert(kind) {
+            if whole && self.listed.insert(kind) {
                 events.push(Event::Listed(kind));
             }
         }
         events
     }
 
-    /// Whether everything pods depend on has been told, and nothing of it is being told anew.
+    /// Whether everything pods depend on has been listed, and nothing of it is being listed anew.
     pub(super) fn know_what_pods_need(&self) -> bool {
         let matters =
             |source: &Source| source.parts_of() == Kind::Pod && *source != Source::Kind(Kind::Pod);
@@ -163,7 +163,7 @@ impl Listings {
 fn lost(world: &World, source: &Source, listing: &Listing) -> Vec<Key> {
     let Some(kind) = source.kind() else { return Vec::new() };
     let is_lost = |(key, revision): &(Key, Revision)| {
-        *revision <= listing.since && source.covers(key) && !listing.told.contains(key)
+        *revision <= listing.since && source.covers(key) && !listing.listed.contains(key)
     };
     world.keys(kind).into_iter().filter(is_lost).map(|(key, _)| key).collect()
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::api::storage::v1::{CSINode, CSINodeDriver};
-use kerf_api::Problem;
+use kerf_api::FieldError;
 use kerf_engine::condition::{Condition, Conditions, Status};
 use kerf_engine::observed::{Node, NodeProfile};
 use kerf_engine::time::Time;
@@ -18,7 +18,7 @@ use crate::reader::{CoreFields as _, Reader};
 pub(crate) fn read(
     node: &core::Node,
     volume_limits: BTreeMap<String, u32>,
-) -> Result<Node, Vec<Problem>> {
+) -> Result<Node, Vec<FieldError>> {
     let none = core::NodeStatus::default();
     let status = node.status.as_ref().unwrap_or(&none);
     let spec = node.spec.as_ref();

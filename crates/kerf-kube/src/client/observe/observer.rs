@@ -6,7 +6,7 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::api::storage::v1 as storage;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kerf_api::Problem;
+use kerf_api::FieldError;
 use kerf_engine::event::{Event, Key, Kind, Object};
 use kerf_engine::observed::{Name, Namespace, NamespacedName, PodKey, VolumeAttachment};
 use kerf_engine::{Role, World};
@@ -50,8 +50,8 @@ type Read = Result<Vec<Object>, Unreadable>;
 #[derive(Debug)]
 struct Unreadable {
     object: String,
-    problems: Vec<Problem>,
-    /// Whether the object is part of the world nevertheless, marked so that its owner is told.
+    problems: Vec<FieldError>,
+    /// Whether the object is part of the world nevertheless, marked so that its owner can be informed.
     is_marked: bool,
 }
 
@@ -115,10 +115,10 @@ impl Observer {
         &mut self,
         update: WatchUpdate,
         world: &World,
-    ) -> Result<Vec<Event>, Vec<Problem>> {
+    ) -> Result<Vec<Event>, Vec<FieldError>> {
         let events = self.events_of(update, world);
         let problems = self.unreadable.drain(..).flat_map(|it| it.problems);
-        let problems: Vec<Problem> = problems.collect();
+        let problems: Vec<FieldError> = problems.collect();
         if problems.is_empty() { Ok(events) } else { Err(problems) }
     }
 
@@ -241,8 +241,14 @@ impl Observer {
     }
 
     fn pod(&mut self, change: Change<core::Pod>, world: &World) -> Vec<Event> {
-        if let Change::Was(pod) = &change {
-            self.dependent_pods.remove(&pod::key(pod));
+        match &change {
+            Change::Was(pod) => {
+                let key = pod::key(pod);
+                self.dependent_pods.remove(&key);
+                self.daemon_sets.forget_pod(&key);
+            }
+            Change::Relisting => self.daemon_sets.forget_early_pods(),
+            Change::Is(_) | Change::Listed => {}
         }
         self.follow(
             Source::Kind(Kind::Pod),
@@ -307,7 +313,7 @@ impl Observer {
     }
 
     /// Notes what is wrong with an object that says so itself in the world.
-    fn mark(&mut self, kind: &str, metadata: &ObjectMeta, problems: Vec<Problem>) {
+    fn mark(&mut self, kind: &str, metadata: &ObjectMeta, problems: Vec<FieldError>) {
         if !problems.is_empty() {
             let object = format!("{kind} {}", name_of(metadata));
             self.unreadable.push(Unreadable { object, problems, is_marked: true });
@@ -332,7 +338,7 @@ impl Observer {
             Change::Is(object) => {
                 let version = object.meta().resource_version.as_deref();
                 self.listings.note_revision(revision(version));
-                self.listings.tell(&source, || key(&object));
+                self.listings.note(&source, || key(&object));
                 match read(self, *object) {
                     Ok(objects) => objects.into_iter().map(seen).collect(),
                     Err(unreadable) => {
@@ -351,7 +357,7 @@ impl Observer {
 }
 
 impl Unreadable {
-    /// Nobody but the log can be told: the object is not part of the world.
+    /// Only the log can say so: the object is not part of the world.
     fn report(self) {
         for problem in self.problems {
             warn!(object = self.object, %problem, "set aside an object that cannot be read");
@@ -363,7 +369,7 @@ fn one<T>(
     object: impl FnOnce(T) -> Object,
     kind: &str,
     metadata: &ObjectMeta,
-    read: Result<T, Vec<Problem>>,
+    read: Result<T, Vec<FieldError>>,
 ) -> Read {
     read.map(|read| vec![object(read)]).map_err(|problems| Unreadable {
         object: format!("{kind} {}", name_of(metadata)),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity as ApiQuantity;
-use kerf_api::Problem;
+use kerf_api::FieldError;
 use kerf_engine::observed::{DoNotDisrupt, Pod, PodKey, PodOwner, PodPhase, PodProfile};
 use kerf_engine::time::{Span, Time};
 use kerf_model::duration::GoDuration;
@@ -53,12 +53,12 @@ pub(super) fn has_volumes(pod: &core::Pod) -> bool {
 }
 
 /// Reads a pod. One that cannot be understood is there all the same, with the reason; what could
-/// not be understood is told apart, too.
+/// not be understood is returned beside it.
 pub(super) fn read(
     pod: &core::Pod,
     reading: &Reading<'_>,
     interners: &mut Interners,
-) -> (Pod, Vec<Problem>) {
+) -> (Pod, Vec<FieldError>) {
     let phase = phase(pod);
     let (shape, unusable, problems) = match shape(pod, &phase, reading) {
         Ok((shape, unusable)) => (shape, unusable, Vec::new()),
@@ -124,7 +124,7 @@ fn shape(
     pod: &core::Pod,
     phase: &PodPhase,
     reading: &Reading<'_>,
-) -> Result<(PodShape, Option<String>), Vec<Problem>> {
+) -> Result<(PodShape, Option<String>), Vec<FieldError>> {
     let (namespace, name) = (namespace_of(&pod.metadata), name_of(&pod.metadata));
     let none = core::PodSpec::default();
     let spec = pod.spec.as_ref().unwrap_or(&none);

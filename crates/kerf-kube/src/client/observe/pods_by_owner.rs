@@ -15,7 +15,7 @@ use crate::workload::{Owner, Workload, controller_of};
 #[derive(Debug, Default)]
 pub(super) struct PodsByOwner {
     spreads: Vec<SpreadConstraint>,
-    /// By namespace, then by the watch that told of it and its name.
+    /// By namespace, then by the watch it came by and its name.
     selectors: BTreeMap<Name, BTreeMap<(Source, Name), ControllerSelector>>,
 }
 
@@ -46,7 +46,7 @@ impl PodsByOwner {
         former != selector
     }
 
-    /// Forgets what a watch has told.
+    /// Forgets what came by a watch.
     pub(super) fn clear(&mut self, source: &Source) {
         for known in self.selectors.values_mut() {
             known.retain(|(own, _), _| own != source);

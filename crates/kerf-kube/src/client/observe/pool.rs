@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kerf_api::Problem;
+use kerf_api::FieldError;
 use kerf_api::convert::node_pool_to_model;
 use kerf_api::node_pool::{NodePool, NodePoolStatus};
 use kerf_api::validation::validate_node_pool;
@@ -17,8 +17,8 @@ use kerf_model::resources::ResourceList;
 use super::meta::{api_conditions, api_resources, conditions, meta, own_annotations, resources};
 
 /// Reads a pool. One that cannot be understood is there all the same, with its faults, and serves
-/// nobody until they are mended; what could not be understood is told apart, too.
-pub(crate) fn read(pool: &NodePool, rules: &LabelRules) -> (Pool, Vec<Problem>) {
+/// nobody until they are mended; what could not be understood is returned beside it.
+pub(crate) fn read(pool: &NodePool, rules: &LabelRules) -> (Pool, Vec<FieldError>) {
     let mut faults: Vec<String> =
         validate_node_pool(&pool.spec, rules).iter().map(ToString::to_string).collect();
     let (spec, problems) = match node_pool_to_model(pool) {

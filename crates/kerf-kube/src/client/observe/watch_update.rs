@@ -13,13 +13,13 @@ use kube::api::{ApiResource, DynamicObject};
 /// A change to the objects of one kind.
 #[derive(Clone, Debug)]
 pub enum Change<K> {
-    /// All objects are about to be told anew.
+    /// All objects are about to be listed anew.
     Relisting,
     /// An object as it is now.
     Is(Box<K>),
     /// An object as it was when it went.
     Was(Box<K>),
-    /// All objects have been told; those not among them are gone.
+    /// All objects have been listed; those not among them are gone.
     Listed,
 }
 

@@ -9,7 +9,7 @@ use kerf_api::ec2_node_class::EC2NodeClass;
 use kerf_api::legacy::{self, AWSNodeTemplate, Provisioner};
 use kerf_api::node_overlay::NodeOverlay;
 use kerf_aws::catalogue::NamedLabels;
-use kerf_kube::{Intake, Manifests, Sourced, SourcedProblem, WatchUpdate};
+use kerf_kube::{Intake, Manifests, Sourced, SourcedError, WatchUpdate};
 use kerf_lint::{Catalogue, Object, Objects, SemanticFinding};
 use serde_json::Value;
 
@@ -59,8 +59,8 @@ impl fmt::Display for Refusals {
 
 impl Places {
     /// Problems with the places of their objects.
-    pub(super) fn refusals(&self, problems: Vec<SourcedProblem>) -> Refusals {
-        let line = |SourcedProblem { source, problem }: SourcedProblem| {
+    pub(super) fn refusals(&self, problems: Vec<SourcedError>) -> Refusals {
+        let line = |SourcedError { source, problem }: SourcedError| {
             self.line(source, &problem.field, &problem.message)
         };
         Refusals(problems.into_iter().map(line).collect())

@@ -74,7 +74,7 @@ impl Policy {
             false => serde_saphyr::from_str(&text).map_err(|error| refuse(error.to_string()))?,
         };
         SchedulerConfig::from_value(value).map_err(|problems| {
-            let line = |problem: &kerf_api::Problem| {
+            let line = |problem: &kerf_api::FieldError| {
                 format!("{path}  {}  {}", problem.field, problem.message)
             };
             Refusals(problems.iter().map(line).collect())

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::Args;
 use kerf_aws::{Session, TimeOuts};
-use kerf_notices::routing::{Scope, Settings};
+use kerf_notices::routing::{RoutingSettings, Scope};
 use kerf_router::{Daemon, DaemonSettings, Executor, ExecutorSettings, Routing, redrive, status};
 use kerf_runtime::http::all_addresses;
 use kerf_runtime::{Shutdown, Tasks, shutdown};
@@ -60,7 +60,7 @@ impl Run {
         block_on(async {
             let get = |name: &str| std::env::var(name).ok();
             let session = Session::from_env(TimeOuts::default()).await;
-            let mut settings = Settings::from_lookup(get)?;
+            let mut settings = RoutingSettings::from_lookup(get)?;
             let region = session.region().unwrap_or_default().to_owned();
             settings.home = Scope::new(account_of(&queue_url), &region);
             let executor = ExecutorSettings::from_lookup(get, settings.home.clone());

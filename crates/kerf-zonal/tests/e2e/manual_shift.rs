@@ -1,6 +1,6 @@
 //! A person's word, through the ConfigMap, without an AWS account.
 
-use kerf_notices::zonal_shift::ByHand;
+use kerf_notices::zonal_shift::ManualShift;
 use kerf_zonal::{Console, ConsoleError};
 
 use crate::daemon::Running;
@@ -14,18 +14,18 @@ async fn a_zone_is_avoided_and_given_back_by_hand_and_the_daemon_follows() {
     let nowhere = Console::open(place.client.clone(), "default").await.unwrap();
     assert_eq!(nowhere.status(place.now()).await.unwrap().text(), "No zone is avoided.\n");
     let mut nowhere = nowhere;
-    let error = nowhere.tell(ByHand::Start, "us-west-2a", place.now()).await.unwrap_err();
+    let error = nowhere.apply(ManualShift::Start, "us-west-2a", place.now()).await.unwrap_err();
     assert!(matches!(error, ConsoleError::NoZones { .. }), "{error}");
 
     let daemon = Running::start(&place).await;
     place.wait("zones are stored", async || !place.stored().await.is_empty()).await;
     let mut console = Console::open(place.client.clone(), "default").await.unwrap();
-    let error = console.tell(ByHand::Start, "us-west-2z", place.now()).await.unwrap_err();
+    let error = console.apply(ManualShift::Start, "us-west-2z", place.now()).await.unwrap_err();
     assert!(error.to_string().contains("known are us-west-2"), "{error}");
     place.pass(1);
-    let told = console.tell(ByHand::Start, "us-west-2a", place.now()).await.unwrap();
+    let outcome = console.apply(ManualShift::Start, "us-west-2a", place.now()).await.unwrap();
     let id = place.zone_id("a");
-    assert_eq!(told.answer, format!("us-west-2a ({id}) is avoided until you end it"));
+    assert_eq!(outcome.answer, format!("us-west-2a ({id}) is avoided until you end it"));
     place.wait_for_requirements("web", &[zones("In", &["b", "c"])]).await;
     let console = Console::open(place.client.clone(), "default").await.unwrap();
     let text = console.status(place.now()).await.unwrap().text();
@@ -36,7 +36,7 @@ async fn a_zone_is_avoided_and_given_back_by_hand_and_the_daemon_follows() {
     place.wait_for_requirements("web", &[zones("In", &["c"])]).await;
     let mut console = Console::open(place.client.clone(), "default").await.unwrap();
     place.pass(1);
-    console.tell(ByHand::End, id, place.now()).await.unwrap();
+    console.apply(ManualShift::End, id, place.now()).await.unwrap();
     place.wait_for_requirements("web", &[zones("In", &["a", "c"])]).await;
     place.announce("Autoshift Completed", "b").await;
     place.wait("it is as before", async || place.snapshot("web").await == before).await;
