@@ -2,7 +2,7 @@
 
 use kerf_notices::message::Record;
 use kerf_notices::routing::{
-    Ask, Batch, EntryOutcome, Limits, Router, Settings, Step, TaggedInstance,
+    Ask, Batch, EntryOutcome, Limits, Router, RoutingSettings, Step, TaggedInstance,
 };
 
 const INSTANCES: usize = 20_000;
@@ -21,7 +21,7 @@ pub(crate) struct Account {
 impl Account {
     /// A router that knows nothing.
     pub(crate) fn cold() -> Self {
-        Self { router: Router::new(Settings::default()), events: 0, lookups: 0 }
+        Self { router: Router::new(RoutingSettings::default()), events: 0, lookups: 0 }
     }
 
     /// A router that knows every instance and queue: each was the subject of one event.
