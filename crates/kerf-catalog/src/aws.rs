@@ -14,7 +14,7 @@ use crate::settings::NodeClassSettings;
 use crate::shape::Shape;
 use crate::table;
 
-/// A zone machines can be launched in.
+/// A zone instances can be launched in.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Zone {
     /// Its name: `us-east-1a`.

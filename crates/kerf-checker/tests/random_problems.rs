@@ -13,14 +13,14 @@ use kerf_scheduler::{PlacementProblem, Solution, solve};
 
 mod seeds;
 
-/// Tries every seed with one of the sizes; `complaint` says what is wrong with its problem.
-fn for_every_problem(complaint: impl Fn(&PlacementProblem) -> Option<String>) {
+/// Tries every seed with one of the sizes; `violation` says what is wrong with its problem.
+fn for_every_problem(violation: impl Fn(&PlacementProblem) -> Option<String>) {
     let reserving = Size { reservations: true, ..Size::SMALL };
     let sizes = [("small", Size::SMALL), ("medium", Size::MEDIUM), ("reserving", reserving)];
     seeds::for_every_seed(|seed| {
         let (name, size) = &sizes[(seed % sizes.len() as u64) as usize];
-        let complaint = complaint(&random_problem(seed, size))?;
-        Some(format!("({name}) {complaint}"))
+        let violation = violation(&random_problem(seed, size))?;
+        Some(format!("({name}) {violation}"))
     });
 }
 

@@ -47,13 +47,13 @@ fn a_cluster_without_some_nodes_is_answered_as_if_it_never_had_them() {
         let size = [Size::SMALL, Size::MEDIUM, reserving][(seed % 3) as usize];
         let problem = random_problem(seed, &size);
         let cluster = PreparedCluster::read(&problem);
-        let mut complaints = Vec::new();
+        let mut violations = Vec::new();
         for gone in sets_of_nodes(&problem) {
             let answer = cluster.without(&gone);
             let written = written_without(&problem, &gone, &answer);
             let solution = renumbered(&answer, &gone);
             let found = check(&written, &solution);
-            complaints.extend(found.iter().map(|each| format!("\n    without {gone:?}: {each}")));
+            violations.extend(found.iter().map(|each| format!("\n    without {gone:?}: {each}")));
             let fresh = solve(&written);
             // Who is left out where headroom is scarce may depend on the order in which names were
             // met; where there is headroom for everybody, nothing does.
@@ -61,13 +61,13 @@ fn a_cluster_without_some_nodes_is_answered_as_if_it_never_had_them() {
                 && (!solution.unplaced.is_empty() || fresh.price != solution.price)
             {
                 let asked = (solution.unplaced.len(), solution.price);
-                complaints.push(format!(
+                violations.push(format!(
                     "\n    without {gone:?}: {asked:?} left out and to pay, and not {:?}",
                     fresh.price
                 ));
             }
         }
-        (!complaints.is_empty()).then(|| complaints.concat())
+        (!violations.is_empty()).then(|| violations.concat())
     });
 }
 

@@ -29,9 +29,9 @@ struct UnderWay {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Wait {
-    /// What failed; another kind of action need not wait for it. None where news is waited for.
+    /// What failed; another kind of action need not wait for it. None where a watch event is waited for.
     kind: Option<KindName>,
-    /// How often in a row it failed, or news did not come.
+    /// How often in a row it failed, or the watch event did not come.
     tries: u32,
     until: Time,
 }
@@ -44,7 +44,7 @@ type KindName = Cow<'static, str>;
 pub(crate) enum Answer {
     /// Everything about it is known.
     Known,
-    /// The object changed, or had changed before: how it is now comes as news.
+    /// The object changed, or had changed before: how it is now comes by the watch.
     ObjectFollows,
     /// It failed and may be tried again later.
     Failed,
@@ -52,7 +52,7 @@ pub(crate) enum Answer {
 
 /// An executor that has not answered for so long will not; the action may be done again.
 const ANSWER_WITHIN: Span = Span::from_minutes(2);
-/// News that has not come so long after an answer was lost, or had come before the action began.
+/// A watch event that has not come so long after an answer was lost, or had come before the action began.
 /// Where none comes again and again, watches are silent, and asking often would not help.
 const OBJECT: Backoff = Backoff { first: Span::from_seconds(2), last: Span::from_minutes(1) };
 

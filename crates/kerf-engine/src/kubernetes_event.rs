@@ -1,4 +1,4 @@
-//! What people are told: Kubernetes Events.
+//! Kubernetes Events.
 
 use crate::event::Key;
 use crate::time::Span;
@@ -8,7 +8,7 @@ use crate::time::Span;
 pub struct KubernetesEvent {
     /// The object it is shown at.
     pub about: Key,
-    /// Whether it is bad news.
+    /// Whether it is a warning.
     pub tone: Tone,
     /// One word.
     pub reason: &'static str,
@@ -16,7 +16,7 @@ pub struct KubernetesEvent {
     pub message: String,
     /// Said again only after so long: same object, reason and dedupe text.
     pub silence: Span,
-    /// What makes it another piece of news than the last; the message if empty.
+    /// What makes it another Event than the last; the message if empty.
     pub dedupe: String,
     /// How often its reason may be given at most; the others are never said.
     pub rate: Option<Rate>,
@@ -31,7 +31,7 @@ pub struct Rate {
     pub burst: u32,
 }
 
-/// Whether an Event is bad news.
+/// Whether an Event is a warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     /// It is not.
@@ -40,17 +40,17 @@ pub enum Tone {
     Warning,
 }
 
-/// How long the same news is not repeated, where nothing else is said.
+/// How long the same Event is not repeated, where nothing else is said.
 pub const SILENCE_DEFAULT: Span = Span::from_minutes(2);
 
 impl KubernetesEvent {
-    /// Good or neutral news.
+    /// A normal Event.
     #[must_use]
     pub fn normal(about: Key, reason: &'static str, message: impl Into<String>) -> Self {
         Self::new(about, Tone::Normal, reason, message.into())
     }
 
-    /// Bad news.
+    /// A warning.
     #[must_use]
     pub fn warning(about: Key, reason: &'static str, message: impl Into<String>) -> Self {
         Self::new(about, Tone::Warning, reason, message.into())

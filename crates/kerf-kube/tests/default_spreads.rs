@@ -113,7 +113,7 @@ fn pods_with_spreads_of_their_own_and_pods_nobody_selects_get_none() {
 ",
         "
 alone:
-d-0: spread wish rack skew 3 of none keys [] affinity true taints false
+d-0: spread prefer rack skew 3 of none keys [] affinity true taints false
 ",
     );
 }
@@ -185,8 +185,8 @@ fn a_label_is_spread_over_once_for_each_way_to_treat_what_cannot_be_met() {
         let both = format!("{}, {}", entry(first), entry(second));
         config(&format!("podTopologySpread: {{defaultConstraints: [{both}]}}"))
     };
-    let (must, wish) = ("DoNotSchedule", "ScheduleAnyway");
-    assert_eq!(pair(must, wish).map(|config| config.default_spreads.len()), Ok(2));
+    let (must, prefer) = ("DoNotSchedule", "ScheduleAnyway");
+    assert_eq!(pair(must, prefer).map(|config| config.default_spreads.len()), Ok(2));
     let said = pair(must, must).expect_err("a double");
     assert!(said.contains("defaultConstraints[1]: zone with DoNotSchedule is given in"), "{said}");
     assert_eq!(config("").map(|config| config.default_spreads.len()), Ok(0));

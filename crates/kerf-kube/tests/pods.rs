@@ -91,8 +91,8 @@ needs pods=1
 on arch=arm64 disk=ssd
 must zone In a,b & gen Gt 4
 must spot DoesNotExist
-wish 10 x Exists
-wish 90 y NotIn q
+prefer 10 x Exists
+prefer 90 y NotIn q
 by field
 ",
     );
@@ -143,7 +143,7 @@ spec:
 default app=web rev=7
 needs pods=1
 spread must zone skew 1 of none keys [] affinity true taints false
-spread wish host skew 3 domains>=2 of {app=web & tier In a,b} keys [rev] affinity false taints true
+spread prefer host skew 3 domains>=2 of {app=web & tier In a,b} keys [rev] affinity false taints true
 ",
     );
 }
@@ -179,7 +179,7 @@ shop app=web rev=7
 needs pods=1
 near must zone of {app=db & rev In 7 & app NotIn web} names [a,b] in {}
 apart must host of none names []
-apart wish 5 zone of {rev In 7} names [] in {team=x}
+apart prefer 5 zone of {rev In 7} names [] in {team=x}
 ",
     );
 }

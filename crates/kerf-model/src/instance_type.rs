@@ -84,13 +84,13 @@ impl Offering {
 }
 
 impl InstanceType {
-    /// What pods can use on a machine of this type, whatever the offering.
+    /// What pods can use on an instance of this type, whatever the offering.
     #[must_use]
     pub fn allocatable(&self) -> ResourceList {
         allocatable(&self.capacity, &self.overhead)
     }
 
-    /// What pods can use on a machine of this type bought by the given offering.
+    /// What pods can use on an instance of this type bought by the given offering.
     #[must_use]
     pub fn allocatable_of(&self, offering: &Offering) -> ResourceList {
         let mut capacity = self.capacity.clone();

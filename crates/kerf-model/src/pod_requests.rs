@@ -30,7 +30,7 @@ pub struct PodResources {
 /// The resource side of a container.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ContainerResources {
-    /// What the container is promised.
+    /// What the container requests.
     pub requests: ResourceList,
     /// What the container may take.
     pub limits: ResourceList,
@@ -61,7 +61,7 @@ pub enum InitKind {
 /// are ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PodLevelResources {
-    /// What the pod is promised.
+    /// What the pod requests.
     pub requests: ResourceList,
     /// What the pod may take.
     pub limits: ResourceList,

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
-/// Decides which machines a Kubernetes cluster on AWS should have.
+/// Decides which nodes a Kubernetes cluster on AWS should have.
 #[derive(Parser)]
 #[command(name = "kerf", version, max_term_width = 100, arg_required_else_help = true)]
 struct Cli {

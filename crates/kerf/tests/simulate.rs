@@ -16,12 +16,12 @@ fn text(bytes: &[u8]) -> String {
 #[test]
 fn the_demo_tells_its_story_in_plain_lines_where_there_is_no_terminal() {
     let output = kerf(&["demo"]);
-    let story = text(&output.stdout);
-    assert!(output.status.success(), "{story}");
+    let output_text = text(&output.stdout);
+    assert!(output.status.success(), "{output_text}");
     for line in ["inflate is scaled to 10\n", "inflate is scaled to 100\n", "SUMMARY", "0 left"] {
-        assert!(story.contains(line), "{line} in\n{story}");
+        assert!(output_text.contains(line), "{line} in\n{output_text}");
     }
-    assert!(!story.contains('\u{1b}'), "no escape codes in\n{story}");
+    assert!(!output_text.contains('\u{1b}'), "no escape codes in\n{output_text}");
 }
 
 #[test]

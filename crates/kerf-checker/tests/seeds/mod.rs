@@ -4,18 +4,18 @@ const SEEDS_DEFAULT: u64 = 300;
 /// Failures shown in full; the rest is counted.
 const SHOWN_MAX: usize = 5;
 
-/// Tries every seed; `complaint` says what is wrong with one.
-pub(crate) fn for_every_seed(complaint: impl Fn(u64) -> Option<String>) {
+/// Tries every seed; `violation` says what is wrong with one.
+pub(crate) fn for_every_seed(violation: impl Fn(u64) -> Option<String>) {
     let (first, count) =
         (number("KERF_CHECK_SEED", 0), number("KERF_CHECK_PROBLEMS", SEEDS_DEFAULT));
-    let mut complaints = Vec::new();
+    let mut violations = Vec::new();
     for seed in first..first + count {
-        if let Some(complaint) = complaint(seed) {
-            complaints.push(format!("seed {seed}: {complaint}"));
+        if let Some(violation) = violation(seed) {
+            violations.push(format!("seed {seed}: {violation}"));
         }
     }
-    let shown = complaints[..complaints.len().min(SHOWN_MAX)].join("\n");
-    assert!(complaints.is_empty(), "{} of {count} seeds:\n{shown}", complaints.len());
+    let shown = violations[..violations.len().min(SHOWN_MAX)].join("\n");
+    assert!(violations.is_empty(), "{} of {count} seeds:\n{shown}", violations.len());
 }
 
 fn number(name: &str, default: u64) -> u64 {

@@ -104,7 +104,7 @@ impl<'a> Draft<'a> {
         if self.get(kind).is_some() {
             let conditions = self.conditions.to_mut();
             conditions.retain(|condition| condition.kind != kind);
-            // The order the original leaves behind; the next change restores the usual one.
+            // The order Karpenter leaves behind; the next change restores the usual one.
             conditions.sort_by(|a, b| a.kind.cmp(&b.kind));
         }
         Ok(())

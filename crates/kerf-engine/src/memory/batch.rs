@@ -25,7 +25,7 @@ pub struct Batch {
     pub last_pass_at: Option<Time>,
     /// When a pod that was awaited on a node was last bound, wherever.
     pub last_bound_at: Option<Time>,
-    /// Whether its answer is still being thought about.
+    /// Whether its solve still runs.
     pub is_solving: bool,
     /// Whether it left out pods because there were too many; the next begins at once.
     pub has_more: bool,

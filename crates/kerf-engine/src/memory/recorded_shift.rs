@@ -1,4 +1,4 @@
-//! What pools were told of zonal shifts.
+//! Zonal shifts that were recorded on pools as Events.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::observed::{Name, ShiftedZone};
 
-/// A zonal shift and the pools that were told of it.
+/// A zonal shift and the pools it was recorded on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedShift {
     /// The zone.
@@ -16,7 +16,7 @@ pub struct RecordedShift {
 }
 
 impl RecordedShift {
-    /// A shift nobody was told of yet.
+    /// A shift that was recorded on no pool yet.
     pub(crate) fn new(zone: ShiftedZone) -> Self {
         Self { zone, pools: BTreeSet::new() }
     }

@@ -12,9 +12,9 @@ use crate::world::World;
 pub struct PodDisruptionBudget {
     /// What all objects have.
     pub meta: Meta,
-    /// Its namespace, and that of the pods it guards.
+    /// Its namespace, and that of its pods.
     pub namespace: Name,
-    /// Which pods it guards.
+    /// Which pods it covers.
     pub selector: LabelSelector,
     /// How many of them may leave now.
     pub disruptions_allowed: u32,

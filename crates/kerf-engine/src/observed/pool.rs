@@ -21,7 +21,7 @@ pub struct Pool {
     pub spec: Arc<NodePool>,
     /// Its annotations, those in the `karpenter.sh` domains only.
     pub annotations: BTreeMap<String, String>,
-    /// What is wrong with the spec, in words; empty when nothing is (§1.6 of the rules).
+    /// What is wrong with the spec as text; empty when nothing is (§1.6 of the rules).
     pub faults: Vec<String>,
     /// What was last written about it.
     pub status: PoolStatus,

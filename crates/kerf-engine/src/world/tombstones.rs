@@ -1,4 +1,4 @@
-//! Objects that are gone, so that late news does not bring them back.
+//! Objects that are gone, so that late watch events do not bring them back.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ pub(super) struct Tombstones {
     order: VecDeque<Key>,
 }
 
-/// Late news comes within seconds; so many objects do not go in seconds.
+/// Late watch events come within seconds; so many objects do not go in seconds.
 const TOMBSTONES_MAX: usize = 10_000;
 
 impl Tombstones {

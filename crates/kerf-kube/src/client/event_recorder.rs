@@ -19,7 +19,7 @@ use crate::client::observe::meta::api_time;
 
 /// The component Events come from; dashboards filter by it.
 const COMPONENT: &str = "karpenter";
-/// Events that may wait to be written; beyond that they are dropped, for they are news, not state.
+/// Events that may wait to be written; beyond that they are dropped, for they are not state.
 const WAITING_MAX: usize = 1_000;
 
 /// Events written at once.

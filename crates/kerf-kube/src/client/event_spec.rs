@@ -15,7 +15,7 @@ const MESSAGE_BYTES_MAX: usize = 1_024;
 pub struct EventSpec<'a> {
     /// Who tells.
     pub component: &'a str,
-    /// Whether it is bad news.
+    /// Whether it is a warning.
     pub is_warning: bool,
     /// One word.
     pub reason: &'a str,

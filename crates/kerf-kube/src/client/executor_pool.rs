@@ -69,7 +69,7 @@ impl<C: Cloud> ExecutorPool<C> {
             let span = Span::from_millis(milliseconds);
             metrics.count(call(&action.kind, &outcome, span, provider));
             match &outcome {
-                // The news that made it one is on its way.
+                // The watch event that made it one is on its way.
                 Outcome::Failed(Failure::Conflict) => debug!("too late: {}", words(&action)),
                 Outcome::Failed(failure) => {
                     warn!(?failure, reason = %action.reason, "not done: {}", words(&action));

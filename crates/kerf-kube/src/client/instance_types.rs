@@ -75,7 +75,7 @@ async fn keep_asking<C: Cloud>(cloud: Arc<C>, events: mpsc::Sender<Event>, pool:
                 REFRESH_AFTER
             }
             Err(failure) => {
-                warn!(pool = %pool.meta.name, ?failure, "the cloud names no machines");
+                warn!(pool = %pool.meta.name, ?failure, "the cloud lists no instance types");
                 RETRY_AFTER
             }
         };

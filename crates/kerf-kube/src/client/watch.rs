@@ -22,7 +22,7 @@ use tracing::{info, warn};
 use crate::client::health::Health;
 use crate::client::observe::{Change, WatchUpdate};
 
-/// News that may wait for the engine. One is a few kilobytes at most, so this is a few megabytes.
+/// Watch events that may wait for the engine. One is a few kilobytes at most, so this is a few megabytes.
 pub(crate) const UPDATES_WAITING_MAX: usize = 256;
 
 /// What to watch, and where.
@@ -37,12 +37,12 @@ pub(crate) struct Watched<'a> {
 /// to, or not exist.
 pub(crate) fn start(
     watched: Watched<'_>,
-    news: &mpsc::Sender<WatchUpdate>,
+    updates: &mpsc::Sender<WatchUpdate>,
     health: &Health,
     tasks: &mut Tasks,
 ) {
     let Watched { client, role, node_classes, pods_by_owner } = watched;
-    let mut watches = Watches { client, news, health, tasks };
+    let mut watches = Watches { client, updates, health, tasks };
     for kind in role.kinds() {
         match kind {
             Kind::Pod => watches.namespaced(WatchUpdate::Pod),
@@ -83,7 +83,7 @@ pub(crate) enum PodsByOwner {
 
 struct Watches<'a> {
     client: &'a Client,
-    news: &'a mpsc::Sender<WatchUpdate>,
+    updates: &'a mpsc::Sender<WatchUpdate>,
     health: &'a Health,
     tasks: &'a mut Tasks,
 }
@@ -118,11 +118,11 @@ impl Watches<'_> {
     ) where
         K: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
     {
-        let (news, health) = (self.news.clone(), self.health.clone());
+        let (updates, health) = (self.updates.clone(), self.health.clone());
         self.tasks.spawn(format!("watch {plural}"), async move {
             // Streaming spares the server a whole list in memory; older servers do not know it.
             let mut config = Config::default().streaming_lists();
-            while !follow(&plural, &api, &config, &wrap, &news, &health).await {
+            while !follow(&plural, &api, &config, &wrap, &updates, &health).await {
                 info!(resource = plural, "the server has no streaming lists; listing in pages");
                 config = Config::default().page_size(PAGE_SIZE);
             }
@@ -139,7 +139,7 @@ async fn follow<K>(
     api: &Api<K>,
     config: &Config,
     wrap: &(impl Fn(Change<K>) -> WatchUpdate + Send + Sync + 'static),
-    news: &mpsc::Sender<WatchUpdate>,
+    updates: &mpsc::Sender<WatchUpdate>,
     health: &Health,
 ) -> bool
 where
@@ -159,7 +159,7 @@ where
                 continue;
             }
         };
-        if news.send(wrap(change)).await.is_err() {
+        if updates.send(wrap(change)).await.is_err() {
             return true;
         }
     }

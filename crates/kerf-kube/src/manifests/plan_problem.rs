@@ -28,7 +28,7 @@ pub struct PlanProblem {
 pub struct SetAside {
     /// The pod.
     pub pod: PodKey,
-    /// Why not, in words.
+    /// Why not.
     pub reason: String,
 }
 

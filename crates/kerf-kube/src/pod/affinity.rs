@@ -42,11 +42,12 @@ fn terms(
     preferred: Preferred<'_>,
     labels: &BTreeMap<String, String>,
 ) -> PodAffinity {
-    let wish =
-        |wish: &core::WeightedPodAffinityTerm| (wish.weight, term(&wish.pod_affinity_term, labels));
+    let preference = |preference: &core::WeightedPodAffinityTerm| {
+        (preference.weight, term(&preference.pod_affinity_term, labels))
+    };
     PodAffinity {
         required: required.into_iter().flatten().map(|each| term(each, labels)).collect(),
-        preferred: preferred.into_iter().flatten().map(wish).collect(),
+        preferred: preferred.into_iter().flatten().map(preference).collect(),
     }
 }
 

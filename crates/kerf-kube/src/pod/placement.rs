@@ -37,12 +37,13 @@ fn node_affinity(
     let by_field = |term: &core::NodeSelectorTerm| {
         term.match_fields.as_ref().is_some_and(|fields| !fields.is_empty())
     };
-    let wishes = affinity.preferred_during_scheduling_ignored_during_execution.iter().flatten();
-    let preferred = wishes.enumerate().map(|(index, wish)| {
+    let preferences =
+        affinity.preferred_during_scheduling_ignored_during_execution.iter().flatten();
+    let preferred = preferences.enumerate().map(|(index, term)| {
         let path = format!("{path}.preferredDuringSchedulingIgnoredDuringExecution[{index}]");
         let path = format!("{path}.preference.matchExpressions");
-        let expressions = reader.expressions(&path, wish.preference.match_expressions.as_ref())?;
-        Some(PreferredTerm { weight: wish.weight, expressions })
+        let expressions = reader.expressions(&path, term.preference.match_expressions.as_ref())?;
+        Some(PreferredTerm { weight: term.weight, expressions })
     });
     let preferred = all(preferred);
     Some(NodeAffinity {

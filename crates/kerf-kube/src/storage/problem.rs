@@ -74,7 +74,7 @@ pub enum VolumeProblem {
         /// The class.
         class: String,
     },
-    /// Where the volume can be reached is not said in words that exist.
+    /// Where the volume can be reached is given in terms nobody knows.
     #[error("{object}: {problem}")]
     Topology {
         /// The object, with its kind.

@@ -43,7 +43,7 @@ pub(crate) fn shape(shape: &PodShape) -> String {
         affinity
             .preferred
             .iter()
-            .map(|term| format!("wish {} {}", term.weight, entries(&term.expressions))),
+            .map(|term| format!("prefer {} {}", term.weight, entries(&term.expressions))),
     );
     if affinity.required_by_field {
         lines.push("by field".to_owned());
@@ -117,7 +117,7 @@ pub(crate) fn spread(spread: &SpreadConstraint) -> String {
         honours_affinity,
         honours_taints,
     } = spread;
-    let must = if *required { "must" } else { "wish" };
+    let must = if *required { "must" } else { "prefer" };
     let domains = min_domains.map_or(String::new(), |least| format!(" domains>={least}"));
     let keys = match_label_keys.join(",");
     format!(
@@ -129,9 +129,9 @@ pub(crate) fn spread(spread: &SpreadConstraint) -> String {
 
 fn terms(word: &str, affinity: &PodAffinity) -> Vec<String> {
     let must = affinity.required.iter().map(|each| format!("{word} must {}", term(each)));
-    let wish = affinity.preferred.iter();
-    let wish = wish.map(|(weight, each)| format!("{word} wish {weight} {}", term(each)));
-    must.chain(wish).collect()
+    let prefer = affinity.preferred.iter();
+    let prefer = prefer.map(|(weight, each)| format!("{word} prefer {weight} {}", term(each)));
+    must.chain(prefer).collect()
 }
 
 fn term(term: &PodAffinityTerm) -> String {

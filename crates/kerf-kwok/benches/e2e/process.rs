@@ -70,7 +70,7 @@ impl Controller {
         ticks.map(|ticks| ticks.parse::<f64>().unwrap() / TICKS_PER_SECOND).sum()
     }
 
-    /// How long Kerf thought about places, by its own log.
+    /// How long Kerf solved, by its own log.
     pub(crate) fn solve_seconds(&self) -> f64 {
         let written = self.0.written();
         let lines = written.lines().map(|line| serde_json::from_str(line).unwrap_or_default());

@@ -7,7 +7,7 @@ use super::{Operator, Requirement};
 use crate::labels::Normalization;
 use crate::vocabulary::{KeyId, ValueSet, Vocabulary, parse_integer};
 
-/// One line of a requirement list, in words.
+/// One line of a requirement list, as text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RequirementEntry {
     /// The label key as written.

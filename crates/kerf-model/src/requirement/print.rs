@@ -17,7 +17,7 @@ pub struct RequirementText<'a> {
 }
 
 impl Requirement {
-    /// The requirement in words.
+    /// The requirement as text.
     #[must_use]
     pub fn text<'a>(&'a self, vocabulary: &'a Vocabulary) -> RequirementText<'a> {
         RequirementText { requirement: self, vocabulary }

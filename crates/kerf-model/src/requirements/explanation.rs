@@ -1,4 +1,4 @@
-//! Why two sides do not match, in words. Built only when somebody asks.
+//! Why two sides do not match, as text. Built only when somebody asks.
 
 use std::fmt;
 

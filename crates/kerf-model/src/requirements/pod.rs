@@ -11,7 +11,7 @@ use crate::labels::{LabelRules, Normalization};
 use crate::requirement::{BadBound, EntryProblem, Operator, RequirementEntry};
 use crate::vocabulary::Vocabulary;
 
-/// A pod's node selector and node affinity, in words.
+/// A pod's node selector and node affinity, as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PodPlacement {
     /// Labels the node must carry.

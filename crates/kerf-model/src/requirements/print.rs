@@ -14,7 +14,7 @@ pub struct RequirementsText<'a> {
 }
 
 impl Requirements {
-    /// The set in words.
+    /// The set as text.
     #[must_use]
     pub fn text<'a>(&'a self, vocabulary: &'a Vocabulary) -> RequirementsText<'a> {
         RequirementsText { requirements: self, vocabulary }

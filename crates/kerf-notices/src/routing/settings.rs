@@ -128,7 +128,7 @@ pub struct SettingsError {
 }
 
 impl SettingsError {
-    /// A complaint about a setting.
+    /// What is wrong with a setting.
     pub fn new(setting: &'static str, why: impl Into<String>) -> Self {
         Self { setting, why: why.into() }
     }

@@ -120,7 +120,7 @@ fn events_of_several_shifts_and_zones_do_not_disturb_each_other() {
 
 /// Something that happens to a pool, once.
 #[derive(Clone, Debug)]
-enum Happening {
+enum TestEvent {
     Message(ShiftEvent, ZoneId),
     /// The operator adds zone `d` to the list.
     ZoneAdded,
@@ -132,7 +132,7 @@ enum Happening {
     Reapplied,
 }
 
-fn happenings() -> Vec<Happening> {
+fn events() -> Vec<TestEvent> {
     use EventKind::*;
     let messages = [
         (AutoshiftInProgress, "a", 10),
@@ -144,10 +144,10 @@ fn happenings() -> Vec<Happening> {
     ];
     let messages = messages.map(|(kind, letter, seconds)| {
         let (event, zone) = event(kind, letter, seconds);
-        Happening::Message(event, zone)
+        TestEvent::Message(event, zone)
     });
     let others =
-        [Happening::Replaced, Happening::Reapplied, Happening::ZoneAdded, Happening::ZoneRemoved];
+        [TestEvent::Replaced, TestEvent::Reapplied, TestEvent::ZoneAdded, TestEvent::ZoneRemoved];
     messages.into_iter().chain(others).collect()
 }
 
@@ -174,7 +174,7 @@ fn every_pool() -> Vec<Value> {
 
 /// A pool, what its operator wants, and what Kerf remembers.
 #[derive(Clone)]
-struct Story {
+struct Sequence {
     state: ShiftState,
     pool: Value,
     wanted: Value,
@@ -183,53 +183,53 @@ struct Story {
 
 /// What all stories share.
 struct Setting {
-    happenings: Vec<Happening>,
+    events: Vec<TestEvent>,
     zones: ZoneTable,
     used_zones: BTreeSet<ZoneName>,
 }
 
 impl Setting {
-    fn new(happenings: Vec<Happening>) -> Setting {
-        Setting { happenings, zones: zone_table(), used_zones: names(&["a", "b", "c", "d"]) }
+    fn new(events: Vec<TestEvent>) -> Setting {
+        Setting { events, zones: zone_table(), used_zones: names(&["a", "b", "c", "d"]) }
     }
 
-    fn plan(&self, story: &Story) -> Vec<Step> {
+    fn plan(&self, sequence: &Sequence) -> Vec<Step> {
         let cluster = Cluster {
             zones: &self.zones,
             used_zones: &self.used_zones,
             node_class_zones: &BTreeMap::new(),
-            pools: &[&story.pool],
+            pools: &[&sequence.pool],
             nodes: &[],
         };
         let options = World::new([]).options;
-        Plan::new(&story.state, cluster, &options, &EditMemory::default(), at(1000)).steps
+        Plan::new(&sequence.state, cluster, &options, &EditMemory::default(), at(1000)).steps
     }
 
     /// Plans and carries out.
-    fn settle(&self, story: &mut Story) {
-        for step in self.plan(story) {
+    fn settle(&self, sequence: &mut Sequence) {
+        for step in self.plan(sequence) {
             let Step::Pool(edit) = step else { panic!("only pools change, not {step:?}") };
-            story.pool = edit.apply_to(&story.pool);
+            sequence.pool = edit.apply_to(&sequence.pool);
         }
     }
 
     /// Lets six things happen in every order, with the process killed or not after each. The same
-    /// story reached in another way has the same future, and is followed once.
+    /// sequence reached in another way has the same future, and is followed once.
     fn explore(&self, pool: &Value) -> usize {
         let mut seen = BTreeSet::new();
-        let mut open = vec![Story::new(pool)];
+        let mut open = vec![Sequence::new(pool)];
         for _ in 0..EVENTS_MAX {
             let mut next = Vec::new();
-            for (story, happening, is_killed) in self.ways_on(&open) {
-                let mut story = story.clone();
-                story.happens(happening, &self.happenings[happening]);
+            for (sequence, event, is_killed) in self.ways_on(&open) {
+                let mut sequence = sequence.clone();
+                sequence.happens(event, &self.events[event]);
                 if !is_killed {
-                    self.settle(&mut story);
+                    self.settle(&mut sequence);
                 }
-                if seen.insert(story.key()) {
-                    story.check();
-                    self.check_end(story.clone());
-                    next.push(story);
+                if seen.insert(sequence.key()) {
+                    sequence.check();
+                    self.check_end(sequence.clone());
+                    next.push(sequence);
                 }
             }
             open = next;
@@ -237,48 +237,53 @@ impl Setting {
         seen.len()
     }
 
-    fn ways_on<'a>(&self, open: &'a [Story]) -> impl Iterator<Item = (&'a Story, usize, bool)> {
-        let count = self.happenings.len();
-        let ways = move |story| (0..count).flat_map(move |h| [(story, h, true), (story, h, false)]);
-        open.iter().flat_map(ways).filter(|(story, happening, _)| !story.has_happened(*happening))
+    fn ways_on<'a>(
+        &self,
+        open: &'a [Sequence],
+    ) -> impl Iterator<Item = (&'a Sequence, usize, bool)> {
+        let count = self.events.len();
+        let ways = move |sequence| {
+            (0..count).flat_map(move |h| [(sequence, h, true), (sequence, h, false)])
+        };
+        open.iter().flat_map(ways).filter(|(sequence, event, _)| !sequence.has_happened(*event))
     }
 
     /// In the end every shift ends, and the pool is as its operator wants it.
-    fn check_end(&self, mut story: Story) {
-        for (number, happening) in self.happenings.iter().enumerate() {
-            if matches!(happening, Happening::Message(..)) && !story.has_happened(number) {
-                story.happens(number, happening);
+    fn check_end(&self, mut sequence: Sequence) {
+        for (number, event) in self.events.iter().enumerate() {
+            if matches!(event, TestEvent::Message(..)) && !sequence.has_happened(number) {
+                sequence.happens(number, event);
             }
         }
-        assert_eq!(story.state.away(), BTreeSet::new());
-        self.settle(&mut story);
-        assert_eq!(story.pool, story.wanted);
-        assert_eq!(self.plan(&story), []);
+        assert_eq!(sequence.state.away(), BTreeSet::new());
+        self.settle(&mut sequence);
+        assert_eq!(sequence.pool, sequence.wanted);
+        assert_eq!(self.plan(&sequence), []);
     }
 }
 
-impl Story {
-    fn new(pool: &Value) -> Story {
+impl Sequence {
+    fn new(pool: &Value) -> Sequence {
         let state = ShiftState::default();
-        Story { state, pool: pool.clone(), wanted: pool.clone(), happened: 0 }
+        Sequence { state, pool: pool.clone(), wanted: pool.clone(), happened: 0 }
     }
 
-    fn has_happened(&self, happening: usize) -> bool {
-        self.happened & 1 << happening != 0
+    fn has_happened(&self, event: usize) -> bool {
+        self.happened & 1 << event != 0
     }
 
-    fn happens(&mut self, number: usize, happening: &Happening) {
+    fn happens(&mut self, number: usize, event: &TestEvent) {
         self.happened |= 1 << number;
-        match happening {
-            Happening::Message(event, zone) => {
+        match event {
+            TestEvent::Message(event, zone) => {
                 self.state = self.state.apply(event, zone, at(1000)).0;
             }
-            Happening::ZoneAdded => self.operator_edits(|values| values.push(json!(zone("d")))),
-            Happening::ZoneRemoved => {
+            TestEvent::ZoneAdded => self.operator_edits(|values| values.push(json!(zone("d")))),
+            TestEvent::ZoneRemoved => {
                 self.operator_edits(|values| values.retain(|value| *value != json!(zone("b"))));
             }
-            Happening::Replaced => self.pool = self.wanted.clone(),
-            Happening::Reapplied => self.pool["spec"] = self.wanted["spec"].clone(),
+            TestEvent::Replaced => self.pool = self.wanted.clone(),
+            TestEvent::Reapplied => self.pool["spec"] = self.wanted["spec"].clone(),
         }
     }
 
@@ -322,10 +327,10 @@ fn choices(from: usize, taken: usize) -> usize {
 fn six_happenings_in_every_order_with_a_kill_anywhere_leave_pools_as_wanted() {
     for pool in every_pool() {
         let is_edited_by_operator = pool["metadata"]["name"] == "list";
-        let mut happenings = happenings();
-        happenings.truncate(if is_edited_by_operator { 10 } else { 8 });
-        let least = choices(happenings.len(), EVENTS_MAX);
-        let stories = Setting::new(happenings).explore(&pool);
+        let mut events = events();
+        events.truncate(if is_edited_by_operator { 10 } else { 8 });
+        let least = choices(events.len(), EVENTS_MAX);
+        let stories = Setting::new(events).explore(&pool);
         println!("{}: {stories} different stories", pool["metadata"]["name"]);
         assert!(stories > least, "{stories} for {pool}, fewer than ways to choose what happens");
     }

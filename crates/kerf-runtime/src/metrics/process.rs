@@ -15,8 +15,8 @@ pub(super) const HELP: [(&str, &str); 7] = [
     ("process_open_fds", "Files open now."),
     ("process_resident_memory_bytes", "Memory in use."),
     ("process_start_time_seconds", "When the process started, since 1970."),
-    ("process_virtual_memory_bytes", "Memory promised."),
-    ("process_virtual_memory_max_bytes", "Memory that may be promised at most."),
+    ("process_virtual_memory_bytes", "Virtual memory in bytes."),
+    ("process_virtual_memory_max_bytes", "Maximum virtual memory in bytes."),
 ];
 
 /// Writes memory, processor time, open files and the start.

@@ -21,7 +21,7 @@ const EXIT_BROKEN: u8 = 3;
 const HOURS_PER_DAY: u64 = 24;
 /// Days that can be played in one go: a year. Everything that happens is held in memory.
 const DAYS_MAX: u64 = 366;
-/// Broken rules told of each seed.
+/// Broken rules shown of each seed.
 const VIOLATIONS_SHOWN: usize = 5;
 
 /// Arguments of `kerf simulate`.
@@ -186,7 +186,7 @@ fn many(text: &mut String, scenario: &Scenario, runs: &[Run]) {
     let (name, count, bad) = (&scenario.name, runs.len(), broken.len());
     let _ = writeln!(text, "{name}: {count} seeds, {bad} broke a rule");
     let _ =
-        writeln!(text, "  {launches} machines launched, {faults} faults, {failures} calls failed");
+        writeln!(text, "  {launches} instances launched, {faults} faults, {failures} calls failed");
 }
 
 fn violations(text: &mut String, run: &Run) {

@@ -21,7 +21,7 @@ use crate::reason::{Blocked, Cancelled, Reason};
 use crate::time::{Span, Time};
 use crate::world::World;
 
-/// How soon to look whether the next step can be taken, if no news comes.
+/// How soon to look whether the next step can be taken, if nothing changes.
 const STEP_WITHIN: Span = Span::from_seconds(1);
 
 /// Bounds of the time replacements have to come up, from the proposal of their command on; and

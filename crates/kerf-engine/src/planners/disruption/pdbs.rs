@@ -11,7 +11,7 @@ use crate::observed::{Pod, PodDisruptionBudget, PodOwner};
 use crate::time::Time;
 use crate::world::World;
 
-/// The guards of a world, by namespace.
+/// The PodDisruptionBudgets of a world, by namespace.
 pub(in crate::planners) struct Pdbs<'a> {
     by_namespace: BTreeMap<&'a str, Vec<(Selector, &'a PodDisruptionBudget)>>,
     words: Vocabulary,
@@ -29,7 +29,7 @@ impl<'a> Pdbs<'a> {
         Self { by_namespace, words }
     }
 
-    /// Whether no guard will ever let this pod go: one that allows nothing whatever happens, or
+    /// Whether no budget will ever let this pod go: one that allows nothing whatever happens, or
     /// several, which the eviction API refuses. A pod nobody would evict is not held by them.
     pub(in crate::planners) fn never_let_go(&mut self, pod: &Pod, now: Time) -> bool {
         if !is_evictable(pod, now) {
@@ -39,7 +39,7 @@ impl<'a> Pdbs<'a> {
         pdbs.len() > 1 || pdbs.iter().any(|pdb| pdb.is_absolute && holds(pdb, pod))
     }
 
-    /// The guard that does not let this pod go now, if one does not.
+    /// The budget that does not let this pod go now, if one does not.
     pub(in crate::planners) fn holding(&mut self, pod: &Pod, now: Time) -> Option<Held<'a>> {
         if !is_evictable(pod, now) {
             return None;
@@ -68,7 +68,7 @@ pub(in crate::planners) enum Held<'a> {
     BySeveral,
 }
 
-/// A guard may let pods that are not ready go in any case.
+/// A budget may let pods that are not ready go in any case.
 fn holds(pdb: &PodDisruptionBudget, pod: &Pod) -> bool {
     !pdb.frees_unready || pod.is_ready
 }

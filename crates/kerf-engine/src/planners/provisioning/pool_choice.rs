@@ -49,8 +49,8 @@ pub(super) fn choose(world: &World) -> PoolChoice {
         let must_vary = settings.min_values == MinValuesPolicy::Strict;
         if let Err(message) = can_be_made(&pool.spec, instances, &settings.label_rules, must_vary) {
             let about = Key::Pool(pool.meta.name.clone());
-            let news = KubernetesEvent::warning(about, "NoCompatibleInstanceTypes", message);
-            choice.kubernetes_events.push(news.silent_for(INCOMPATIBLE_SILENCE));
+            let event = KubernetesEvent::warning(about, "NoCompatibleInstanceTypes", message);
+            choice.kubernetes_events.push(event.silent_for(INCOMPATIBLE_SILENCE));
             continue;
         }
         let (pool, instance_types) = (pool.spec.clone(), reservation::without(instances, &held));

@@ -30,7 +30,7 @@ struct Verdict<'a> {
     decision: Decision,
 }
 
-/// How fast pods are told of their places at most; thousands may be placed in one pass.
+/// How many Nominated Events are recorded at most; thousands may be placed in one pass.
 const NOMINATED_AT_MOST: Rate = Rate { per_second: 5, burst: 10 };
 
 /// Gives pods their places: nominations for nodes there are, claims for nodes there shall be. What
@@ -181,8 +181,8 @@ impl<'a> Verdict<'a> {
                 self.nominations_recorded += 1;
                 let message = format!("Pod should schedule on: {place}");
                 let about = Key::Pod(pod.key.clone());
-                let news = KubernetesEvent::normal(about, "Nominated", message);
-                self.decision.record(news.at_most(NOMINATED_AT_MOST));
+                let event = KubernetesEvent::normal(about, "Nominated", message);
+                self.decision.record(event.at_most(NOMINATED_AT_MOST));
             }
         }
     }

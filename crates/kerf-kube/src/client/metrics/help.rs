@@ -23,7 +23,7 @@ pub(super) const HELP: [(&str, &str); 61] = [
     ("karpenter_nodeclaims_disrupted_total", "Claims given up or taken away, by reason."),
     (
         "karpenter_nodeclaims_instance_termination_duration_seconds",
-        "From the request to end a machine until it was gone.",
+        "From the request to terminate an instance until it was gone.",
     ),
     ("karpenter_nodeclaims_terminated_total", "Claims that are gone."),
     ("karpenter_nodeclaims_termination_duration_seconds", "How long the end of claims took."),

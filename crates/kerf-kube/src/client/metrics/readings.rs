@@ -15,7 +15,7 @@ use kerf_runtime::metrics::{Page, process};
 
 use super::{Shows, conditions, seconds, zones};
 
-/// How the original shows that no budget applies: the largest 32-bit number.
+/// How Karpenter shows that no budget applies: the largest 32-bit number.
 const UNLIMITED: u32 = 2_147_483_647;
 
 /// Writes every gauge.

@@ -30,7 +30,7 @@ pub(super) fn read(budget: &PodDisruptionBudget) -> observed::PodDisruptionBudge
     }
 }
 
-/// Without a selector a budget guards nothing. In words: a selector no pod can match, because the
+/// Without a selector a budget covers nothing: a selector no pod can match, because the
 /// empty one matches all.
 fn nothing() -> LabelSelector {
     let impossible = SelectorExpression {

@@ -31,7 +31,7 @@ impl PodsByOwner {
         !self.spreads.is_empty() && own.is_none_or(Vec::is_empty)
     }
 
-    /// Notes how an object finds its pods. Returns whether that is news.
+    /// Notes how an object finds its pods. Returns whether that is new.
     pub(super) fn note(
         &mut self,
         source: Source,

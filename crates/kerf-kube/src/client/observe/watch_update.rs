@@ -23,7 +23,7 @@ pub enum Change<K> {
     Listed,
 }
 
-/// News of one kind.
+/// A watch event of one kind.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "each is the kind it is named after")]
 pub enum WatchUpdate {

@@ -1,4 +1,4 @@
-//! The settings: names and defaults are public, shared with the original. A flag wins over the
+//! The settings: names and defaults are public, shared with Karpenter. A flag wins over the
 //! environment.
 
 use std::num::NonZeroU32;
@@ -16,7 +16,7 @@ use crate::commands::log::LogFlags;
 /// Watch a cluster, give pending pods nodes, and take nodes away that nobody needs
 #[derive(Args)]
 pub(crate) struct Controller {
-    /// Where machines come from
+    /// Where instances come from
     #[arg(long, env = "KERF_CLOUD", value_enum)]
     pub(super) cloud: CloudName,
     /// Name of the service in front of the controller

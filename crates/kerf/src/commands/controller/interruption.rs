@@ -13,7 +13,7 @@ use crate::commands::controller::Controller;
 
 /// The reader of a queue and what it reads.
 pub(super) struct Interruption {
-    /// What it announces about machines.
+    /// What it announces about instances.
     pub(super) notices: mpsc::Receiver<NoticeDelivery>,
     /// What it announces about zones, where that is read from the same queue.
     pub(super) announcements: Option<mpsc::Receiver<Delivery>>,

@@ -18,11 +18,11 @@ pub(super) enum Ink {
     Bold,
     /// Beside the point.
     Dim,
-    /// Good news.
+    /// Something good.
     Green,
     /// Something on its way.
     Yellow,
-    /// Bad news.
+    /// Something bad.
     Red,
     /// A step of the scenario.
     Cyan,
