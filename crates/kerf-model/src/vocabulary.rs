@@ -73,8 +73,6 @@ pub struct Vocabulary {
     keys: Interner<KeyId, Arc<str>>,
     /// Shared between copies until one of them learns a new value.
     values: Vec<Arc<KeyValues>>,
-    /// Keys, and values of keys other than the host name, that were given a number.
-    growth: usize,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -88,7 +86,7 @@ impl Vocabulary {
     /// A vocabulary of the keys every cluster has, without values.
     #[must_use]
     pub fn new() -> Self {
-        let mut vocabulary = Self { keys: Interner::new(), values: Vec::new(), growth: 0 };
+        let mut vocabulary = Self { keys: Interner::new(), values: Vec::new() };
         for key in FIRST_KEYS {
             vocabulary.key(key);
         }
@@ -100,7 +98,6 @@ impl Vocabulary {
         let id = self.keys.intern(text, || text.into());
         if self.values.len() < self.keys.len() {
             self.values.push(Arc::default());
-            self.growth += 1;
         }
         id
     }
@@ -111,7 +108,6 @@ impl Vocabulary {
         if let Some(known) = values.texts.find(text) {
             return known;
         }
-        self.growth += usize::from(key != KeyId::HOSTNAME);
         let values = Arc::make_mut(values);
         values.integers.push(parse_integer(text));
         values.texts.intern(text, || text.into())
@@ -145,13 +141,6 @@ impl Vocabulary {
     #[must_use]
     pub fn integer(&self, key: KeyId, value: ValueId) -> Option<i64> {
         self.values[key.0 as usize].integers[value.0 as usize]
-    }
-
-    /// How often something other than a host name was given a number. Every node has a host name of
-    /// its own, and no decision depends on their order.
-    #[must_use]
-    pub fn growth(&self) -> usize {
-        self.growth
     }
 
     /// How many keys are known.

@@ -44,7 +44,7 @@ impl<'p> PreparedCluster<'p> {
         cancel: &CancelFlag,
     ) -> Option<WhatIf> {
         let mut nodes: Vec<usize> = nodes.to_vec();
-        nodes.retain(|node| *node < self.base.nodes.len());
+        nodes.retain(|node| *node < self.base.cluster.len());
         nodes.sort_unstable();
         nodes.dedup();
         let limits = Limits::new(effort, cancel.clone());

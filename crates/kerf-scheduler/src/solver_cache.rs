@@ -1,9 +1,9 @@
 //! What was read of earlier problems, kept for the next.
 //!
 //! Numbers are given in the order names are met, and that order decides between answers that are
-//! equally good. So what was read is kept only where a new reader would have given the same numbers:
-//! as long as pools, instance types and daemons are the same, and no node that changed, came or went
-//! was the first with some label, taint or resource.
+//! equally good. So what was read is kept only where a new reader would have put the names in the
+//! same order: as long as pools, instance types and daemons are the same, and the nodes there are
+//! now mention labels and resources in the order in which these were numbered.
 
 use std::sync::Arc;
 
@@ -12,14 +12,15 @@ use kerf_model::node::Node;
 use kerf_model::pod::PodShape;
 use kerf_model::taint::TaintVocabulary;
 use kerf_model::vocabulary::{KeySet, Vocabulary};
-use rustc_hash::FxHashMap;
 
 use crate::limits::{CancelFlag, Effort, Limits};
 use crate::problem::{PlacementProblem, PoolWithTypes};
 use crate::reading::base::{Base, BoundPods};
+use crate::reading::cluster::Cluster;
 use crate::reading::daemon::read_daemons;
 use crate::reading::instance_type::{InstanceTypeReader, InstanceTypes};
-use crate::reading::node::{NodeState, ReadNode, filling_order, read_node};
+use crate::reading::node::{NodeReader, ReadNode, filling_order};
+use crate::reading::node_kind::{NodeKind, NodeKinds, NumberedBefore, are_numbered_in_order};
 use crate::reading::shape_table::ShapeTable;
 use crate::solution::Solution;
 use crate::units::Units;
@@ -31,8 +32,8 @@ pub struct SolverCache {
     kept: Option<Kept>,
 }
 
-/// Host names and shapes of nodes that are gone stay numbered; with so many more than are in use
-/// everything is read anew.
+/// Host names, shapes and kinds of nodes that are gone stay numbered; with so many more than are in
+/// use everything is read anew.
 const STALE_MAX: usize = 20_000;
 
 /// What was read of the problems before.
@@ -47,18 +48,11 @@ pub(crate) struct Kept {
     pub(crate) taints: TaintVocabulary,
     pub(crate) instance_types: Arc<InstanceTypes>,
     pub(crate) shapes: ShapeTable,
-    /// By address; the node is held, so that its address stays its own.
-    nodes: FxHashMap<usize, KeptNode>,
+    kinds: NodeKinds,
+    numbered_before: NumberedBefore,
+    cluster: Arc<Cluster>,
+    /// Nodes that were read and are gone.
     stale: usize,
-}
-
-struct KeptNode {
-    node: Arc<Node>,
-    read: Arc<ReadNode>,
-    /// Whether it was the first with some label, taint or resource.
-    is_first: bool,
-    /// Whether it is in the problem that is being read.
-    is_in_use: bool,
 }
 
 impl SolverCache {
@@ -76,18 +70,16 @@ impl SolverCache {
     }
 
     /// Reads the nodes of a problem, and whatever else is not known yet.
-    pub(crate) fn read(&mut self, problem: &PlacementProblem) -> (&Kept, Vec<NodeState>) {
-        let order = filling_order(problem);
+    pub(crate) fn read(&mut self, problem: &PlacementProblem) -> (&Kept, Arc<Cluster>) {
         let known = self.kept.take().filter(|kept| kept.serves(problem));
-        let reused = known.and_then(|mut kept| kept.update(problem, &order).then_some(kept));
+        let reused = known.and_then(|mut kept| kept.update(problem).then_some(kept));
         let kept = self.kept.insert(reused.unwrap_or_else(|| {
             let mut kept = Kept::new(problem);
-            kept.read_missing(problem, &order);
+            kept.read_nodes(problem);
             kept
         }));
-        let state = |index: usize| NodeState::new(index, kept.read_of(&problem.nodes[index]));
-        let nodes = order.into_iter().map(state).collect();
-        (kept, nodes)
+        let cluster = kept.cluster.clone();
+        (kept, cluster)
     }
 }
 
@@ -110,6 +102,7 @@ impl Kept {
         Self {
             daemons: problem.daemons.clone(),
             pools: problem.pools.clone(),
+            numbered_before: NumberedBefore::of(&vocabulary, units.len()),
             vocabulary,
             pod_labels: Vocabulary::new(),
             well_known,
@@ -117,7 +110,8 @@ impl Kept {
             taints,
             instance_types,
             shapes: ShapeTable::default(),
-            nodes: FxHashMap::default(),
+            kinds: NodeKinds::default(),
+            cluster: Arc::default(),
             stale: 0,
             label_rules,
         }
@@ -129,42 +123,40 @@ impl Kept {
             Arc::ptr_eq(&known.pool, &pool.pool)
                 && Arc::ptr_eq(&known.instance_types, &pool.instance_types)
         };
+        let held = self.stale + self.shapes.held() + self.kinds.len();
         self.pools.len() == problem.pools.len()
             && self.pools.iter().zip(&problem.pools).all(same_pool)
             && self.daemons.len() == problem.daemons.len()
             && self.daemons.iter().zip(&problem.daemons).all(|(a, b)| Arc::ptr_eq(a, b))
             && self.label_rules == problem.settings.label_rules
-            && self.stale + self.shapes.held() <= STALE_MAX + 2 * problem.nodes.len()
+            && held <= STALE_MAX + 3 * problem.nodes.len()
     }
 
-    /// Reads the nodes that are new and drops those that are gone. False if that would give other
-    /// numbers than reading everything anew.
-    fn update(&mut self, problem: &PlacementProblem, order: &[usize]) -> bool {
-        for node in &problem.nodes {
-            if let Some(kept) = self.nodes.get_mut(&Arc::as_ptr(node).addr()) {
-                kept.is_in_use = true;
-            }
+    /// Reads the nodes that are new. False if a reader that starts anew would give numbers in
+    /// another order.
+    fn update(&mut self, problem: &PlacementProblem) -> bool {
+        if self.cluster.lists(&problem.nodes) {
+            return true;
         }
-        if self.nodes.values().any(|kept| kept.is_first && !kept.is_in_use) {
-            return false;
-        }
-        let before = self.nodes.len();
-        self.nodes.retain(|_, kept| std::mem::take(&mut kept.is_in_use));
-        self.stale += before - self.nodes.len();
-        !self.read_missing(problem, order)
+        let before = self.cluster.clone();
+        self.read_nodes(problem);
+        let kinds = |cluster: &Cluster| -> Vec<u32> {
+            cluster.kinds.iter().map(|members| members.kind.number).collect()
+        };
+        kinds(&before) == kinds(&self.cluster) || self.is_numbered_in_order()
     }
 
-    /// Reads the nodes that are not known; answers whether one of them was the first with something.
-    fn read_missing(&mut self, problem: &PlacementProblem, order: &[usize]) -> bool {
-        let missing: Vec<&Arc<Node>> = order
-            .iter()
-            .map(|index| &problem.nodes[*index])
-            .filter(|node| !self.nodes.contains_key(&Arc::as_ptr(node).addr()))
-            .collect();
-        if missing.is_empty() {
-            return false;
-        }
-        let Self { vocabulary, units, taints, shapes, pod_labels, .. } = self;
+    fn is_numbered_in_order(&self) -> bool {
+        let kinds = self.cluster.kinds.iter().map(|members| -> &NodeKind { &members.kind });
+        let known = (self.vocabulary.key_count(), self.units.len());
+        are_numbered_in_order(kinds, &self.numbered_before, known)
+    }
+
+    /// Reads the nodes of a problem, each in its turn, unless it was there before.
+    fn read_nodes(&mut self, problem: &PlacementProblem) {
+        let order = filling_order(problem);
+        let mut read = self.known_nodes(&problem.nodes);
+        let Self { vocabulary, units, taints, shapes, pod_labels, kinds, .. } = self;
         let mut reader = InstanceTypeReader {
             vocabulary,
             normalization: self.label_rules.normalization(),
@@ -173,24 +165,35 @@ impl Kept {
             well_known: &self.well_known,
         };
         let daemons = read_daemons(&problem.daemons, &mut reader);
-        let mut any_first = false;
-        for node in missing {
-            let before = reader.growth();
-            let read = read_node(node, &problem.pools, &daemons, &mut reader, |shape| {
-                shapes.number(shape, pod_labels)
-            });
-            let is_first = reader.growth() != before;
-            any_first |= is_first;
-            let kept =
-                KeptNode { node: node.clone(), read: Arc::new(read), is_first, is_in_use: false };
-            self.nodes.insert(Arc::as_ptr(node).addr(), kept);
+        let (pools, daemons) = (&problem.pools[..], &daemons[..]);
+        let mut reader = NodeReader { pools, daemons, reader, kinds, shapes, pod_labels };
+        for place in order.iter().copied() {
+            let node = &problem.nodes[place];
+            read[place].get_or_insert_with(|| Arc::new(reader.read(node)));
         }
-        any_first
+        let read = read.into_iter().flatten().collect();
+        let cluster = Cluster::new(&problem.nodes, order, read, shapes, pools.len());
+        self.cluster = Arc::new(cluster);
     }
 
-    fn read_of(&self, node: &Arc<Node>) -> Arc<ReadNode> {
-        let kept = &self.nodes[&Arc::as_ptr(node).addr()];
-        debug_assert!(Arc::ptr_eq(&kept.node, node), "the address of a held node is its own");
-        kept.read.clone()
+    /// What is known of each of these nodes. Both lists are mostly in the order of names, so one
+    /// walk over both finds nearly all; a node that is missed is read again.
+    fn known_nodes(&mut self, nodes: &[Arc<Node>]) -> Vec<Option<Arc<ReadNode>>> {
+        let before = &self.cluster;
+        let mut place = 0;
+        let mut found = Vec::with_capacity(nodes.len());
+        let mut known = 0;
+        for node in nodes {
+            let is_behind = |known: &Arc<Node>| !Arc::ptr_eq(known, node) && known.name < node.name;
+            while before.listed.get(place).is_some_and(is_behind) {
+                place += 1;
+            }
+            let same = before.listed.get(place).is_some_and(|known| Arc::ptr_eq(known, node));
+            found.push(same.then(|| before.read_of(place).clone()));
+            known += usize::from(same);
+            place += usize::from(same);
+        }
+        self.stale += before.listed.len() - known;
+        found
     }
 }

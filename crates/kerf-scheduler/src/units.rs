@@ -1,5 +1,6 @@
 //! Resource amounts as short rows of integers.
 
+use kerf_model::bitset::BitSet;
 use kerf_model::quantity::Quantity;
 use kerf_model::resources::{ResourceId, ResourceList, ResourceNames};
 use smallvec::SmallVec;
@@ -20,14 +21,22 @@ pub(crate) struct Units {
 impl Units {
     /// What is asked for, a part of a unit counting as a whole one.
     pub(crate) fn asked(&mut self, list: &ResourceList) -> Amounts {
-        self.read(list, |nanos, divisor| {
-            nanos.div_euclid(divisor) + i128::from(nanos.rem_euclid(divisor) > 0)
-        })
+        self.read(list, round_up, |_| {})
+    }
+
+    /// The same, and notes the resources that are named.
+    pub(crate) fn asked_noting(&mut self, list: &ResourceList, named: &mut Named) -> Amounts {
+        self.read(list, round_up, |id| named.note(id))
     }
 
     /// What is offered, a part of a unit counting as nothing.
     pub(crate) fn offered(&mut self, list: &ResourceList) -> Amounts {
-        self.read(list, |nanos, divisor| nanos.div_euclid(divisor))
+        self.read(list, i128::div_euclid, |_| {})
+    }
+
+    /// The same, and notes the resources that are named.
+    pub(crate) fn offered_noting(&mut self, list: &ResourceList, named: &mut Named) -> Amounts {
+        self.read(list, i128::div_euclid, |id| named.note(id))
     }
 
     /// The amounts as quantities, zeros left out.
@@ -44,7 +53,7 @@ impl Units {
 
     /// How many resources are known.
     pub(crate) fn len(&self) -> usize {
-        self.names.iter().count()
+        self.names.len()
     }
 
     /// The id of a resource, if anything in the problem has it.
@@ -57,10 +66,16 @@ impl Units {
         self.names.iter().nth(index).map_or("", |(_, name)| name)
     }
 
-    fn read(&mut self, list: &ResourceList, round: impl Fn(i128, i128) -> i128) -> Amounts {
+    fn read(
+        &mut self,
+        list: &ResourceList,
+        round: impl Fn(i128, i128) -> i128,
+        mut note: impl FnMut(ResourceId),
+    ) -> Amounts {
         let mut amounts = Amounts::new();
         for (name, quantity) in list.iter() {
             let id = self.names.intern(name);
+            note(id);
             if amounts.len() <= id.index() {
                 amounts.resize(id.index() + 1, 0);
             }
@@ -70,6 +85,26 @@ impl Units {
         }
         amounts
     }
+}
+
+/// The resources that were named, each once and in the order they were.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Named {
+    pub(crate) in_order: SmallVec<[u32; 8]>,
+    known: BitSet,
+}
+
+impl Named {
+    fn note(&mut self, id: ResourceId) {
+        let index = u32::try_from(id.index()).expect("fewer than 2³² resources");
+        if self.known.insert(index) {
+            self.in_order.push(index);
+        }
+    }
+}
+
+fn round_up(nanos: i128, divisor: i128) -> i128 {
+    nanos.div_euclid(divisor) + i128::from(nanos.rem_euclid(divisor) > 0)
 }
 
 fn divisor(id: ResourceId) -> i128 {

@@ -1,5 +1,6 @@
 //! What packing uses up.
 
+use crate::reading::cluster::PoolUse;
 use crate::reading::instance_type::{InstanceTypes, PoolInstanceType};
 use crate::units::Amounts;
 
@@ -27,13 +28,13 @@ impl PackState {
         }
     }
 
-    /// Takes what a node of such a capacity takes of a template's limits.
-    pub(crate) fn take(&mut self, template: usize, capacity: &Amounts) {
+    /// Takes what the nodes there are take of a template's limits.
+    pub(crate) fn take(&mut self, template: usize, used: &PoolUse) {
         if let Some(left) = &mut self.nodes_left[template] {
-            *left -= 1;
+            *left -= used.nodes;
         }
         for (resource, left) in &mut self.limits[template] {
-            *left = left.saturating_sub(capacity.get(*resource).copied().unwrap_or(0));
+            *left = left.saturating_sub(used.capacity.get(*resource).copied().unwrap_or(0));
         }
     }
 

@@ -6,18 +6,19 @@ use std::sync::Arc;
 use kerf_model::node::BoundPod;
 use kerf_model::pod::Pod;
 use kerf_model::selector::{LabelSet, Namespace};
-use kerf_model::taint::{Taint, TaintEffect, TaintSet, TaintVocabulary};
+use kerf_model::taint::{Taint, TaintEffect, TaintVocabulary};
 use kerf_model::vocabulary::{KeySet, Vocabulary};
 
 use crate::packing::pack_state::PackState;
 use crate::problem::PlacementProblem;
 use crate::reading::bound_shapes::{BoundShapes, Membership};
 use crate::reading::class::{Class, ClassReader};
+use crate::reading::cluster::Cluster;
+use crate::reading::counted_nodes::CountedNodes;
 use crate::reading::demand::KnownDemands;
 use crate::reading::domains::DomainCounts;
 use crate::reading::group::{Context, Groups};
 use crate::reading::instance_type::InstanceTypes;
-use crate::reading::node::NodeState;
 use crate::reading::occupancy::HostGroups;
 use crate::reading::shape_table::ShapeTable;
 use crate::reading::shapes::Shapes;
@@ -48,7 +49,8 @@ pub(crate) struct Base<'p> {
     pub(crate) shapes: Shapes,
     /// The pods without a place, by class; the oldest first. Classes without any come after.
     pub(crate) waiting: Vec<Vec<usize>>,
-    pub(crate) nodes: Vec<NodeState>,
+    pub(crate) cluster: Arc<Cluster>,
+    pub(crate) counted: CountedNodes,
     pub(crate) bound_shapes: BoundShapes,
     pub(crate) demands: KnownDemands,
     pub(crate) counts: DomainCounts,
@@ -64,7 +66,7 @@ impl<'p> Base<'p> {
         bound_pods: BoundPods,
         cache: &mut SolverCache,
     ) -> Self {
-        let (kept, nodes) = cache.read(problem);
+        let (kept, cluster) = cache.read(problem);
         let (mut vocabulary, mut pod_labels) = (kept.vocabulary.clone(), kept.pod_labels.clone());
         let mut units = kept.units.clone();
         let namespaces = read_namespaces(problem, &mut pod_labels);
@@ -91,7 +93,7 @@ impl<'p> Base<'p> {
             }
         }
         let classes = shapes.iter().map(|shape| class_reader.read(shape.clone())).collect();
-        let bound_shapes = BoundShapes::read(&nodes, &kept.shapes, &mut class_reader);
+        let bound_shapes = BoundShapes::read(&cluster, &kept.shapes, &mut class_reader);
         let hosts = HostGroups::of(&groups);
         let state = PackState::new(&kept.instance_types, groups.len());
         let mut base = Self {
@@ -106,7 +108,8 @@ impl<'p> Base<'p> {
             classes,
             shapes,
             waiting,
-            nodes,
+            cluster,
+            counted: CountedNodes::default(),
             bound_shapes,
             demands: KnownDemands::default(),
             counts: DomainCounts::default(),
@@ -124,9 +127,7 @@ impl<'p> Base<'p> {
             if template.limits.is_empty() && template.nodes_max.is_none() {
                 continue;
             }
-            for node in self.nodes.iter().filter(|node| node.pool == Some(template.pool)) {
-                self.state.take(index, &node.capacity);
-            }
+            self.state.take(index, &self.cluster.used[template.pool]);
         }
     }
 
@@ -135,39 +136,36 @@ impl<'p> Base<'p> {
         for class in &mut self.classes {
             class.match_groups(&self.groups);
         }
-        self.bound_shapes.match_groups(shapes, &self.groups);
+        self.bound_shapes.match_groups(&self.cluster, shapes, &self.groups);
         self.groups.see_who_counts(&self.all_taints(taints));
-        let mut universes =
-            UniverseBuilder::new(self.problem, &self.instance_types, &self.nodes, &self.vocabulary);
+        let mut universes = UniverseBuilder::new(
+            self.problem,
+            &self.instance_types,
+            &self.cluster,
+            &self.vocabulary,
+        );
         self.counts = DomainCounts::new(self.groups.iter().map(|(_, group)| universes.of(group)));
     }
 
     /// The taints of every pool and node.
     fn all_taints(&self, taints: &TaintVocabulary) -> Vec<Taint> {
-        let mut all = TaintSet::new();
-        self.nodes.iter().for_each(|node| all.or_with(&node.taints));
         let pools = self.problem.pools.iter();
         let of_pools = pools.flat_map(|pool| &pool.pool.template.spec.taints).cloned();
-        all.iter().map(|id| taints.taint(id).clone()).chain(of_pools).collect()
+        let of_nodes = self.cluster.taints.iter().map(|id| taints.taint(id).clone());
+        of_nodes.chain(of_pools).collect()
     }
 
     fn count_bound_pods(&mut self) {
-        let (groups, counts) = (&self.groups, &mut self.counts);
-        let mut on_node: Vec<Membership> = Vec::new();
-        for node in &mut self.nodes {
-            let (bound, problem) = (&self.bound_shapes, self.problem);
-            bound.memberships(node, groups, problem, &self.vocabulary, |membership| {
-                self.bound_pods[membership.group] += u32::from(membership.matches);
-                if groups.get(membership.group).is_hostname() {
-                    on_node.push(membership);
-                } else {
-                    membership.count(node, groups, counts, 1);
-                }
-            });
-            for Membership { group, matches, carries } in on_node.drain(..) {
-                node.occupancy_mut().note_existing(group, matches, carries);
+        let Self { groups, counts, cluster, counted, bound_pods, .. } = self;
+        self.bound_shapes.all_memberships(cluster, groups, &self.vocabulary, |node, membership| {
+            let Membership { group, matches, carries } = membership;
+            bound_pods[group] += u32::from(matches);
+            if groups.get(group).is_hostname() {
+                counted.occupancy_mut(node, cluster).note_existing(group, matches, carries);
+            } else {
+                membership.count(cluster.read(node), groups, counts, 1);
             }
-        }
+        });
         self.state.started = self.bound_pods.iter().map(|count| *count > 0).collect();
     }
 }

@@ -1,14 +1,13 @@
 //! Pods that stand on nodes, as far as rules about other pods care.
 
 use kerf_model::bitset::BitSet;
-use kerf_model::requirement::Requirement;
 use kerf_model::vocabulary::Vocabulary;
 
-use crate::problem::PlacementProblem;
 use crate::reading::class::ClassReader;
+use crate::reading::cluster::Cluster;
 use crate::reading::domains::DomainCounts;
 use crate::reading::group::{GroupId, Groups, TermKind};
-use crate::reading::node::NodeState;
+use crate::reading::node::ReadNode;
 use crate::reading::shape_table::ShapeTable;
 
 /// What the shapes that stand on nodes are to the groups of a problem.
@@ -37,19 +36,12 @@ pub(crate) struct Membership {
 impl BoundShapes {
     /// Makes groups of the anti-affinity of every shape that stands on a node.
     pub(crate) fn read(
-        nodes: &[NodeState],
+        cluster: &Cluster,
         table: &ShapeTable,
         reader: &mut ClassReader<'_, '_>,
     ) -> Self {
         let mut shapes = vec![None; table.len()];
-        let mut in_order = Vec::new();
-        for number in nodes.iter().flat_map(|node| &node.bound) {
-            if shapes[*number as usize].is_none() {
-                shapes[*number as usize] = Some(BoundShape::default());
-                in_order.push(*number as usize);
-            }
-        }
-        for number in in_order {
+        for number in cluster.keeping_apart.iter().map(|number| *number as usize) {
             let shape = table.shape(number);
             let mut apart = Vec::new();
             for term in &shape.anti_affinity.required {
@@ -62,13 +54,35 @@ impl BoundShapes {
     }
 
     /// Finds the groups they count in, once all are known.
-    pub(crate) fn match_groups(&mut self, table: &ShapeTable, groups: &Groups) {
+    pub(crate) fn match_groups(&mut self, cluster: &Cluster, table: &ShapeTable, groups: &Groups) {
+        if groups.len() == 0 {
+            return;
+        }
         for (number, slot) in self.shapes.iter_mut().enumerate() {
-            let Some(bound) = slot else { continue };
-            let shape = table.shape(number);
-            bound.matched = groups.matching(&shape.namespace, table.labels(number));
-            if bound.matched.is_empty() && bound.apart.is_empty() {
-                *slot = None;
+            if cluster.nodes_of_shape(number).is_empty() {
+                continue;
+            }
+            let matched = groups.matching(&table.shape(number).namespace, table.labels(number));
+            match slot {
+                Some(bound) => bound.matched = matched,
+                None if matched.is_empty() => {}
+                None => *slot = Some(BoundShape { matched, apart: Vec::new() }),
+            }
+        }
+    }
+
+    /// What each pod of the cluster is to each group it concerns, with the node it stands on.
+    pub(crate) fn all_memberships(
+        &self,
+        cluster: &Cluster,
+        groups: &Groups,
+        vocabulary: &Vocabulary,
+        mut each: impl FnMut(usize, Membership),
+    ) {
+        for (number, shape) in self.shapes.iter().enumerate() {
+            let Some(shape) = shape else { continue };
+            for node in cluster.nodes_of_shape(number).iter().map(|node| *node as usize) {
+                shape.memberships(cluster.read(node), groups, vocabulary, |it| each(node, it));
             }
         }
     }
@@ -76,25 +90,32 @@ impl BoundShapes {
     /// What each pod of a node is to each group it concerns.
     pub(crate) fn memberships(
         &self,
-        node: &NodeState,
+        node: &ReadNode,
         groups: &Groups,
-        problem: &PlacementProblem,
         vocabulary: &Vocabulary,
         mut each: impl FnMut(Membership),
     ) {
-        let taints = &problem.nodes[node.node].taints;
-        let concerned =
-            node.bound.iter().filter_map(|number| self.shapes[*number as usize].as_ref());
-        for shape in concerned {
-            for group in shape.matched.iter().map(|group| group as GroupId) {
-                let matches = groups.get(group).counts_node(&node.labels, taints, vocabulary);
-                let carries = shape.apart.contains(&group);
-                each(Membership { group, matches, carries });
-            }
-            for group in shape.apart.iter().copied() {
-                if !shape.matched.contains(u32::try_from(group).expect("a group's index")) {
-                    each(Membership { group, matches: false, carries: true });
-                }
+        for shape in node.bound.iter().filter_map(|number| self.shapes[*number as usize].as_ref()) {
+            shape.memberships(node, groups, vocabulary, &mut each);
+        }
+    }
+}
+
+impl BoundShape {
+    fn memberships(
+        &self,
+        node: &ReadNode,
+        groups: &Groups,
+        vocabulary: &Vocabulary,
+        mut each: impl FnMut(Membership),
+    ) {
+        for group in self.matched.iter().map(|group| group as GroupId) {
+            let matches = groups.get(group).counts_node(node, vocabulary);
+            each(Membership { group, matches, carries: self.apart.contains(&group) });
+        }
+        for group in self.apart.iter().copied() {
+            if !self.matched.contains(u32::try_from(group).expect("a group's index")) {
+                each(Membership { group, matches: false, carries: true });
             }
         }
     }
@@ -104,13 +125,12 @@ impl Membership {
     /// Counts the pod in the domain that a node is in, or takes it out again (`by` is −1).
     pub(crate) fn count(
         self,
-        node: &NodeState,
+        node: &ReadNode,
         groups: &Groups,
         counts: &mut DomainCounts,
         by: i64,
     ) {
-        let label = node.labels.find(groups.get(self.group).key);
-        if let Some(domain) = label.and_then(Requirement::single_value) {
+        if let Some(domain) = node.label(groups.get(self.group).key) {
             let of = |is: bool| if is { by } else { 0 };
             counts.note_existing(self.group, domain, of(self.matches), of(self.carries));
         }

@@ -9,8 +9,9 @@ use kerf_model::taint::TaintSet;
 use kerf_model::vocabulary::{KeyId, KeySet, ValueId, Vocabulary};
 use rustc_hash::FxHashMap;
 
+use crate::reading::cluster::Cluster;
 use crate::reading::instance_type::InstanceTypes;
-use crate::reading::node::NodeState;
+use crate::reading::node_kind::Asked;
 
 /// The place of a demand in [`Demands`].
 pub(crate) type DemandId = usize;
@@ -35,7 +36,7 @@ pub(crate) struct Demand {
 pub(crate) struct Domain {
     pub(crate) value: ValueId,
     pub(crate) instance_types: Vec<u32>,
-    pub(crate) nodes: Vec<u32>,
+    pub(crate) nodes: BitSet,
     pub(crate) cheapest_micros: u64,
 }
 
@@ -59,7 +60,7 @@ pub(crate) struct Demands {
 /// What demands are matched against.
 pub(crate) struct Supply<'a> {
     pub(crate) instance_types: &'a InstanceTypes,
-    pub(crate) nodes: &'a [NodeState],
+    pub(crate) cluster: &'a Cluster,
     pub(crate) well_known: &'a KeySet,
     pub(crate) vocabulary: &'a Vocabulary,
     pub(crate) known: &'a KnownDemands,
@@ -119,7 +120,7 @@ impl Supply<'_> {
         demand
     }
 
-    /// Looks at every instance type and every node.
+    /// Looks at every instance type and every kind of nodes.
     fn answer(&self, (requirements, tolerated): &Wanted) -> Demand {
         let priced = self.instance_types.accepting(
             requirements,
@@ -128,14 +129,19 @@ impl Supply<'_> {
             self.vocabulary,
         );
         let instance_types = priced.iter().map(|(index, _)| *index).collect();
-        let none = KeySet::new();
-        let accepting = self.nodes.iter().enumerate().filter(|(_, node)| {
-            node.taints.is_subset(tolerated)
-                && node.labels.compatible(requirements, &none, self.vocabulary)
-        });
-        let nodes = accepting
-            .map(|(index, _)| u32::try_from(index).expect("fewer than 2³² nodes"))
-            .collect();
+        let asked = Asked::of(requirements);
+        let mut nodes = BitSet::new();
+        for members in &self.cluster.kinds {
+            if members.kind.taints.is_subset(tolerated)
+                && asked.is_met_by_kind(&members.kind, self.vocabulary)
+            {
+                nodes.or_with(&members.nodes);
+            }
+        }
+        if asked.names_hosts() {
+            let host = |node: u32| self.cluster.read(node as usize).host;
+            nodes.retain(|node| asked.is_met_by_host(host(node), self.vocabulary));
+        }
         let requirements = requirements.clone();
         Demand { requirements, instance_types, priced, nodes, domains: RwLock::default() }
     }
@@ -183,10 +189,14 @@ fn domains_of(demand: &Demand, key: KeyId, supply: &Supply<'_>) -> Vec<Domain> {
             domain.cheapest_micros = domain.cheapest_micros.min(offering.price_micros);
         }
     }
-    for index in demand.nodes.iter() {
-        let own = supply.nodes[index as usize].labels.find(key);
-        if let Some(value) = own.and_then(|own| own.single_value()) {
-            domain_of(&mut domains, value).nodes.push(index);
+    // Where the domain is the node, nobody asks.
+    for members in &supply.cluster.kinds {
+        if let Some(value) = members.kind.label(key)
+            && members.nodes.intersects(&demand.nodes)
+        {
+            let mut nodes = members.nodes.clone();
+            nodes.and_with(&demand.nodes);
+            domain_of(&mut domains, value).nodes.or_with(&nodes);
         }
     }
     for domain in &mut domains {
@@ -204,7 +214,7 @@ fn domain_of(domains: &mut Vec<Domain>, value: ValueId) -> &mut Domain {
         domains.push(Domain {
             value,
             instance_types: Vec::new(),
-            nodes: Vec::new(),
+            nodes: BitSet::new(),
             cheapest_micros: u64::MAX,
         });
         domains.len() - 1

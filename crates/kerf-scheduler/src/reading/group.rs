@@ -10,8 +10,10 @@ use kerf_model::requirement::RequirementEntry;
 use kerf_model::requirements::Requirements;
 use kerf_model::selector::{LabelSelector, LabelSet, Namespace, Selector};
 use kerf_model::taint::{Taint, TaintEffect, Toleration, untolerated};
-use kerf_model::vocabulary::{KeyId, KeySet, Vocabulary};
+use kerf_model::vocabulary::{KeyId, Vocabulary};
 
+use crate::reading::node::ReadNode;
+use crate::reading::node_kind::Asked;
 use crate::reading::placement::PlacementReader;
 
 /// The place of a group in [`Groups`].
@@ -211,14 +213,9 @@ impl Group {
         self.key == KeyId::HOSTNAME
     }
 
-    /// Whether pods on a node with these labels and taints count.
-    pub(crate) fn counts_node(
-        &self,
-        labels: &Requirements,
-        taints: &[Taint],
-        vocabulary: &Vocabulary,
-    ) -> bool {
-        self.filter.as_ref().is_none_or(|filter| filter.admits(labels, taints, vocabulary))
+    /// Whether pods on a node count.
+    pub(crate) fn counts_node(&self, node: &ReadNode, vocabulary: &Vocabulary) -> bool {
+        self.filter.as_ref().is_none_or(|filter| filter.admits(node, vocabulary))
     }
 }
 
@@ -228,17 +225,17 @@ impl NodeFilter {
         self.alternatives.is_none() && self.tolerations.is_none()
     }
 
-    pub(crate) fn admits(
-        &self,
-        labels: &Requirements,
-        taints: &[Taint],
-        vocabulary: &Vocabulary,
-    ) -> bool {
-        let none = KeySet::new();
+    pub(crate) fn admits(&self, node: &ReadNode, vocabulary: &Vocabulary) -> bool {
         let affine = self.alternatives.as_ref().is_none_or(|alternatives| {
-            alternatives.iter().any(|wanted| labels.compatible(wanted, &none, vocabulary))
+            alternatives.iter().any(|wanted| node.meets(&Asked::of(wanted), vocabulary))
         });
-        affine && self.tolerates(taints)
+        affine && self.tolerates(&node.kind.taint_list)
+    }
+
+    /// Whether it admits one node and not another of the same kind.
+    pub(crate) fn names_hosts(&self) -> bool {
+        let alternatives = self.alternatives.iter().flatten();
+        alternatives.into_iter().any(|wanted| wanted.contains(KeyId::HOSTNAME))
     }
 
     /// Whether the taints keep no pod away. A taint that pods should merely rather avoid does not.

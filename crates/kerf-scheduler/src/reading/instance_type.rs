@@ -94,11 +94,6 @@ struct Known<'p> {
 }
 
 impl InstanceTypeReader<'_> {
-    /// How much was numbered so far, host names apart.
-    pub(crate) fn growth(&self) -> (usize, usize, usize) {
-        (self.vocabulary.growth(), self.units.len(), self.taints.len())
-    }
-
     /// Reads every dynamic pool of the problem.
     pub(crate) fn read(
         &mut self,

@@ -1,14 +1,12 @@
 //! Nodes that exist, with what is left on them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Deref;
 use std::sync::Arc;
 
-use kerf_model::node::Node;
-use kerf_model::pod::{PodShape, PodVolume};
+use kerf_model::node::{BoundPod, Node};
+use kerf_model::pod::PodVolume;
 use kerf_model::requirements::Requirements;
-use kerf_model::taint::TaintSet;
-use kerf_model::vocabulary::{KeySet, Vocabulary};
+use kerf_model::vocabulary::{KeyId, ValueId, Vocabulary};
 
 use crate::packing::bin::Content;
 use crate::packing::item::Item;
@@ -17,56 +15,34 @@ use crate::reading::class::{Class, Variant};
 use crate::reading::daemon::{Daemon, DaemonLoad};
 use crate::reading::group::Groups;
 use crate::reading::instance_type::InstanceTypeReader;
+use crate::reading::node_kind::{Asked, LabelIds, NodeKind, NodeKinds};
 use crate::reading::occupancy::{HostGroups, Occupancy};
-use crate::units::{self, Amounts};
-
-/// A node of a problem.
-#[derive(Debug)]
-pub(crate) struct NodeState {
-    /// Which node of the problem.
-    pub(crate) node: usize,
-    read: Arc<ReadNode>,
-    /// What is left there with the counts of this problem's groups, where there are any.
-    counted: Option<Box<Headroom>>,
-}
+use crate::reading::shape_table::ShapeTable;
+use crate::units::{self, Amounts, Named};
 
 /// What was read of a node; serves every problem the node is in, as long as it does not change.
 #[derive(Debug)]
 pub(crate) struct ReadNode {
-    pub(crate) labels: Requirements,
-    pub(crate) taints: TaintSet,
+    pub(crate) kind: Arc<NodeKind>,
+    pub(crate) host: Option<ValueId>,
     /// Which pool of the problem it belongs to.
     pub(crate) pool: Option<usize>,
     /// What it counts against the limits of its pool.
     pub(crate) capacity: Amounts,
-    headroom: Headroom,
+    pub(crate) headroom: Headroom,
     /// The shapes of its pods by number, those that are going away left out.
     pub(crate) bound: Vec<u32>,
 }
 
-impl Deref for NodeState {
-    type Target = ReadNode;
-
-    fn deref(&self) -> &ReadNode {
-        &self.read
-    }
-}
-
-impl NodeState {
-    pub(crate) fn new(node: usize, read: Arc<ReadNode>) -> Self {
-        Self { node, read, counted: None }
+impl ReadNode {
+    /// What a label of it is.
+    pub(crate) fn label(&self, key: KeyId) -> Option<ValueId> {
+        if key == KeyId::HOSTNAME { self.host } else { self.kind.label(key) }
     }
 
-    /// What is left on it.
-    pub(crate) fn headroom(&self) -> &Headroom {
-        self.counted.as_deref().unwrap_or(&self.read.headroom)
-    }
-
-    /// The pods on it, to be counted.
-    pub(crate) fn occupancy_mut(&mut self) -> &mut Occupancy {
-        let read = &self.read;
-        let counted = self.counted.get_or_insert_with(|| Box::new(read.headroom.clone()));
-        &mut counted.occupancy
+    /// Whether it is what pods ask for.
+    pub(crate) fn meets(&self, asked: &Asked<'_>, vocabulary: &Vocabulary) -> bool {
+        asked.is_met_by_kind(&self.kind, vocabulary) && asked.is_met_by_host(self.host, vocabulary)
     }
 }
 
@@ -123,66 +99,92 @@ pub(crate) fn filling_order(problem: &PlacementProblem) -> Vec<usize> {
     order
 }
 
-/// Reads a node. Occupancy is filled in later, when the groups are known.
-pub(crate) fn read_node(
-    node: &Node,
-    pools: &[PoolWithTypes],
-    daemons: &[Daemon<'_>],
-    reader: &mut InstanceTypeReader<'_>,
-    mut number: impl FnMut(&Arc<PodShape>) -> u32,
-) -> ReadNode {
-    let labels = node.labels.iter().map(|(key, value)| (key.as_str(), value.as_str()));
-    let labels = Requirements::from_labels(labels, reader.normalization, reader.vocabulary);
-    let mut free = reader.units.offered(&node.allocatable);
-    let mut daemons_there = Amounts::new();
-    let mut occupancy = Occupancy::default();
-    let mut attached = Attached::of_limits(&node.volume_limits);
-    for bound in &node.pods {
-        let shape = &bound.pod.shape;
-        let asked = reader.units.asked(&shape.requests);
-        units::subtract(&mut free, &asked, 1);
-        if bound.is_daemon {
-            units::add(&mut daemons_there, &asked, 1);
-        }
-        occupancy.note_ports(&shape.host_ports);
-        attached.add(&shape.volumes);
-    }
-    let expected = daemons_to_come(node, &labels, daemons, reader.vocabulary);
-    for (index, expected) in expected.iter().enumerate() {
-        let there = daemons_there.get(index).copied().unwrap_or(0);
-        let missing = (expected - there).max(0);
-        if let Some(free) = free.get_mut(index) {
-            *free -= missing;
-        }
-    }
-    let staying = node.pods.iter().filter(|pod| !pod.is_leaving);
-    ReadNode {
-        pool: pools.iter().position(|pool| node.pool.as_ref() == Some(&pool.pool.name)),
-        bound: staying.map(|pod| number(&pod.pod.shape)).collect(),
-        labels,
-        taints: reader.taints.intern(&node.taints),
-        capacity: reader.units.offered(&node.capacity),
-        headroom: Headroom { free, occupancy, attached: Arc::new(attached), contents: Vec::new() },
-    }
+/// What reading nodes needs.
+pub(crate) struct NodeReader<'a, 'r> {
+    pub(crate) pools: &'a [PoolWithTypes],
+    pub(crate) daemons: &'a [Daemon<'a>],
+    pub(crate) reader: InstanceTypeReader<'r>,
+    pub(crate) kinds: &'a mut NodeKinds,
+    pub(crate) shapes: &'a mut ShapeTable,
+    pub(crate) pod_labels: &'a mut Vocabulary,
 }
 
-/// What all daemons that belong on a node take together.
-fn daemons_to_come(
-    node: &Node,
-    labels: &Requirements,
-    daemons: &[Daemon<'_>],
-    vocabulary: &Vocabulary,
-) -> Amounts {
-    let none = KeySet::new();
-    let mut load = DaemonLoad::default();
-    for daemon in daemons {
-        if daemon.tolerates(&node.taints)
-            && daemon.any_alternative(|wanted| labels.compatible(wanted, &none, vocabulary))
-        {
-            load.add(daemon);
+impl NodeReader<'_, '_> {
+    /// Reads a node. Pods are counted for groups later, when those are known.
+    pub(crate) fn read(&mut self, node: &Node) -> ReadNode {
+        let (labels, host) = self.labels(node);
+        let mut named = Named::default();
+        let units = &mut *self.reader.units;
+        let mut free = units.offered_noting(&node.allocatable, &mut named);
+        let mut daemons_there = Amounts::new();
+        let mut occupancy = Occupancy::default();
+        let mut attached = Attached::of_limits(&node.volume_limits);
+        for bound in &node.pods {
+            let shape = &bound.pod.shape;
+            let asked = units.asked_noting(&shape.requests, &mut named);
+            units::subtract(&mut free, &asked, 1);
+            if bound.is_daemon {
+                units::add(&mut daemons_there, &asked, 1);
+            }
+            occupancy.note_ports(&shape.host_ports);
+            attached.add(&shape.volumes);
+        }
+        let capacity = units.offered_noting(&node.capacity, &mut named);
+        let taints = (self.reader.taints.intern(&node.taints), &node.taints[..]);
+        let kind = self.kinds.of(labels, taints, named.in_order, self.reader.vocabulary);
+        let expected = self.daemons_to_come(node, &kind, host);
+        for (index, expected) in expected.iter().enumerate() {
+            let there = daemons_there.get(index).copied().unwrap_or(0);
+            let missing = (expected - there).max(0);
+            if let Some(free) = free.get_mut(index) {
+                *free -= missing;
+            }
+        }
+        let staying = node.pods.iter().filter(|pod| !pod.is_leaving);
+        let number = |pod: &BoundPod| self.shapes.number(&pod.pod.shape, self.pod_labels);
+        let attached = Arc::new(attached);
+        let pools = self.pools.iter();
+        ReadNode {
+            kind,
+            host,
+            pool: pools.into_iter().position(|it| node.pool.as_ref() == Some(&it.pool.name)),
+            capacity,
+            headroom: Headroom { free, occupancy, attached, contents: Vec::new() },
+            bound: staying.map(number).collect(),
         }
     }
-    load.requests
+
+    /// The labels of a node in the order they are listed, and its host name.
+    fn labels(&mut self, node: &Node) -> (LabelIds, Option<ValueId>) {
+        let (mut labels, mut host) = (LabelIds::new(), None);
+        let InstanceTypeReader { vocabulary, normalization, .. } = &mut self.reader;
+        for (key, value) in &node.labels {
+            let key_text = normalization.key(key);
+            let key = vocabulary.key(key_text);
+            let value = vocabulary.value(key, normalization.value(key_text, value));
+            match key {
+                KeyId::HOSTNAME => host = Some(value),
+                _ => labels.push((key, value)),
+            }
+        }
+        (labels, host)
+    }
+
+    /// What all daemons that belong on a node take together.
+    fn daemons_to_come(&self, node: &Node, kind: &NodeKind, host: Option<ValueId>) -> Amounts {
+        let vocabulary = &*self.reader.vocabulary;
+        let mut load = DaemonLoad::default();
+        for daemon in self.daemons {
+            let meets = |wanted: &Requirements| {
+                let asked = Asked::of(wanted);
+                asked.is_met_by_kind(kind, vocabulary) && asked.is_met_by_host(host, vocabulary)
+            };
+            if daemon.tolerates(&node.taints) && daemon.any_alternative(meets) {
+                load.add(daemon);
+            }
+        }
+        load.requests
+    }
 }
 
 impl Headroom {

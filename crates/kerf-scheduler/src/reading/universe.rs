@@ -2,15 +2,14 @@
 
 use std::rc::Rc;
 
-use kerf_model::requirement::{Operator, Requirement, RequirementEntry};
-use kerf_model::taint::Taint;
+use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_model::vocabulary::{KeyId, ValueId, ValueSet, Vocabulary};
 use rustc_hash::FxHashMap;
 
 use crate::problem::{PlacementProblem, PoolWithTypes};
+use crate::reading::cluster::{Cluster, KindMembers};
 use crate::reading::group::{Group, NodeFilter};
 use crate::reading::instance_type::{InstanceTypes, Template};
-use crate::reading::node::NodeState;
 
 /// Where pods of a group could stand: what pools offer, and where nodes are that count.
 #[derive(Clone, Debug, Default)]
@@ -42,12 +41,13 @@ impl Universe {
         }
     }
 
-    fn add_node(&mut self, domain: ValueId) {
+    fn add_nodes(&mut self, domain: ValueId, nodes: u32) {
         match self.by_nodes.iter_mut().find(|(known, _)| *known == domain) {
-            Some((_, count)) => *count += 1,
+            _ if nodes == 0 => {}
+            Some((_, count)) => *count += nodes,
             None if self.domains.contains(domain) => {}
             None => {
-                self.by_nodes.push((domain, 1));
+                self.by_nodes.push((domain, nodes));
                 self.domains.insert(domain);
             }
         }
@@ -58,7 +58,7 @@ impl Universe {
 pub(crate) struct UniverseBuilder<'a> {
     problem: &'a PlacementProblem,
     instance_types: &'a InstanceTypes,
-    nodes: &'a [NodeState],
+    cluster: &'a Cluster,
     vocabulary: &'a Vocabulary,
     /// By key and template: what the template offers.
     offered: FxHashMap<(KeyId, usize), Rc<ValueSet>>,
@@ -70,11 +70,11 @@ impl<'a> UniverseBuilder<'a> {
     pub(crate) fn new(
         problem: &'a PlacementProblem,
         instance_types: &'a InstanceTypes,
-        nodes: &'a [NodeState],
+        cluster: &'a Cluster,
         vocabulary: &'a Vocabulary,
     ) -> Self {
         let (offered, whole) = (FxHashMap::default(), FxHashMap::default());
-        Self { problem, instance_types, nodes, vocabulary, offered, whole }
+        Self { problem, instance_types, cluster, vocabulary, offered, whole }
     }
 
     /// The universe of a group. Where the domain is the node there is always headroom for one more,
@@ -102,15 +102,27 @@ impl<'a> UniverseBuilder<'a> {
                 universe.domains.or_with(&self.offered(key, index, template));
             }
         }
-        for node in self.nodes {
-            let taints: &[Taint] = &self.problem.nodes[node.node].taints;
-            if filter.is_none_or(|filter| filter.admits(&node.labels, taints, self.vocabulary))
-                && let Some(value) = node.labels.find(key).and_then(Requirement::single_value)
-            {
-                universe.add_node(value);
+        for members in &self.cluster.kinds {
+            if let Some(value) = members.kind.label(key) {
+                universe.add_nodes(value, self.admitted(members, filter));
             }
         }
         universe
+    }
+
+    /// How many nodes of a kind a filter admits.
+    fn admitted(&self, members: &KindMembers, filter: Option<&NodeFilter>) -> u32 {
+        let admits = |filter: &NodeFilter, node: u32| {
+            filter.admits(self.cluster.read(node as usize), self.vocabulary)
+        };
+        let count = match filter {
+            Some(filter) if filter.names_hosts() => {
+                members.nodes.iter().filter(|node| admits(filter, *node)).count()
+            }
+            Some(filter) if !members.nodes.min().is_some_and(|node| admits(filter, node)) => 0,
+            _ => members.nodes.count(),
+        };
+        u32::try_from(count).expect("fewer than 2³² nodes")
     }
 
     /// The domains of a key that nodes of a template could have.

@@ -69,7 +69,8 @@ impl Solver<'_> {
         for index in self.nodes.changed() {
             let pods = by_class.take_all(&self.nodes.headroom(index).contents);
             if !pods.is_empty() {
-                existing.push(ExistingPlacement { node: self.base.nodes[index].node, pods });
+                existing
+                    .push(ExistingPlacement { node: self.base.cluster.nodes[index].place, pods });
             }
         }
         existing.sort_by_key(|placement| placement.node);

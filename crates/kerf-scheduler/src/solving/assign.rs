@@ -143,8 +143,7 @@ impl Solver<'_> {
         let fits_type = |index: &u32| {
             units::fits(requests, &self.base.instance_types.all[*index as usize].free)
         };
-        let fits_node =
-            |index: &u32| units::fits(requests, &self.nodes.headroom(*index as usize).free);
+        let fits_node = |index: u32| units::fits(requests, self.nodes.free(index as usize));
         domain.instance_types.iter().any(fits_type) || domain.nodes.iter().any(fits_node)
     }
 }

@@ -1,10 +1,14 @@
 //! The nodes as one what-if sees them.
 
-use crate::reading::node::{Headroom, NodeState};
+use crate::reading::cluster::Cluster;
+use crate::reading::counted_nodes::CountedNodes;
+use crate::reading::node::Headroom;
+use crate::units::Amounts;
 
 /// Nodes that are shared with other what-ifs until this one changes them.
 pub(crate) struct Nodes<'b> {
-    shared: &'b [NodeState],
+    cluster: &'b Cluster,
+    counted: &'b CountedNodes,
     /// Of each node, one more than the place of its own copy; zero while it has none.
     copies: Vec<u32>,
     own: Vec<(usize, Headroom)>,
@@ -12,22 +16,34 @@ pub(crate) struct Nodes<'b> {
 
 impl<'b> Nodes<'b> {
     /// All nodes as they are.
-    pub(crate) fn of(shared: &'b [NodeState]) -> Self {
-        Self { shared, copies: vec![0; shared.len()], own: Vec::new() }
+    pub(crate) fn of(cluster: &'b Cluster, counted: &'b CountedNodes) -> Self {
+        Self { cluster, counted, copies: vec![0; cluster.len()], own: Vec::new() }
     }
 
     /// What is left on a node.
     pub(crate) fn headroom(&self, index: usize) -> &Headroom {
         match self.copies[index] {
-            0 => self.shared[index].headroom(),
+            0 => self.shared(index),
             place => &self.own[place as usize - 1].1,
+        }
+    }
+
+    fn shared(&self, index: usize) -> &'b Headroom {
+        self.counted.get(index).unwrap_or_else(|| self.cluster.headroom(index))
+    }
+
+    /// What is left on a node for pods.
+    pub(crate) fn free(&self, index: usize) -> &Amounts {
+        match self.copies[index] {
+            0 => &self.cluster.nodes[index].free,
+            place => &self.own[place as usize - 1].1.free,
         }
     }
 
     /// What is left on a node, to be changed.
     pub(crate) fn headroom_mut(&mut self, index: usize) -> &mut Headroom {
         if self.copies[index] == 0 {
-            self.own.push((index, self.shared[index].headroom().clone()));
+            self.own.push((index, self.shared(index).clone()));
             self.copies[index] = u32::try_from(self.own.len()).expect("fewer than 2³² nodes");
         }
         &mut self.own[self.copies[index] as usize - 1].1
@@ -40,7 +56,7 @@ impl<'b> Nodes<'b> {
 
     /// Every node.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &Headroom)> {
-        (0..self.shared.len()).map(|index| (index, self.headroom(index)))
+        (0..self.cluster.len()).map(|index| (index, self.headroom(index)))
     }
 
     /// The nodes this what-if has changed, in order.

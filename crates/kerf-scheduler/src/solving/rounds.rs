@@ -70,7 +70,7 @@ impl Solver<'_> {
                     units::fits(&class.requests, &self.base.instance_types.all[index].free)
                 }) || nodes
                     .into_iter()
-                    .any(|index| units::fits(&class.requests, &self.nodes.headroom(index).free))
+                    .any(|index| units::fits(&class.requests, self.nodes.free(index)))
             })
         };
         let mut classes: Vec<usize> = placed.unplaced.iter().map(|(class, ..)| *class).collect();
@@ -194,6 +194,10 @@ impl Solver<'_> {
             let class = &base.classes[item.class];
             let variant = &class.variants[item.variant];
             for index in self.demands.get(item.demand).nodes.iter().map(|index| index as usize) {
+                // Most nodes are full, and what is left on them lies side by side.
+                if !units::fits(&class.requests, self.nodes.free(index)) {
+                    continue;
+                }
                 let headroom = self.nodes.headroom(index);
                 let started = &self.state.started;
                 let times = headroom.times(class, variant, &base.groups, &base.hosts, started);

@@ -46,7 +46,7 @@ impl<'b> Solver<'b> {
             members: waiting.map(|(class, pods)| (class, Cow::Borrowed(&pods[..]))).collect(),
             displaced: Vec::new(),
             followed: BitSet::new(),
-            nodes: Nodes::of(&base.nodes),
+            nodes: Nodes::of(&base.cluster, &base.counted),
             demands: Demands::default(),
             counts: base.counts.clone(),
             state: base.state.clone(),
@@ -79,7 +79,7 @@ impl<'b> Solver<'b> {
     pub(crate) fn supply(&self) -> Supply<'b> {
         Supply {
             instance_types: &self.base.instance_types,
-            nodes: &self.base.nodes,
+            cluster: &self.base.cluster,
             well_known: &self.base.well_known,
             vocabulary: &self.base.vocabulary,
             known: &self.base.demands,
@@ -89,12 +89,10 @@ impl<'b> Solver<'b> {
     /// Takes nodes away and adds their pods to those that need a place.
     fn take_away(&mut self, gone: &[usize]) {
         let mut bound_pods = self.base.bound_pods.clone();
-        for (index, node) in self.base.nodes.iter().enumerate() {
-            if gone.binary_search(&node.node).is_ok() {
-                self.nodes.remove(index);
-                self.uncount_node(index, &mut bound_pods);
-                self.give_back(index);
-            }
+        for index in gone.iter().map(|place| self.base.cluster.index_of(*place)) {
+            self.nodes.remove(index);
+            self.uncount_node(index, &mut bound_pods);
+            self.give_back(index);
         }
         self.state.started = bound_pods.iter().map(|count| *count > 0).collect();
         self.displace(gone);
@@ -103,24 +101,17 @@ impl<'b> Solver<'b> {
     /// Takes a node and its pods out of the counts.
     fn uncount_node(&mut self, index: usize, bound_pods: &mut [u32]) {
         let (base, counts) = (self.base, &mut self.counts);
-        let node = &base.nodes[index];
-        base.bound_shapes.memberships(
-            node,
-            &base.groups,
-            base.problem,
-            &base.vocabulary,
-            |membership| {
-                bound_pods[membership.group] -= u32::from(membership.matches);
-                if !base.groups.get(membership.group).is_hostname() {
-                    membership.count(node, &base.groups, counts, -1);
-                }
-            },
-        );
-        let taints = &base.problem.nodes[node.node].taints;
+        let node = base.cluster.read(index);
+        base.bound_shapes.memberships(node, &base.groups, &base.vocabulary, |membership| {
+            bound_pods[membership.group] -= u32::from(membership.matches);
+            if !base.groups.get(membership.group).is_hostname() {
+                membership.count(node, &base.groups, counts, -1);
+            }
+        });
         for (id, group) in base.groups.iter().filter(|(_, group)| !group.is_hostname()) {
-            if let Some(domain) = node.labels.find(group.key).and_then(Requirement::single_value)
+            if let Some(domain) = node.label(group.key)
                 && counts.depends_on_nodes(id, domain)
-                && group.counts_node(&node.labels, taints, &base.vocabulary)
+                && group.counts_node(node, &base.vocabulary)
             {
                 counts.lose_node(id, domain);
             }
@@ -129,12 +120,10 @@ impl<'b> Solver<'b> {
 
     /// Returns what a node takes of its pool's limits.
     fn give_back(&mut self, index: usize) {
-        let node = &self.base.nodes[index];
-        let problem = self.base.problem;
-        let Some(pool) = &problem.nodes[node.node].pool else { return };
+        let node = self.base.cluster.read(index);
+        let Some(pool) = node.pool else { return };
         let templates = self.base.instance_types.templates.iter();
-        let own = |pool_index: usize| problem.pools[pool_index].pool.name == *pool;
-        for (place, _) in templates.enumerate().filter(|(_, template)| own(template.pool)) {
+        for (place, _) in templates.enumerate().filter(|(_, template)| template.pool == pool) {
             self.state.give_back(place, &node.capacity);
         }
     }
