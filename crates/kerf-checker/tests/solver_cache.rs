@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use kerf_checker::{Size, random_problem};
 use kerf_model::labels::well_known;
-use kerf_scheduler::{CancelFlag, Effort, PlacementProblem, Solution, SolverCache, solve};
+use kerf_scheduler::{
+    CancelFlag, Effort, PlacementProblem, PreparedCluster, Solution, SolverCache, solve,
+};
 
 mod seeds;
 
@@ -20,7 +22,7 @@ fn cached(cache: &mut SolverCache, problem: &PlacementProblem) -> Solution {
 fn later(problem: &PlacementProblem, other: &PlacementProblem, step: usize) -> PlacementProblem {
     let mut later = problem.clone();
     let count = later.nodes.len();
-    match step % 7 {
+    match step % 9 {
         0 => drop(later.nodes.pop()),
         1 => later.nodes.extend(other.nodes.first().cloned()),
         2 if count > 0 => drop(Arc::make_mut(&mut later.nodes[step % count]).pods.pop()),
@@ -30,6 +32,13 @@ fn later(problem: &PlacementProblem, other: &PlacementProblem, step: usize) -> P
             let node = Arc::make_mut(&mut later.nodes[step % count]);
             node.labels.insert("rack".to_owned(), format!("r{step}"));
             node.labels.remove(well_known::ZONE);
+        }
+        // The same node, read anew: its place in the order of names does not change.
+        6 if count > 0 => later.nodes[0] = Arc::new(later.nodes[0].as_ref().clone()),
+        7 if count > 0 => {
+            let mut gone = later.nodes.remove(0);
+            Arc::make_mut(&mut gone).labels.insert("first".to_owned(), format!("f{step}"));
+            later.nodes.push(gone);
         }
         _ => later.pods.reverse(),
     }
@@ -46,10 +55,25 @@ fn every_problem_has_the_answer_it_has_alone() {
             if cached(&mut cache, &problem) != solve(&problem) {
                 return Some(format!("another answer at step {step}"));
             }
-            let offset = usize::try_from(seed % 7).expect("a small number");
+            let offset = usize::try_from(seed % 9).expect("a small number");
             problem = later(&problem, &other, step + offset);
         }
         None
+    });
+}
+
+#[test]
+fn what_ifs_and_solves_share_what_was_read() {
+    seeds::for_every_seed(|seed| {
+        let problem = random_problem(seed, &Size::SMALL);
+        let gone = [usize::try_from(seed % 3).expect("a small number")];
+        let mut cache = SolverCache::default();
+        let solved = cached(&mut cache, &problem);
+        let shared = PreparedCluster::read_with(&problem, &mut cache).without(&gone);
+        if shared != PreparedCluster::read(&problem).without(&gone) {
+            return Some("another what-if after a solve".to_owned());
+        }
+        (cached(&mut cache, &problem) != solved).then(|| "another solve after it".to_owned())
     });
 }
 

@@ -202,6 +202,11 @@ impl Commands {
         self.disrupting.contains_key(claim)
     }
 
+    /// The claims that are candidates of a command that passed validation.
+    pub fn disrupting(&self) -> impl Iterator<Item = &Name> {
+        self.disrupting.keys()
+    }
+
     /// Takes a change in.
     pub fn apply(&mut self, update: CommandUpdate) {
         match update {

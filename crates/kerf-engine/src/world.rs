@@ -5,6 +5,7 @@
 
 pub(crate) mod arrival;
 mod leaving;
+mod node_entries;
 pub(crate) mod node_entry;
 mod node_view;
 mod shifted;
@@ -23,7 +24,7 @@ use crate::memory::Memory;
 use crate::observed::{Key, Kind, Name, Object, Objects, Revision, ShiftedZone};
 use crate::settings::Settings;
 use crate::zonal_shift::NodePoolMode;
-use node_entry::NodeEntry;
+use node_entries::NodeEntries;
 use state::WorldState;
 use tombstones::Tombstones;
 
@@ -44,7 +45,7 @@ pub struct World {
     pub memory: Memory,
     objects: Objects,
     listed: BTreeSet<Kind>,
-    node_entries: BTreeMap<Name, NodeEntry>,
+    node_entries: NodeEntries,
     tombstones: Tombstones,
 }
 
@@ -60,7 +61,7 @@ impl World {
             memory: Memory::default(),
             objects: Objects::default(),
             listed: BTreeSet::new(),
-            node_entries: BTreeMap::new(),
+            node_entries: NodeEntries::default(),
             tombstones: Tombstones::default(),
         }
     }

@@ -18,7 +18,13 @@ impl<'p> PreparedCluster<'p> {
     /// Reads a cluster.
     #[must_use]
     pub fn read(problem: &'p PlacementProblem) -> Self {
-        Self { base: Base::read(problem, BoundPods::MayMove, &mut SolverCache::default()) }
+        Self::read_with(problem, &mut SolverCache::default())
+    }
+
+    /// Reads a cluster with what was read for problems before; the answers are the same.
+    #[must_use]
+    pub fn read_with(problem: &'p PlacementProblem, cache: &mut SolverCache) -> Self {
+        Self { base: Base::read(problem, BoundPods::MayMove, cache) }
     }
 
     /// Decides where the waiting pods go and which nodes to add.

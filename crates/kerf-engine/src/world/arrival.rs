@@ -18,10 +18,17 @@ use super::node_view::{labels_to_come, one_node};
 use crate::action::NewClaim;
 use crate::observed::{Claim, Name};
 
-/// What is foreseen of nodes on their way; reads what each pool's instances have once.
+/// What is foreseen of nodes on their way; what an instance type has is read when a claim first
+/// names it.
 pub(crate) struct Arrivals<'a> {
     world: &'a World,
-    pools: FxHashMap<String, FxHashMap<&'a str, Amounts>>,
+    pools: FxHashMap<String, PoolInstances<'a>>,
+}
+
+/// The instance types of a pool by name, and what those have that some claim named.
+struct PoolInstances<'a> {
+    by_name: FxHashMap<&'a str, &'a InstanceType>,
+    read: FxHashMap<&'a str, Amounts>,
 }
 
 /// What an instance has, and what pods can surely use of it.
@@ -81,7 +88,12 @@ impl<'a> Arrivals<'a> {
         let pool = spec.labels.get(NODE_POOL).map_or("", String::as_str);
         let instances = self.instances(pool);
         let options = named.into_iter().flat_map(|entry| &entry.values);
-        let amounts = merge(options.filter_map(|name| instances.get(name.as_str())));
+        let mut amounts = None;
+        for name in options {
+            if let Some(option) = instances.amounts(name) {
+                merge(&mut amounts, option);
+            }
+        }
         let mut amounts = amounts.unwrap_or_else(|| Amounts {
             capacity: spec.requests.clone(),
             allocatable: spec.requests.clone(),
@@ -90,12 +102,22 @@ impl<'a> Arrivals<'a> {
         amounts
     }
 
-    fn instances(&mut self, pool: &str) -> &FxHashMap<&'a str, Amounts> {
-        let instance_types =
-            self.world.instance_types.get(pool).map_or(&[][..], |instance_types| instance_types);
-        let read =
-            || instance_types.iter().map(|instance| (instance.name.as_str(), amounts(instance)));
-        self.pools.entry(pool.to_owned()).or_insert_with(|| read().collect())
+    fn instances(&mut self, pool: &str) -> &mut PoolInstances<'a> {
+        if !self.pools.contains_key(pool) {
+            let all = self.world.instance_types.get(pool).map_or(&[][..], |all| all);
+            let by_name = all.iter().map(|instance| (instance.name.as_str(), instance)).collect();
+            let instances = PoolInstances { by_name, read: FxHashMap::default() };
+            self.pools.insert(pool.to_owned(), instances);
+        }
+        self.pools.get_mut(pool).expect("just put there")
+    }
+}
+
+impl PoolInstances<'_> {
+    /// What an instance type of the pool has.
+    fn amounts(&mut self, name: &str) -> Option<&Amounts> {
+        let instance = *self.by_name.get(name)?;
+        Some(self.read.entry(&instance.name).or_insert_with(|| amounts(instance)))
     }
 }
 
@@ -128,18 +150,14 @@ fn amounts(instance: &InstanceType) -> Amounts {
     Amounts { capacity: most, allocatable: least }
 }
 
-fn merge<'m>(options: impl Iterator<Item = &'m Amounts>) -> Option<Amounts> {
-    let mut merged: Option<Amounts> = None;
-    for option in options {
-        match &mut merged {
-            None => merged = Some(option.clone()),
-            Some(merged) => {
-                merged.capacity.raise_to(&option.capacity);
-                lower_to(&mut merged.allocatable, &option.allocatable);
-            }
+fn merge(merged: &mut Option<Amounts>, option: &Amounts) {
+    match merged {
+        None => *merged = Some(option.clone()),
+        Some(merged) => {
+            merged.capacity.raise_to(&option.capacity);
+            lower_to(&mut merged.allocatable, &option.allocatable);
         }
     }
-    merged
 }
 
 /// Lowers every quantity to that of another list; a name that is absent there stands for none.

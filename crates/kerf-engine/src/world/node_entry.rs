@@ -4,13 +4,17 @@
 //! of one serves it as long as the pointer is the same.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kerf_model::labels::well_known::NODE_POOL;
 use kerf_model::node::{BoundPod, Node as NodeView};
+use kerf_model::quantity::Quantity;
+use kerf_model::resources::ResourceList;
 
 use super::World;
 use super::leaving::is_leaving_as_stored;
+use super::node_entries::Totals;
 use crate::observed::{Name, Node, Pod, PodOwner};
 
 /// A node with its claim, and what the scheduler may count on.
@@ -21,8 +25,10 @@ pub(crate) struct NodeEntry {
     pub(crate) claim: Option<Name>,
     /// The pool it counts for: its claim's, or the one its label names.
     pub(crate) pool: Option<Name>,
+    /// What it counts for against the limits of its pool.
+    pub(crate) capacity: ResourceList,
     /// Whether its own stored state or its claim's says that it goes.
-    is_leaving_as_stored: bool,
+    pub(crate) is_leaving_as_stored: bool,
     /// The node with the pods bound to it; none while it cannot be counted on.
     pub(crate) view: Option<Arc<NodeView>>,
 }
@@ -50,7 +56,7 @@ impl World {
                     let entry = self.node_entry(node);
                     self.node_entries.insert(name, entry);
                 }
-                None => drop(self.node_entries.remove(&name)),
+                None => self.node_entries.remove(&name),
             }
         }
     }
@@ -63,6 +69,10 @@ impl World {
     fn node_entry(&self, node: &Arc<Node>) -> NodeEntry {
         let pods = self.pods_on(&node.meta.name).map(bound_pod).collect();
         let view = self.node_view(node, pods).map(Arc::new);
+        let capacity = match &view {
+            Some(view) => view.capacity.clone(),
+            None => self.node_capacity(node),
+        };
         let id = node.provider_id.as_deref();
         let claim = id.and_then(|id| self.index().claim_of_instance.get(id));
         let label = || node.labels.get(NODE_POOL).map(String::as_str);
@@ -70,7 +80,72 @@ impl World {
         let is_leaving_as_stored =
             node.meta.is_deleting() || claim.is_some_and(|claim| is_leaving_as_stored(claim));
         let claim = claim.map(|claim| claim.meta.name.clone());
-        NodeEntry { node: node.clone(), claim, pool, is_leaving_as_stored, view }
+        NodeEntry { node: node.clone(), claim, pool, capacity, is_leaving_as_stored, view }
+    }
+
+    /// The nodes on their way out, by name.
+    pub(crate) fn leaving_nodes(&self) -> BTreeSet<Name> {
+        if !self.index().changed_nodes.is_empty() {
+            let leaving = self.node_entries().filter(|entry| self.is_entry_leaving(entry));
+            return leaving.map(|entry| entry.node.meta.name.clone()).collect();
+        }
+        let mut leaving = self.node_entries.leaving_as_stored().clone();
+        leaving.extend(self.chosen_nodes().map(|entry| entry.node.meta.name.clone()));
+        leaving
+    }
+
+    /// The nodes that Kerf decided to take away, as far as they were made ready; some may come
+    /// more than once.
+    fn chosen_nodes(&self) -> impl Iterator<Item = &NodeEntry> {
+        let memory = &self.memory;
+        let drained = memory.drains.keys().filter_map(|name| self.node_entries.get(name));
+        let claims = memory.commands.disrupting().chain(memory.interrupted.keys());
+        drained.chain(claims.flat_map(|claim| self.node_entries.of_claim(claim)))
+    }
+
+    /// What the nodes of a pool have that stay: of each resource the sum, written as the first of
+    /// them writes it.
+    pub(crate) fn pool_capacity<'n>(
+        &self,
+        pool: &str,
+        resources: impl Iterator<Item = &'n str>,
+    ) -> Vec<(&'n str, Option<Quantity>)> {
+        let totals = self.pool_totals(pool);
+        let sum = |resource: &'n str| {
+            let total = totals.get(resource)?;
+            let stays = |entry: &NodeEntry| {
+                entry.pool.as_deref() == Some(pool) && !self.is_entry_leaving(entry)
+            };
+            let mut entries = self.node_entries();
+            let first =
+                entries.find_map(|entry| entry.capacity.get(resource).filter(|_| stays(&entry)));
+            let format = first.map_or(Quantity::ZERO, |first| first).format();
+            Some(Quantity::from_nanos(total.nanos, format))
+        };
+        resources.map(|resource| (resource, sum(resource))).collect()
+    }
+
+    fn pool_totals(&self, pool: &str) -> Totals {
+        let mut totals = self.node_entries.totals(pool);
+        let is_own = |entry: &NodeEntry| entry.pool.as_deref() == Some(pool);
+        let changed = &self.index().changed_nodes;
+        for name in changed {
+            let before = self.node_entries.get(name).filter(|entry| is_own(entry));
+            if let Some(before) = before.filter(|before| !before.is_leaving_as_stored) {
+                totals.add(&before.capacity, -1);
+            }
+            let now = self.nodes.get(name).map(|node| self.node_entry(node));
+            if let Some(now) = now.filter(|now| is_own(now) && !self.is_entry_leaving(now)) {
+                totals.add(&now.capacity, 1);
+            }
+        }
+        let chosen = self.chosen_nodes().filter(|entry| {
+            is_own(entry) && !entry.is_leaving_as_stored && !changed.contains(&entry.node.meta.name)
+        });
+        let chosen: BTreeMap<&Name, &NodeEntry> =
+            chosen.map(|entry| (&entry.node.meta.name, entry)).collect();
+        chosen.values().for_each(|entry| totals.add(&entry.capacity, -1));
+        totals
     }
 
     /// Whether the node of an entry is on its way out.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use kerf_model::node::{BoundPod, Node as NodeView};
 use kerf_model::pod::PodShape;
 use kerf_scheduler::{PlacementProblem, PoolWithTypes};
+use rustc_hash::FxHashMap;
 
 use super::nomination;
 use crate::observed::{Pod, PodKey};
@@ -28,23 +29,28 @@ pub(super) fn build(
     // Who is asked about is not expected anywhere.
     let asked: BTreeSet<&PodKey> = pods.iter().map(|pod| &pod.key).collect();
     expected.values_mut().for_each(|pods| pods.retain(|pod| !asked.contains(&pod.key)));
-    let held = nomination::held(world, pods, &expected);
+    let meant = meant(world, pods, expected);
     let mut nodes: Vec<Arc<NodeView>> = Vec::with_capacity(world.nodes.len());
+    let leaving = world.leaving_nodes();
     for entry in world.node_entries() {
-        if let Some(view) = &entry.view
-            && !world.is_entry_leaving(&entry)
-        {
-            nodes
-                .push(with_nominated(view, meant_for(entry.nomination_target(), &expected, &held)));
+        let Some(view) = &entry.view else { continue };
+        if !leaving.is_empty() && leaving.contains(&entry.node.meta.name) {
+            continue;
         }
+        let nominated = match meant.is_empty() {
+            true => None,
+            false => meant.get(&**entry.nomination_target()),
+        };
+        nodes.push(with_nominated(view, nominated));
     }
     let mut arrivals = Arrivals::new(world);
     for claim in Arrivals::stored(world) {
-        let pods = meant_for(&claim.meta.name, &expected, &held);
+        let pods = meant.get(&*claim.meta.name).cloned().unwrap_or_default();
         nodes.push(Arc::new(arrivals.of_claim(claim, pods)));
     }
     for (name, claim) in Arrivals::decided(world) {
-        nodes.push(Arc::new(arrivals.of_decision(claim, meant_for(name, &expected, &held))));
+        let pods = meant.get(&**name).cloned().unwrap_or_default();
+        nodes.push(Arc::new(arrivals.of_decision(claim, pods)));
     }
     PlacementProblem {
         pods: pods.iter().map(|pod| pod.to_model()).collect(),
@@ -57,22 +63,30 @@ pub(super) fn build(
 }
 
 /// A node with the pods nominated for it; the node itself where there are none.
-fn with_nominated(view: &Arc<NodeView>, nominated: Vec<BoundPod>) -> Arc<NodeView> {
+fn with_nominated(view: &Arc<NodeView>, nominated: Option<&Vec<BoundPod>>) -> Arc<NodeView> {
     let mut view = view.clone();
-    if !nominated.is_empty() {
-        Arc::make_mut(&mut view).pods.extend(nominated);
+    if let Some(nominated) = nominated {
+        Arc::make_mut(&mut view).pods.extend(nominated.iter().cloned());
     }
     view
 }
 
-/// The pods expected on a claim or node, by name or because capacity is held for them.
-fn meant_for(
-    target: &str,
-    expected: &BTreeMap<&str, Vec<&Pod>>,
-    held: &BTreeMap<&str, Vec<BoundPod>>,
-) -> Vec<BoundPod> {
-    let pods = expected.get(target).into_iter().flatten().map(|pod| bound_pod(pod));
-    pods.chain(held.get(target).into_iter().flatten().cloned()).collect()
+/// The pods expected on each claim or node, by name or because capacity is held for them; those
+/// left out that nobody is expected on.
+fn meant<'a>(
+    world: &'a World,
+    asked: &[&Pod],
+    expected: BTreeMap<&'a str, Vec<&Pod>>,
+) -> FxHashMap<&'a str, Vec<BoundPod>> {
+    let held = nomination::held(world, asked, &expected);
+    let mut meant: FxHashMap<&str, Vec<BoundPod>> = FxHashMap::default();
+    for (target, pods) in expected.into_iter().filter(|(_, pods)| !pods.is_empty()) {
+        meant.insert(target, pods.into_iter().map(bound_pod).collect());
+    }
+    for (target, pods) in held.into_iter().filter(|(_, pods)| !pods.is_empty()) {
+        meant.entry(target).or_default().extend(pods);
+    }
+    meant
 }
 
 /// One shape for each daemon set. Those that ask for devices through claims are not counted: such

@@ -67,16 +67,8 @@ impl<'a> Usage<'a> {
     /// What is there and what is on its way. What is on its way out does not count.
     fn count(&mut self, pool: &NodePool) -> ResourceList {
         let world = self.world;
-        let mut used: Vec<(&str, Option<Quantity>)> =
-            pool.limits.iter().map(|(name, _)| (name, None)).collect();
-        for entry in world.node_entries() {
-            if entry.pool.as_deref() == Some(&pool.name) && !world.is_entry_leaving(&entry) {
-                match &entry.view {
-                    Some(view) => add(&mut used, &view.capacity),
-                    None => add(&mut used, &world.node_capacity(&entry.node)),
-                }
-            }
-        }
+        let resources = pool.limits.iter().map(|(name, _)| name);
+        let mut used = world.pool_capacity(&pool.name, resources);
         for claim in Arrivals::stored(world).filter(|it| it.pool() == Some(&pool.name)) {
             add(&mut used, &self.arrivals.amounts_of_claim(claim).capacity);
         }

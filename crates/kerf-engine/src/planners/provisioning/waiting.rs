@@ -6,7 +6,7 @@ use kerf_model::pod::Pod as ModelPod;
 
 use super::nomination::{NominationState, Nominations};
 use crate::memory::Batch;
-use crate::observed::{Name, Pod, PodKey, PodOwner, PodPhase};
+use crate::observed::{Pod, PodKey, PodOwner, PodPhase};
 use crate::planners::disruption::pdbs::Pdbs;
 use crate::time::{Span, Time};
 use crate::world::World;
@@ -74,8 +74,7 @@ fn gather<'a>(world: &'a World, nominations: &mut Nominations<'a>, now: Time) ->
         waiting.pods.append(&mut lost);
         waiting.pods.append(&mut settling);
     }
-    let leaving = world.node_entries().filter(|entry| world.is_entry_leaving(entry));
-    let leaving: Vec<Name> = leaving.map(|entry| entry.node.meta.name.clone()).collect();
+    let leaving = world.leaving_nodes();
     if leaving.is_empty() {
         return waiting;
     }
