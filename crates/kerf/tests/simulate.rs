@@ -14,7 +14,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn the_demo_tells_its_story_in_plain_lines_where_there_is_no_terminal() {
+fn the_demo_prints_plain_lines_where_there_is_no_terminal() {
     let output = kerf(&["demo"]);
     let output_text = text(&output.stdout);
     assert!(output.status.success(), "{output_text}");
@@ -40,13 +40,42 @@ fn a_report_for_programs_is_json() {
     assert_eq!(report["runs"][0]["violations"], serde_json::json!([]));
 }
 
-#[test]
-fn a_disappointed_expectation_is_told_by_the_exit_code() {
-    let scenario = "name: x\nends: 1m\npools: []\nexpect: [{at: 30s, nodes: '7'}]\n";
-    let path = std::env::temp_dir().join(format!("kerf-simulate-{}.yaml", std::process::id()));
+/// Plays a scenario that is not in a file yet.
+fn simulate(name: &str, scenario: &str) -> Output {
+    let file = format!("kerf-simulate-{name}-{}.yaml", std::process::id());
+    let path = std::env::temp_dir().join(file);
     std::fs::write(&path, scenario).expect("the file can be written");
     let output = kerf(&["simulate", path.to_str().expect("a plain name")]);
     std::fs::remove_file(&path).expect("the file is there");
+    output
+}
+
+#[test]
+fn the_scenario_of_the_documentation_can_be_played_as_it_stands() {
+    let page = include_str!("../../../docs/simulate.md");
+    let (_, rest) = page.split_once("```yaml\n").expect("the page has a scenario");
+    let (scenario, _) = rest.split_once("```").expect("it ends");
+    let output = simulate("documented", scenario);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    assert_eq!(text(&output.stderr), "");
+}
+
+#[test]
+fn steps_past_the_end_of_a_scenario_are_named() {
+    let scenario = "name: x\nends: 9m\npools: []\ntimeline: [{at: 5m, note: a}, {at: 1h, note: b}]\n\
+                    expect: [{at: 2h, nodes: '0'}]\n";
+    let output = simulate("past-end", scenario);
+    assert_eq!(output.status.code(), Some(0));
+    let warning = text(&output.stderr);
+    let expected = "the scenario ends at 0:09:00, and 2 of its steps and expectations are past that, \
+                    the first at 1:00:00";
+    assert!(warning.contains(expected), "{warning}");
+}
+
+#[test]
+fn a_disappointed_expectation_is_told_by_the_exit_code() {
+    let scenario = "name: x\nends: 1m\npools: []\nexpect: [{at: 30s, nodes: '7'}]\n";
+    let output = simulate("disappointed", scenario);
     assert_eq!(output.status.code(), Some(3));
     assert!(text(&output.stdout).contains("expected 7 nodes, found 0"));
 }

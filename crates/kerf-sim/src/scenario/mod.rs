@@ -151,6 +151,18 @@ pub enum Fault {
 }
 
 impl Scenario {
+    /// The times after the scenario's end at which its timeline or its expectations say something,
+    /// ascending.
+    #[must_use]
+    pub fn times_past_end(&self) -> Vec<Span> {
+        let steps = self.timeline.iter().map(|(at, _)| *at);
+        let expectations = self.expectations.iter().map(|(at, _)| *at);
+        let mut times: Vec<Span> =
+            steps.chain(expectations).filter(|at| *at > self.length).collect();
+        times.sort_unstable();
+        times
+    }
+
     /// Whether anything goes wrong in it.
     #[must_use]
     pub fn has_faults(&self) -> bool {

@@ -67,6 +67,9 @@ impl Simulate {
     pub(crate) fn run(self) -> Result<ExitCode> {
         let Self { scenario, seed, seeds, days, journal, output } = self;
         let scenario = read(&scenario)?;
+        if let Some(warning) = past_end(&scenario) {
+            eprintln!("kerf: {warning}");
+        }
         let length = match days {
             Some(days) => Span::from_seconds(days * HOURS_PER_DAY * 3_600),
             None => scenario.length,
@@ -91,6 +94,17 @@ pub(crate) fn read(path: &str) -> Result<Arc<Scenario>> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?;
     let scenario = Scenario::parse(&text).map_err(|error| anyhow!("{path}: {error}"))?;
     Ok(Arc::new(scenario))
+}
+
+/// What to say where a timeline goes on after the end, which is most often a mistake.
+fn past_end(scenario: &Scenario) -> Option<String> {
+    let times = scenario.times_past_end();
+    let (first, count) = (clock(*times.first()?), times.len());
+    let ends = clock(scenario.length);
+    Some(format!(
+        "warning: the scenario ends at {ends}, and {count} of its steps and expectations are past \
+         that, the first at {first}; raise ends to play them"
+    ))
 }
 
 /// Plays every seed, on as many threads as there are processors; the order of the answers is that
