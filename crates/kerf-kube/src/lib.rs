@@ -32,13 +32,13 @@ mod workload;
 pub use client::*;
 pub use default_spread::{ControllerSelector, deduced_selector};
 pub use manifests::{
-    FORESEEN_PODS_MAX, Intake, Manifests, ObservedManifests, PlanProblem, SetAside, Sourced,
-    SourcedError, read,
+    Autoscaler, FORESEEN_PODS_MAX, Intake, Manifests, ObservedManifests, PlanProblem, SetAside,
+    Sourced, SourcedError, read,
 };
 pub use pod::{Origin, pod_from_api, shape_from_template};
 pub use provisionable::{
     NotProvisionable, has_ended, is_bound, is_of_daemon_set, node_of, provisionable,
 };
 pub use scheduler_config::SchedulerConfig;
-pub use storage::{Storage, VolumeProblem};
+pub use storage::{Storage, StorageGap, VolumeProblem};
 pub use workload::{Owner, Workload};

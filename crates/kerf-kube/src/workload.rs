@@ -11,8 +11,14 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference}
 use crate::default_spread::ControllerSelector;
 use crate::pod::namespace_of;
 
-/// The one kind whose pods are owned by an object it makes.
+/// The two kinds whose pods are owned by a ReplicaSet they make.
 const DEPLOYMENT: &str = "Deployment";
+/// See [`DEPLOYMENT`].
+pub(crate) const ROLLOUT: &str = "Rollout";
+
+/// Said of the pods of Jobs that need none any more, or not now.
+const COMPLETE: &str = "of Jobs that are complete";
+const SUSPENDED: &str = "of Jobs that are suspended";
 
 /// An owner of pods, as its pods' owner references name it within a namespace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,10 +50,19 @@ pub struct Workload {
     pub claim_templates: Vec<PersistentVolumeClaim>,
     /// How it finds its pods, where that says which pods belong together.
     pub selector: Option<ControllerSelector>,
+    /// The workload whose template it uses in place of its own.
+    pub template_of: Option<Owner>,
+    /// Why it asks for no pods although it did once, and how many those were.
+    pub ended: Option<(&'static str, i64)>,
 }
 
 impl Workload {
-    fn new(kind: &str, metadata: &ObjectMeta, template: PodTemplateSpec, replicas: i64) -> Self {
+    pub(crate) fn new(
+        kind: &str,
+        metadata: &ObjectMeta,
+        template: PodTemplateSpec,
+        replicas: i64,
+    ) -> Self {
         Self {
             owner: Owner { kind: kind.to_owned(), name: metadata.name.clone().unwrap_or_default() },
             namespace: namespace_of(metadata),
@@ -58,6 +73,8 @@ impl Workload {
             first_ordinal: 0,
             claim_templates: Vec::new(),
             selector: None,
+            template_of: None,
+            ended: None,
         }
     }
 
@@ -105,10 +122,12 @@ impl Workload {
         self.claim_templates.iter().map(claim).collect()
     }
 
-    /// The ReplicaSet a Deployment will make. In a cluster it also selects by a hash its pods carry.
+    /// The ReplicaSet a Deployment or a Rollout will make. In a cluster it also selects by a hash its pods carry.
     pub(crate) fn replica_set(&self) -> Option<ReplicaSet> {
         let selector = match (self.owner.kind.as_str(), &self.selector) {
-            (DEPLOYMENT, Some(ControllerSelector::Selector(selector))) => selector.clone(),
+            (DEPLOYMENT | ROLLOUT, Some(ControllerSelector::Selector(selector))) => {
+                selector.clone()
+            }
             _ => return None,
         };
         let metadata = ObjectMeta {
@@ -129,7 +148,7 @@ impl Workload {
     fn pods_owner(&self) -> OwnerReference {
         let Owner { kind, name } = self.owner.clone();
         let (kind, name) = match kind.as_str() {
-            DEPLOYMENT => ("ReplicaSet".to_owned(), self.replica_set_name()),
+            DEPLOYMENT | ROLLOUT => ("ReplicaSet".to_owned(), self.replica_set_name()),
             _ => (kind, name),
         };
         let api_version = match kind.as_str() {
@@ -227,9 +246,13 @@ impl From<Job> for Workload {
             (None, None) => 1 - i64::from(done),
             (None, Some(_)) => parallel,
         };
-        let suspended = spec.suspend == Some(true);
-        let replicas = if suspended { 0 } else { parallel.min(left.max(0)) };
-        Self::new("Job", &job.metadata, spec.template, replicas)
+        let replicas = parallel.min(left.max(0));
+        let (replicas, ended) = match replicas {
+            0 if done > 0 => (0, Some((COMPLETE, i64::from(done)))),
+            count if spec.suspend == Some(true) => (0, Some((SUSPENDED, count))),
+            count => (count, None),
+        };
+        Self { ended, ..Self::new("Job", &job.metadata, spec.template, replicas) }
     }
 }
 

@@ -16,8 +16,8 @@ fn manifests(documents: &str) -> (Manifests, Vec<String>) {
     let (mut manifests, mut said) = (Manifests::default(), Vec::new());
     for (source, text) in documents.split("\n---\n").enumerate() {
         match manifests.add(source, yaml::<Value>(text)) {
-            Ok(Intake::Read) => {}
-            Ok(Intake::PassedOver) => said.push(format!("{source} passed over")),
+            Ok(Intake::Read | Intake::HelmHook) => {}
+            Ok(Intake::PassedOver | Intake::HelmTest) => said.push(format!("{source} passed over")),
             Err(problem) => said.push(format!("{source} {problem}")),
         }
     }
@@ -113,6 +113,7 @@ place default/once-0
 place default/some-0
 place default/some-1
 place default/queue-0
+1 of Jobs that are suspended
 ",
     );
 }
@@ -542,7 +543,8 @@ const ODD: &[(&str, &str)] = &[
         "{apiVersion: v1, kind: Deployment, metadata: {name: a}}",
         "0 kind: there is no kind \"Deployment\" in v1; kinds that are read: Namespace, Node, \
          PersistentVolume, PersistentVolumeClaim, Pod, ReplicationController, Service, DaemonSet, \
-         Deployment, ReplicaSet, StatefulSet, Job, PodDisruptionBudget, CSINode, StorageClass",
+         Deployment, ReplicaSet, StatefulSet, Job, PodDisruptionBudget, CSINode, StorageClass, \
+         HorizontalPodAutoscaler, ScaledObject, Rollout",
     ),
     (
         "{apiVersion: apps/v1beta1, kind: Deployment, metadata: {name: a}}",
@@ -575,6 +577,9 @@ const READ: &[(&str, &[&str])] = &[
     ("v1", &["ReplicationController", "Service"]),
     ("apps/v1", &["DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"]),
     ("batch/v1", &["Job"]),
+    ("argoproj.io/v1alpha1", &["Rollout"]),
+    ("autoscaling/v2", &["HorizontalPodAutoscaler"]),
+    ("keda.sh/v1alpha1", &["ScaledObject"]),
     ("policy/v1", &["PodDisruptionBudget"]),
     ("storage.k8s.io/v1", &["CSINode", "StorageClass"]),
 ];
@@ -586,6 +591,8 @@ fn every_kind_is_read_even_from_next_to_nothing() {
     {
         let needed = match *kind {
             "CSINode" => ", spec: {drivers: []}",
+            "HorizontalPodAutoscaler" | "ScaledObject" => ", spec: {scaleTargetRef: {name: a}}",
+            "Rollout" => ", spec: {}",
             "Service" => ", spec: {selector: {a: b}}",
             "StorageClass" => ", provisioner: x",
             _ => "",
@@ -594,8 +601,9 @@ fn every_kind_is_read_even_from_next_to_nothing() {
             format!("{{apiVersion: {api_version}, kind: {kind}, metadata: {{name: a}}{needed}}}");
         let (manifests, said) = manifests(&manifest);
         assert!(said.is_empty(), "{kind}: {said:?}");
-        let Manifests { pods, workloads, others, .. } = &manifests;
-        assert_ne!(pods.len() + workloads.len() + others.len(), 0, "{kind} left no trace");
+        let Manifests { pods, workloads, others, autoscalers, .. } = &manifests;
+        let count = pods.len() + workloads.len() + others.len() + autoscalers.len();
+        assert_ne!(count, 0, "{kind} left no trace");
         let observed = manifests.observe(Settings::default(), Vec::new(), Time::default());
         drop(observed.expect(kind).problem());
     }

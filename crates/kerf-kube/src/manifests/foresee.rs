@@ -19,6 +19,9 @@ impl Observing {
             if self.present.is_controlled(&workload) {
                 continue;
             }
+            if let Some((why, count)) = workload.ended {
+                self.pass_over(usize::try_from(count).unwrap_or(0), why);
+            }
             let missing = workload.replicas - self.present.replicas(&workload);
             let message = match missing {
                 _ if workload.replicas < 0 => format!("{} is less than none", workload.replicas),
@@ -81,6 +84,7 @@ impl Observing {
         let mut pod = workload.pod(name);
         pod.metadata.uid = Some(self.next_uid());
         judge_unschedulable(&mut pod);
+        self.note_storage(&pod);
         let events = self.events_of(source, WatchUpdate::Pod(Change::Is(Box::new(pod))));
         events.into_iter().find_map(|event| match event {
             Event::Seen(object) => match *object {

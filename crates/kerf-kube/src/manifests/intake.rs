@@ -6,18 +6,27 @@ use kerf_api::FieldError;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::autoscaler::Autoscaler;
 use super::kinds::{self, Known};
+use super::rollout::Rollout;
 use super::{Manifests, Sourced};
 use crate::client::{Change, WatchUpdate};
 use crate::workload::Workload;
+
+/// The annotation that says when Helm creates an object, and deletes it again.
+const HELM_HOOK: &str = "helm.sh/hook";
 
 /// What became of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Intake {
     /// It is one of the manifests.
     Read,
-    /// Its kind has no say in where pods stand, or none that is known.
+    /// Its kind has no say in where pods run, or none that is known.
     PassedOver,
+    /// It runs only when somebody tests a Helm release, and is left out.
+    HelmTest,
+    /// It is one of the manifests, and runs only while a Helm release is changed.
+    HelmHook,
 }
 
 /// Reads an object's JSON into its type, and says at which field it fails.
@@ -58,7 +67,11 @@ impl Manifests {
             }
             Known::Read => {
                 check_name(&value)?;
-                self.take(source, &kind, value).map(|()| Intake::Read)
+                let intake = helm_hook(&kind, &value);
+                if intake != Intake::HelmTest {
+                    self.take(source, &kind, value)?;
+                }
+                Ok(intake)
             }
         }
     }
@@ -68,6 +81,15 @@ impl Manifests {
             "Pod" => self.pods.push(Sourced { source, object: read(value)? }),
             "Deployment" => self.keep::<apps::Deployment>(source, value).map(drop)?,
             "Job" => self.keep::<batch::Job>(source, value).map(drop)?,
+            "Rollout" => self.keep::<Rollout>(source, value).map(drop)?,
+            "HorizontalPodAutoscaler" => {
+                let object = Autoscaler::horizontal(value)?;
+                self.autoscalers.push(Sourced { source, object });
+            }
+            "ScaledObject" => {
+                let object = Autoscaler::scaled_object(value)?;
+                self.autoscalers.push(Sourced { source, object });
+            }
             "ReplicaSet" => {
                 let set = self.keep(source, value)?;
                 self.report(source, WatchUpdate::ReplicaSet, set);
@@ -110,6 +132,20 @@ impl Manifests {
         let object: T = read(value)?;
         self.workloads.push(Sourced { source, object: object.clone().into() });
         Ok(object)
+    }
+}
+
+/// What an object is to Helm. Hooks that test a release have two older names.
+fn helm_hook(kind: &str, value: &Value) -> Intake {
+    let annotation = value.pointer("/metadata/annotations").and_then(|all| all.get(HELM_HOOK));
+    let Some(hooks) = annotation.and_then(Value::as_str) else { return Intake::Read };
+    let mut hooks = hooks.split(',').map(str::trim);
+    if hooks.any(|hook| ["test", "test-success", "test-failure"].contains(&hook)) {
+        Intake::HelmTest
+    } else if ["Pod", "Job"].contains(&kind) {
+        Intake::HelmHook
+    } else {
+        Intake::Read
     }
 }
 

@@ -79,9 +79,19 @@ const GROUPS: [Group; 6] = [
 /// A group whose kinds have long moved on; here only to say where to.
 const RETIRED_GROUP: &str = "extensions";
 
+/// Kinds of any version that say how many pods there are; of their groups nothing else is known.
+const SCALING: [(&str, &str); 3] = [
+    ("autoscaling", "HorizontalPodAutoscaler"),
+    ("keda.sh", "ScaledObject"),
+    ("argoproj.io", "Rollout"),
+];
+
 /// Looks a kind up.
 pub(super) fn look_up(api_version: &str, kind: &str) -> Known {
     let group = api_version.split_once('/').map_or("", |(group, _)| group);
+    if SCALING.contains(&(group, kind)) {
+        return Known::Read;
+    }
     if group == RETIRED_GROUP {
         let moved = GROUPS.iter().find(|group| group.read.contains(&kind));
         return moved.map_or(Known::Foreign, |group| Known::Version(group.api_version));
@@ -100,6 +110,7 @@ pub(super) fn look_up(api_version: &str, kind: &str) -> Known {
 
 /// Every kind that is read, for advice.
 pub(super) fn readable() -> String {
-    let kinds: Vec<&str> = GROUPS.iter().flat_map(|group| group.read).copied().collect();
+    let built_in = GROUPS.iter().flat_map(|group| group.read).copied();
+    let kinds: Vec<&str> = built_in.chain(SCALING.map(|(_, kind)| kind)).collect();
     kinds.join(", ")
 }

@@ -9,12 +9,14 @@
 //! What files leave out, because a cluster's controllers would add it, is foreseen here. From then
 //! on an object goes the controller's own way: watch update, event, world, placement problem.
 
+mod autoscaler;
 mod foresee;
 mod intake;
 mod kinds;
 mod observe;
 mod plan_problem;
 mod present;
+mod rollout;
 
 use k8s_openapi::api::core::v1::Pod;
 use kerf_api::FieldError;
@@ -23,6 +25,7 @@ use kerf_api::node_pool::NodePool;
 use crate::client::WatchUpdate;
 use crate::workload::Workload;
 
+pub use autoscaler::Autoscaler;
 pub use intake::{Intake, read};
 pub use observe::ObservedManifests;
 pub use plan_problem::{PlanProblem, SetAside};
@@ -55,6 +58,8 @@ pub struct Manifests {
     pub pods: Vec<Sourced<Pod>>,
     /// Objects whose controllers keep numbers of pods.
     pub workloads: Vec<Sourced<Workload>>,
+    /// What decides how many pods workloads have.
+    pub autoscalers: Vec<Sourced<Autoscaler>>,
     /// Pools.
     pub node_pools: Vec<Sourced<NodePool>>,
     /// Objects of other kinds, as a watch would report them.

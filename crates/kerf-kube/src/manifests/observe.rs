@@ -1,6 +1,6 @@
 //! Manifests the controller's way: through the observer into an engine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1 as core;
@@ -36,6 +36,10 @@ pub struct ObservedManifests {
     pub(super) outside_pools: Vec<PodKey>,
     /// Pods that need no place, counted by the reason; those on nodes are not counted yet.
     pub(super) passed_over: BTreeMap<&'static str, usize>,
+    /// What was assumed, a line each.
+    pub(super) notes: Vec<String>,
+    /// What was assumed about storage.
+    pub(super) storage_notes: BTreeSet<String>,
 }
 
 impl Manifests {
@@ -46,15 +50,18 @@ impl Manifests {
     /// # Errors
     /// Every field of every object that cannot be understood.
     pub fn observe(
-        self,
+        mut self,
         settings: Settings,
         default_spreads: Vec<SpreadConstraint>,
         now: Time,
     ) -> Result<ObservedManifests, Vec<SourcedError>> {
+        let mut notes = self.follow_references();
+        notes.extend(self.scale());
         let present = Present::of(&self);
         let mut observing = Observing::new(settings, default_spreads, now);
         let namespaces = present.missing_namespaces(&self);
-        let Self { pods, workloads, node_pools, others } = self;
+        observing.observed.notes = notes;
+        let Self { pods, workloads, node_pools, others, autoscalers: _ } = self;
         // Pods last: they are read with what is known of everything else.
         for Sourced { source, object } in others {
             observing.update(source, object);
@@ -106,6 +113,8 @@ impl Observing {
             now,
             outside_pools: Vec::new(),
             passed_over: BTreeMap::new(),
+            notes: Vec::new(),
+            storage_notes: BTreeSet::new(),
         };
         Self {
             observer: observer.with_default_spreads(default_spreads),
@@ -181,7 +190,18 @@ impl Observing {
             Err(NotProvisionable::NotJudged) => judge_unschedulable(&mut pod),
             Err(reason) => self.note_passed_over(&pod, reason),
         }
+        self.note_storage(&pod);
         self.update(source, WatchUpdate::Pod(Change::Is(Box::new(pod))));
+    }
+
+    /// Notes what is assumed about the volumes of a pod that has no node.
+    pub(super) fn note_storage(&mut self, pod: &core::Pod) {
+        if let Some(spec) = pod.spec.as_ref().filter(|_| !is_bound(pod) && !has_ended(pod)) {
+            let name = pod.metadata.name.as_deref().unwrap_or_default();
+            let storage = self.observer.storage();
+            let gaps = storage.gaps(&namespace_of(&pod.metadata), name, spec);
+            self.observed.storage_notes.extend(gaps.iter().map(ToString::to_string));
+        }
     }
 
     /// Gives a pod what an API server would have given it.

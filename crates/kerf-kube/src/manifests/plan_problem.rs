@@ -19,6 +19,8 @@ pub struct PlanProblem {
     pub set_aside: Vec<SetAside>,
     /// Pods that need no place here, counted by the reason.
     pub passed_over: BTreeMap<&'static str, usize>,
+    /// What was assumed of the objects, a line each.
+    pub notes: Vec<String>,
     /// What the controller would tell about pools that are left out.
     pub kubernetes_events: Vec<KubernetesEvent>,
 }
@@ -49,7 +51,8 @@ impl ObservedManifests {
         for why in world.pods.values().filter_map(on_no_node(world, &problem)) {
             *passed_over.entry(why).or_default() += 1;
         }
-        PlanProblem { problem, set_aside, passed_over, kubernetes_events }
+        let notes = self.notes.iter().chain(&self.storage_notes).cloned().collect();
+        PlanProblem { problem, set_aside, passed_over, notes, kubernetes_events }
     }
 }
 

@@ -6,6 +6,7 @@
 //! ```
 
 mod driver;
+mod gap;
 mod gone;
 mod pod_claims;
 mod problem;
@@ -19,6 +20,7 @@ use kerf_model::pod::PodVolume;
 
 use crate::pod::namespace_of;
 
+pub use gap::StorageGap;
 use pod_claims::PodClaim;
 pub use problem::VolumeProblem;
 
@@ -34,6 +36,8 @@ pub struct Storage {
     claims: BTreeMap<(String, String), core::PersistentVolumeClaim>,
     volumes: BTreeMap<String, core::PersistentVolume>,
     classes: BTreeMap<String, storage::StorageClass>,
+    /// Whether objects that are not there are taken to exist somewhere else.
+    is_partial: bool,
 }
 
 /// A claim and what is known of it.
@@ -99,7 +103,12 @@ impl Storage {
     }
 
     fn resolve_claim(&self, claim: &Claim<'_>) -> Result<PodVolume, VolumeProblem> {
-        match claim.spec.volume_name.as_deref().filter(|name| !name.is_empty()) {
+        if self.gap(claim).is_some() {
+            let (driver, reachable_from) = (None, Vec::new());
+            return Ok(PodVolume { claim: claim.name.clone(), driver, reachable_from });
+        }
+        match self.volume_name(claim) {
+            Some(volume) if self.is_partial => self.resolve_bound(claim, volume),
             Some(volume) if claim.bound => self.resolve_bound(claim, volume),
             Some(_) => Err(VolumeProblem::NotYetBound { claim: claim.name.clone() }),
             None => self.resolve_unbound(claim),

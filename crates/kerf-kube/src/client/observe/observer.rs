@@ -84,7 +84,13 @@ impl Observer {
     #[must_use]
     pub fn of_manifests(mut self) -> Self {
         self.origin = Origin::Manifest;
+        self.storage.assume_what_is_missing();
         self
+    }
+
+    /// The storage objects that were observed.
+    pub(crate) fn storage(&self) -> &Storage {
+        &self.storage
     }
 
     /// The same in a cluster whose scheduler spreads pods that say nothing about it.

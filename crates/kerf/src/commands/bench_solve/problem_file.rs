@@ -94,6 +94,8 @@ fn workload(group: PodGroup) -> Workload {
         first_ordinal: 0,
         claim_templates: Vec::new(),
         selector: None,
+        template_of: None,
+        ended: None,
     }
 }
 

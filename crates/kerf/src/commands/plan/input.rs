@@ -31,6 +31,10 @@ pub(super) struct Input {
     pub(super) named_labels: NamedLabels,
     /// How many objects of kinds that matter not there were.
     pub(super) passed_over: BTreeMap<String, usize>,
+    /// Objects that only a test of a Helm release creates; they are left out.
+    pub(super) helm_tests: Vec<String>,
+    /// Objects that only a change of a Helm release creates.
+    pub(super) helm_hooks: Vec<String>,
     /// What old objects lose when they are converted.
     pub(super) warnings: Vec<String>,
 }
@@ -143,6 +147,8 @@ impl Reading {
             None => match self.input.manifests.add(source, value) {
                 Ok(Intake::Read) => {}
                 Ok(Intake::PassedOver) => self.pass_over(source),
+                Ok(Intake::HelmTest) => self.input.helm_tests.push(self.object(source)),
+                Ok(Intake::HelmHook) => self.input.helm_hooks.push(self.object(source)),
                 Err(problem) => self.refuse(source, &problem.field, &problem.message),
             },
         }
@@ -203,6 +209,10 @@ impl Reading {
     fn pass_over(&mut self, source: usize) {
         let kind = self.input.places.0[source].object.split('/').next().unwrap_or_default();
         *self.input.passed_over.entry(kind.to_owned()).or_default() += 1;
+    }
+
+    fn object(&self, source: usize) -> String {
+        self.input.places.0[source].object.clone()
     }
 
     fn refuse(&mut self, source: usize, field: &str, message: &str) {

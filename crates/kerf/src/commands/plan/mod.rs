@@ -121,10 +121,13 @@ fn planned(
     let observed = manifests.observe(settings, scheduler_config.default_spreads, now());
     let mut observed = observed.map_err(|problems| input.places.refusals(problems))?;
     let mut notes = catalogues.offer(&input, &mut observed)?;
-    let PlanProblem { problem, set_aside, passed_over, kubernetes_events } = observed.problem();
+    let PlanProblem { problem, set_aside, passed_over, notes: assumed, kubernetes_events } =
+        observed.problem();
     let solution = kerf_scheduler::solve(&problem);
     notes.extend(kubernetes_events.iter().map(notes::of_event));
+    notes.extend(assumed);
     notes.extend(notes::of(&input, &passed_over));
+    notes.extend(notes::of_requests(&problem.pods));
     notes.extend(notes::of_solution(&solution));
     let report = Report::new(&problem, &solution, &set_aside);
     // The command ends in a moment. Giving back a thousand instance types piece by piece would take
