@@ -32,8 +32,8 @@ mod workload;
 pub use client::*;
 pub use default_spread::{ControllerSelector, deduced_selector};
 pub use manifests::{
-    Autoscaler, FORESEEN_PODS_MAX, Intake, Manifests, ObservedManifests, PlanProblem, SetAside,
-    Sourced, SourcedError, read,
+    Autoscaler, FORESEEN_PODS_MAX, Intake, ManifestWarning, Manifests, ObservedManifests,
+    PlanProblem, SetAside, Sourced, SourcedError, read,
 };
 pub use pod::{Origin, pod_from_api, shape_from_template};
 pub use provisionable::{

@@ -9,10 +9,7 @@ const COMPARED_CHARS_MAX: usize = 128;
 ///
 /// Blanks and case are forgiven first; after that one slip for every three letters, or any number
 /// of letters left out of a name of some length.
-pub(crate) fn nearest<'a>(
-    given: &str,
-    candidates: impl Iterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = folded(given);
     let limit = (wanted.len() / 3).max(1);
     candidates

@@ -36,6 +36,7 @@ mod verdict;
 mod violation;
 mod yaml;
 
+pub use advice::nearest;
 pub use catalogue::{Catalogue, CatalogueError, SemanticCheck, SemanticFinding};
 pub use field_path::{FieldPath, Step};
 pub use input::{FILE_BYTES_MAX, Input, gather};

@@ -107,6 +107,58 @@ fn new_nodes_have_the_documented_shape_and_exit_code_2() {
     assert!(plan["lowerBoundPerHour"].as_f64().is_some_and(|bound| bound <= 0.10859));
 }
 
+/// Deployments with a mistake each, and what is said of it beside the place.
+const MISTAKES: [(&str, &str, &str); 5] = [
+    ("replicas: 3", "replica: 3", "spec.replica  is no field that exists; write: replicas"),
+    (
+        "resources: {requests",
+        "resurces: {requests",
+        "spec.template.spec.containers[0].resurces  is no field that exists; write: resources",
+    ),
+    (
+        "memory: 1Gi}}",
+        "memory: 1Gi}, limits: {memory: 512Mi}}",
+        "spec.template.spec.containers[0].resources.requests.memory  1Gi is above the limit of 512Mi",
+    ),
+    (
+        "metadata: {labels: {app: web}}",
+        "metadata: {labels: {app: wed}}",
+        "spec.selector  does not select the labels in spec.template.metadata.labels",
+    ),
+    (
+        "selector: {matchLabels: {app: web}}",
+        "selector: {}",
+        "spec.selector  must select the pods of the template and is empty",
+    ),
+];
+
+#[test]
+fn mistakes_in_workloads_are_warned_of_before_the_plan_and_fail_with_strict() {
+    let good = plan(&[POOL, DEPLOYMENT], &["--strict"]);
+    assert_eq!((good.code, good.stderr.as_str()), (Some(2), ""));
+    for (right, wrong, said) in MISTAKES {
+        let document = DEPLOYMENT.replace(right, wrong);
+        assert_ne!(document, DEPLOYMENT, "{wrong}");
+        let warned = plan(&[POOL, &document], &[]);
+        assert_eq!(warned.code, Some(2), "{}", warned.stderr);
+        let lines: Vec<&str> = warned.stderr.lines().filter(|line| !line.is_empty()).collect();
+        assert!(lines.iter().all(|line| line.starts_with("WARNING  ")), "{lines:?}");
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert!(lines[1].contains("Deployment/web") && lines[1].ends_with(said), "{lines:?}");
+        let failed = plan(&[POOL, &document], &["--strict"]);
+        assert_eq!((failed.code, failed.stdout.as_str()), (Some(1), ""));
+        assert!(failed.stderr.trim_end().ends_with(said), "{}", failed.stderr);
+    }
+}
+
+#[test]
+fn what_an_api_server_has_stored_is_not_doubted() {
+    let document = DEPLOYMENT.replace("{name: web}", "{name: web, resourceVersion: '7'}");
+    let document = document.replace("replicas: 3", "replicas: 3\n  newField: 1");
+    let answer = plan(&[POOL, &document], &["--strict"]);
+    assert_eq!((answer.code, answer.stderr.as_str()), (Some(2), ""));
+}
+
 #[test]
 fn yaml_says_the_same_as_json() {
     let json = plan_json(&[POOL, DEPLOYMENT], &[]).1;

@@ -69,6 +69,7 @@ impl Manifests {
                 check_name(&value)?;
                 let intake = helm_hook(&kind, &value);
                 if intake != Intake::HelmTest {
+                    self.check_strictly(source, &kind, &value);
                     self.take(source, &kind, value)?;
                 }
                 Ok(intake)

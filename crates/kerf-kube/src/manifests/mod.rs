@@ -17,6 +17,8 @@ mod observe;
 mod plan_problem;
 mod present;
 mod rollout;
+mod strict;
+mod unknown_field;
 
 use k8s_openapi::api::core::v1::Pod;
 use kerf_api::FieldError;
@@ -29,6 +31,7 @@ pub use autoscaler::Autoscaler;
 pub use intake::{Intake, read};
 pub use observe::ObservedManifests;
 pub use plan_problem::{PlanProblem, SetAside};
+pub use strict::ManifestWarning;
 
 /// Most pods that are foreseen from templates. Kubernetes itself holds 150,000 in a cluster.
 pub const FORESEEN_PODS_MAX: i64 = 1_000_000;
@@ -62,6 +65,8 @@ pub struct Manifests {
     pub autoscalers: Vec<Sourced<Autoscaler>>,
     /// Pools.
     pub node_pools: Vec<Sourced<NodePool>>,
+    /// What an API server would not take as it stands.
+    pub warnings: Vec<Sourced<ManifestWarning>>,
     /// Objects of other kinds, as a watch would report them.
     pub others: Vec<Sourced<WatchUpdate>>,
 }

@@ -61,7 +61,7 @@ impl Manifests {
         let mut observing = Observing::new(settings, default_spreads, now);
         let namespaces = present.missing_namespaces(&self);
         observing.observed.notes = notes;
-        let Self { pods, workloads, node_pools, others, autoscalers: _ } = self;
+        let Self { pods, workloads, node_pools, others, autoscalers: _, warnings: _ } = self;
         // Pods last: they are read with what is known of everything else.
         for Sourced { source, object } in others {
             observing.update(source, object);

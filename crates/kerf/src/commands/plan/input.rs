@@ -9,7 +9,7 @@ use kerf_api::ec2_node_class::EC2NodeClass;
 use kerf_api::legacy::{self, AWSNodeTemplate, Provisioner};
 use kerf_api::node_overlay::NodeOverlay;
 use kerf_aws::catalogue::NamedLabels;
-use kerf_kube::{Intake, Manifests, Sourced, SourcedError, WatchUpdate};
+use kerf_kube::{Intake, ManifestWarning, Manifests, Sourced, SourcedError, WatchUpdate};
 use kerf_lint::{Catalogue, Object, Objects, SemanticFinding};
 use serde_json::Value;
 
@@ -58,6 +58,21 @@ pub(super) struct Refusals(pub(super) Vec<String>);
 impl fmt::Display for Refusals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|line| writeln!(f, "{line}"))
+    }
+}
+
+impl Input {
+    /// What an API server would not take as it stands, a line each.
+    pub(super) fn manifest_warnings(&self) -> Vec<String> {
+        let line = |Sourced { source, object }: &Sourced<ManifestWarning>| {
+            let ManifestWarning { field, message, unknown } = object;
+            let near = unknown
+                .as_ref()
+                .and_then(|(written, known)| kerf_lint::nearest(written, known.iter().copied()));
+            let instead = near.map(|name| format!("; write: {name}")).unwrap_or_default();
+            self.places.line(*source, field, &format!("{message}{instead}"))
+        };
+        self.manifests.warnings.iter().map(line).collect()
     }
 }
 

@@ -56,6 +56,9 @@ pub(crate) struct Plan {
     /// How to print the plan
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     output: Format,
+    /// Fail where an API server would refuse or ignore part of a workload
+    #[arg(long)]
+    strict: bool,
     /// Never use colour, nor signs beyond ASCII
     #[arg(long)]
     plain: bool,
@@ -71,14 +74,16 @@ enum Format {
 
 impl Plan {
     pub(crate) fn run(self) -> Result<ExitCode> {
-        let Self { filename, catalogue, policy, output, plain } = self;
-        let (report, notes) = match plan(&filename, catalogue.as_ref(), &policy)? {
+        let Self { filename, catalogue, policy, output, strict, plain } = self;
+        let planned = plan(&filename, catalogue.as_ref(), &policy, strict)?;
+        let Planned { report, notes, warnings } = match planned {
             Ok(planned) => planned,
             Err(refusals) => {
                 eprint!("{refusals}");
                 return Ok(ExitCode::from(EXIT_BAD_INPUT));
             }
         };
+        eprint!("{}", warning(&warnings, plain));
         let text = match output {
             Format::Table => table::render(&report, &notes, style(plain), Width::Terminal),
             Format::Wide => table::render(&report, &notes, style(plain), Width::Wide),
@@ -93,25 +98,38 @@ impl Plan {
     }
 }
 
+/// A plan and what to say beside it.
+struct Planned {
+    report: Report,
+    notes: Vec<String>,
+    /// What an API server would not take as it stands.
+    warnings: Vec<String>,
+}
+
 /// The plan and what to say beside it, or what is wrong with the input.
 fn plan(
     filename: &[String],
     catalogue: Option<&CatalogueName>,
     policy: &Policy,
-) -> Result<Result<(Report, Vec<String>), Refusals>> {
+    strict: bool,
+) -> Result<Result<Planned, Refusals>> {
     // Almost every plan needs the tables, and while files are read and judged another core is idle.
     let tables = std::thread::spawn(kerf_catalog::table::shapes);
     let input = input::read(filename)?;
     // Nobody waits for a thread that is still at it when there is nothing to plan.
     drop(tables);
-    Ok(input.and_then(|input| planned(input, catalogue, policy)))
+    Ok(input.and_then(|input| match input.manifest_warnings() {
+        warnings if strict && !warnings.is_empty() => Err(Refusals(warnings)),
+        warnings => planned(input, warnings, catalogue, policy),
+    }))
 }
 
 fn planned(
     mut input: Input,
+    warnings: Vec<String>,
     catalogue: Option<&CatalogueName>,
     policy: &Policy,
-) -> Result<(Report, Vec<String>), Refusals> {
+) -> Result<Planned, Refusals> {
     let scheduler_config = policy.scheduler_config()?;
     let mut catalogues = Catalogues::new(&mut input, catalogue)?;
     catalogues.note_scheduler_config(&scheduler_config);
@@ -133,7 +151,25 @@ fn planned(
     // The command ends in a moment. Giving back a thousand instance types piece by piece would take
     // a tenth of its time.
     std::mem::forget((problem, observed, catalogues, input));
-    Ok((report, notes))
+    Ok(Planned { report, notes, warnings })
+}
+
+/// What is wrong with workloads, where nobody reads past it: before the plan, on standard error.
+fn warning(warnings: &[String], plain: bool) -> String {
+    if warnings.is_empty() {
+        return String::new();
+    }
+    let is_coloured = !plain && wants_colour() && std::io::stderr().is_terminal();
+    let (on, off) = if is_coloured { ("\u{1b}[1;33m", "\u{1b}[0m") } else { ("", "") };
+    let mut text = format!(
+        "{on}WARNING{off}  an API server would refuse or ignore what follows, and the plan may be \
+         wrong by it; --strict fails instead\n"
+    );
+    for line in warnings {
+        text.push_str(&format!("{on}WARNING{off}  {line}\n"));
+    }
+    text.push('\n');
+    text
 }
 
 /// The time, by which pods that must not be disrupted for a while are judged.
@@ -155,6 +191,9 @@ fn style(plain: bool) -> Style {
     if plain {
         return Style::Ascii;
     }
-    let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    if wanted && std::io::stdout().is_terminal() { Style::Coloured } else { Style::Unicode }
+    if wants_colour() && std::io::stdout().is_terminal() { Style::Coloured } else { Style::Unicode }
+}
+
+fn wants_colour() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
