@@ -13,8 +13,10 @@ mod subject;
 
 pub use executor::Executor;
 pub use info::{ActionInfo, Backoff, Call, Verb};
-pub use patch::{FinalizerChange, MetadataPatch, NewClaim, NodePatch};
+pub use patch::{CordonChange, FinalizerChange, MetadataPatch, NewClaim, NodePatch};
 pub use subject::{Lane, Subject};
+
+pub use kerf_notices::zonal_shift::{CopyEdit, PoolEdit, PoolKey};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,7 +27,7 @@ use crate::observed::{Claim, ClaimStatus, Name, PodKey, PoolStatus, Revision};
 use crate::reason::Reason;
 use crate::solve::SolveRequest;
 use crate::time::Time;
-use crate::zonal_shift::ShiftCall;
+use crate::zonal_shift::{CopyStep, ShiftStateWrite};
 
 /// The number of an action; never used twice by one engine.
 #[derive(
@@ -142,6 +144,20 @@ pub enum ActionKind {
     ListInstances,
     /// Solve a placement problem. → `Solved`
     Solve(SolveRequest),
-    /// A call of NodePool mode of zonal shifts. → `ZonalShift`, `NotFound`
-    ZonalShift(Box<ShiftCall>),
+    /// Write the ConfigMap with the state of zonal shifts, if it is still at that version.
+    /// → `Stored`
+    WriteShiftState(Box<ShiftStateWrite>),
+    /// Change zones and annotations of a pool, of whatever kind and version, if it is still at that
+    /// version. → `Stored`, `NotFound`
+    EditPool(Box<PoolEdit>),
+    /// Create, replace or delete a stand-in for a pool that nobody may edit. → `Stored`, `Done`,
+    /// `NotFound`
+    EditPoolCopy(Box<CopyStep>),
+    /// Describe the account's zones, the cluster and its subnets. → `ShiftNetwork`
+    DescribeShiftNetwork,
+    /// Ask ARC which zonal shifts are active. → `ShiftsListed`
+    ListZonalShifts {
+        /// The cluster's ARN, if known.
+        cluster_arn: Option<String>,
+    },
 }

@@ -16,7 +16,7 @@ use crate::event_throttle::EventThrottle;
 use crate::gate::{Answer, Gate};
 use crate::kubernetes_event::KubernetesEvent;
 use crate::memory::Update;
-use crate::notice::{Notice, NoticeOutcome, Settled};
+use crate::notice::{Notice, NoticeId, NoticeOutcome, Settled};
 use crate::planner_runs::PlannerRuns;
 use crate::planners;
 use crate::reason::Reason;
@@ -24,7 +24,7 @@ use crate::sample::Sample;
 use crate::settings::Settings;
 use crate::time::Time;
 use crate::world::World;
-use crate::zonal_shift::{ShiftInput, ShiftReport};
+use crate::zonal_shift::{Change, ShiftReport};
 
 /// The running product.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -63,8 +63,7 @@ pub struct Orders {
     pub samples: Vec<Sample>,
     /// Notices that have their outcome.
     pub settled: Vec<Settled>,
-    /// What NodePool mode of zonal shifts tells. Not journalled: nothing is done because of it that
-    /// events and actions do not show.
+    /// What the log tells of NodePool mode of zonal shifts.
     #[serde(skip)]
     pub shift_reports: Vec<ShiftReport>,
 }
@@ -116,8 +115,11 @@ impl Engine {
             Event::Listed(kind) => {
                 let was_complete = self.world.is_complete();
                 self.world.list(kind);
-                if !was_complete && self.world.is_complete() {
-                    self.look_at(dependents::everything(&self.world));
+                match self.world.is_complete() {
+                    true if !was_complete => self.look_at(dependents::everything(&self.world)),
+                    // The planner of zonal shifts waits for kinds that the role does not.
+                    true => self.agenda.now(Subject::ZonalShift),
+                    false => {}
                 }
             }
             Event::Offered { pool, instance_types } => {
@@ -136,7 +138,17 @@ impl Engine {
                 }
             }
             Event::Noticed(notice) => self.hear(notice, now),
-            Event::ZonalShift(input) => self.learn_of_shift(*input, now),
+            Event::LeadsShifts(leads) => self.lead_shifts(leads, now),
+            Event::AutoMode(is_auto_mode) => {
+                self.world.zonal_shift.is_auto_mode = is_auto_mode;
+                self.agenda.now(Subject::ZonalShift);
+            }
+            Event::Announced { id, body } => {
+                if !self.world.zonal_shift.announce(id, body) {
+                    self.give_back(vec![id]);
+                }
+                self.agenda.now(Subject::ZonalShift);
+            }
             Event::Finished { action, outcome } => self.finish(action, &outcome, now),
             Event::Tick => {}
         }
@@ -184,13 +196,20 @@ impl Engine {
         self.agenda.now(Subject::Notices);
     }
 
-    fn learn_of_shift(&mut self, input: ShiftInput, now: Time) {
-        let now = planners::unix_seconds(now);
-        let (subject, is_news) = self.world.zonal_shift.take_in(input, now);
-        self.gate.news(&subject);
-        if is_news {
-            self.agenda.now(Subject::ZonalShift);
+    fn lead_shifts(&mut self, leads: bool, now: Time) {
+        if leads {
+            self.world.zonal_shift.lead(planners::unix_seconds(now));
+        } else {
+            let given_up = self.world.zonal_shift.follow();
+            self.give_back(given_up);
         }
+        self.agenda.now(Subject::ZonalShift);
+    }
+
+    /// Messages about zonal shifts that have to come again.
+    fn give_back(&mut self, announced: Vec<NoticeId>) {
+        let given_back = |id| Settled { id, outcome: NoticeOutcome::NotInTime };
+        self.orders.settled.extend(announced.into_iter().map(given_back));
     }
 
     fn finish(&mut self, id: ActionId, outcome: &Outcome, now: Time) {
@@ -202,9 +221,6 @@ impl Engine {
         }
         let conclusion = planners::conclude(&self.world, &action, outcome, now);
         self.take_in(conclusion, None, now);
-        if let Outcome::ZonalShift(input) = outcome {
-            self.learn_of_shift((**input).clone(), now);
-        }
         self.agenda.now(action.kind.subject());
         if let Some(asker) = asker {
             self.agenda.now(asker);
@@ -227,6 +243,9 @@ impl Engine {
         self.orders.samples.extend(decision.samples);
         self.orders.settled.extend(decision.settled);
         for change in decision.shift_changes {
+            if change == Change::NodeChanged {
+                self.agenda.now(Subject::ZonalShift);
+            }
             self.world.zonal_shift.apply(change);
         }
         self.orders.shift_reports.extend(decision.shift_reports);

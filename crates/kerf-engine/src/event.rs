@@ -9,10 +9,10 @@ use kerf_scheduler::Solution;
 use serde::{Deserialize, Serialize};
 
 use crate::action::ActionId;
-use crate::notice::Notice;
+use crate::notice::{Notice, NoticeId};
 pub use crate::observed::{Key, Kind, Object};
 use crate::observed::{Name, Revision, ShiftedZone};
-use crate::zonal_shift::ShiftInput;
+use crate::zonal_shift::{ArcReading, ShiftNetwork};
 
 /// One piece of news. Nothing else changes the world.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -37,8 +37,17 @@ pub enum Event {
     },
     /// The zones the cluster is shifted away from; replaces what was known.
     Shifted(Vec<ShiftedZone>),
-    /// Something NodePool mode of zonal shifts looks at became known.
-    ZonalShift(Box<ShiftInput>),
+    /// Whether this process is the one that carries out zonal shifts on NodePools.
+    LeadsShifts(bool),
+    /// Whether the cluster runs in EKS Auto Mode.
+    AutoMode(bool),
+    /// A message about a zonal shift came. Who brought it hears what came of it.
+    Announced {
+        /// By which its bringer hears of the outcome.
+        id: NoticeId,
+        /// Its text.
+        body: Arc<str>,
+    },
     /// The cloud announces something about instances. Who brought it hears what came of it.
     Noticed(Notice),
     /// An action was carried out, or not.
@@ -67,8 +76,10 @@ pub enum Outcome {
     Instances(Vec<Arc<Instance>>),
     /// A placement problem was solved.
     Solved(Box<Solution>),
-    /// What a call of NodePool mode of zonal shifts made known.
-    ZonalShift(Box<ShiftInput>),
+    /// The account's zones and the cluster's subnets.
+    ShiftNetwork(Box<ShiftNetwork>),
+    /// The zonal shifts that ARC lists.
+    ShiftsListed(Box<ArcReading>),
     /// It failed; whether to try again is decided by the engine.
     Failed(Failure),
 }
@@ -119,6 +130,11 @@ pub enum Failure {
         /// One word.
         reason: String,
         /// A sentence.
+        message: String,
+    },
+    /// A permission is missing. Granting it helps.
+    Denied {
+        /// What the server said.
         message: String,
     },
     /// The request will never work as it is.

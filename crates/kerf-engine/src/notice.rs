@@ -62,6 +62,8 @@ pub enum NoticeOutcome {
     Drained,
     /// None of the instances has a node in this cluster.
     NoNode,
+    /// What it says of a zonal shift is stored, or changes nothing.
+    ShiftStored,
     /// The deletion could not be stored in time. It is still wanted; the notice must come again.
     NotInTime,
 }
@@ -118,6 +120,7 @@ impl NoticeOutcome {
             NoticeOutcome::NoClaim => "no_claim",
             NoticeOutcome::Drained => "drained",
             NoticeOutcome::NoNode => "no_node",
+            NoticeOutcome::ShiftStored => "handed_on",
             NoticeOutcome::NotInTime => "not_in_time",
         }
     }

@@ -3,7 +3,7 @@
 use kerf_model::budget::{Allowed, DisruptionReason};
 
 use crate::observed::Name;
-use crate::planners::disruption;
+use crate::planners::{self, disruption};
 use crate::time::Time;
 use crate::world::World;
 
@@ -30,4 +30,21 @@ pub fn allowances(world: &World, now: Time) -> Vec<Allowance> {
 #[must_use]
 pub fn empty_node_count(world: &World) -> usize {
     disruption::empty_count(world)
+}
+
+/// A zonal shift that is not over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActiveShift {
+    /// The account's name of the zone; empty where it is not known.
+    pub zone: String,
+    /// Its id.
+    pub zone_id: String,
+    /// Who wants it avoided.
+    pub origin: String,
+}
+
+/// The zonal shifts that NodePools are kept out of zones for.
+#[must_use]
+pub fn active_shifts(world: &World) -> Vec<ActiveShift> {
+    planners::active_shifts(world)
 }

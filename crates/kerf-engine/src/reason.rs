@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use kerf_model::budget::DisruptionReason;
 use kerf_model::quantity::Quantity;
+use kerf_notices::zonal_shift::NodeAction;
 use serde::{Deserialize, Serialize};
 
 use crate::command::CommandId;
@@ -112,6 +113,8 @@ pub enum Reason {
     ShiftStateChanged,
     /// A zone is to be avoided, or no longer.
     ZonalShift,
+    /// The same, for a node there.
+    ZonalShiftNode(NodeAction),
 }
 
 /// A condition that gets another status.

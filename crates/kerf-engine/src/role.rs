@@ -25,14 +25,25 @@ pub enum Role {
 }
 
 impl Role {
-    /// The kinds of objects its planners read. A kind that is not listed here is never watched.
+    /// The kinds of objects its planners read, in the order of [`Kind`]: nothing is decided before
+    /// they are listed. What else is watched, the [settings](crate::Settings::kinds) say.
     #[must_use]
     pub const fn kinds(self) -> &'static [Kind] {
         match self {
-            Role::Controller => &Kind::ALL,
-            // Pools and node classes come in whatever versions are served, as JSON: its planner
-            // waits for them itself.
-            Role::ZonalAutoshift => &[],
+            Role::Controller => &[
+                Kind::Namespace,
+                Kind::NodeClass,
+                Kind::Pool,
+                Kind::DaemonSet,
+                Kind::Claim,
+                Kind::Node,
+                Kind::VolumeAttachment,
+                Kind::PodDisruptionBudget,
+                Kind::Pod,
+            ],
+            Role::ZonalAutoshift => {
+                &[Kind::Node, Kind::PoolManifest, Kind::NodeClassSubnets, Kind::ShiftConfigMap]
+            }
             // PodDisruptionBudgets are kept by the API server, which refuses evictions.
             Role::TerminationHandler => &[Kind::Pod, Kind::Node],
         }

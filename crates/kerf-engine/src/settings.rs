@@ -3,10 +3,11 @@
 use kerf_scheduler::{Binder, SchedulerSettings};
 use serde::{Deserialize, Serialize};
 
+use crate::event::Kind;
 use crate::memory::Closing;
 use crate::role::Role;
 use crate::time::Span;
-use crate::zonal_shift::ShiftSettings;
+use crate::zonal_shift::{self, ShiftSettings};
 
 /// How the engine decides.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -40,6 +41,16 @@ pub struct DrainSettings {
     /// Whether pods that are still there shortly before the instance goes are deleted, so that they
     /// have the time they ask for to end.
     pub forces_pods: bool,
+}
+
+impl Settings {
+    /// The kinds of objects to watch: those of the role, and those of NodePool mode of zonal shifts
+    /// where that is switched on. A controller does not wait for the latter; its planner does.
+    pub fn kinds(&self) -> impl Iterator<Item = Kind> + '_ {
+        let own = self.role.kinds();
+        let shifts = self.zonal_shift.iter().flat_map(|_| zonal_shift::KINDS);
+        own.iter().copied().chain(shifts.filter(|kind| !own.contains(kind)))
+    }
 }
 
 impl Default for Settings {

@@ -70,7 +70,13 @@ impl World {
     /// before: what is not known yet would look like it is not there.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.settings.role.kinds().iter().all(|kind| self.listed.contains(kind))
+        self.has_listed(self.settings.role.kinds())
+    }
+
+    /// Whether all objects of these kinds have been listed once.
+    #[must_use]
+    pub fn has_listed(&self, kinds: &[Kind]) -> bool {
+        kinds.iter().all(|kind| self.listed.contains(kind))
     }
 
     /// Whether a claim, pool or node class of this kind is Kerf's business.

@@ -5,14 +5,17 @@
 use std::collections::BTreeMap;
 
 use kerf_engine::action::{Action, ActionKind};
-use kerf_engine::event::{Event, Failure, Outcome};
-use kerf_engine::notice::NoticeId;
+use kerf_engine::event::{Event, Failure, Key, Object, Outcome};
+use kerf_engine::notice::{NoticeId, NoticeOutcome, Settled};
+use kerf_engine::observed::{
+    Meta, Node, NodeProfile, PoolManifest, PoolManifestKey, Revision, ShiftConfigMap, ShiftText,
+};
 use kerf_engine::time::Time;
 use kerf_engine::zonal_shift::{
-    ArcReading, ShiftCall, ShiftInput, ShiftKind, ShiftNetwork, ShiftReport, ShiftSettings,
-    StoreCause, StoredShifts,
+    ArcReading, ShiftNetwork, ShiftReport, ShiftSettings, ShiftStateWrite, StoreCause,
 };
 use kerf_engine::{Engine, Role, Settings};
+use kerf_model::taint::UNSCHEDULABLE_KEY;
 use kerf_notices::zonal_shift::*;
 use serde_json::{Value, json};
 
@@ -25,21 +28,24 @@ struct Cluster {
     engine: Engine,
     seconds: i64,
     pools: BTreeMap<String, Value>,
-    nodes: BTreeMap<String, Value>,
-    stored: StoredShifts,
+    nodes: BTreeMap<String, Node>,
+    stored: Option<ShiftConfigMap>,
     /// What ARC lists, if it can be asked.
     arc: ArcReading,
-    /// Calls that fail instead of being done.
-    fails: fn(&ShiftCall) -> Option<Failure>,
-    calls: Vec<ShiftCall>,
+    /// Actions that fail instead of being done.
+    fails: fn(&ActionKind) -> Option<Failure>,
+    actions: Vec<ActionKind>,
     reports: Vec<ShiftReport>,
+    settled: Vec<Settled>,
     announced: u64,
+    revision: u64,
 }
 
 fn settings() -> ShiftSettings {
     ShiftSettings {
         cluster_name: "prod".to_owned(),
         region: "us-west-2".to_owned(),
+        namespace: "default".to_owned(),
         matching: Matching::Any,
         max_age_seconds: None,
         do_not_disrupt: false,
@@ -80,20 +86,56 @@ fn pool(name: &str, requirements: &[Value]) -> Value {
     })
 }
 
-fn node(name: &str, letter: &str, pool: &str) -> Value {
-    json!({
-        "metadata": {
-            "name": name, "resourceVersion": "1",
-            "labels": {
-                "topology.kubernetes.io/zone": zone(letter), "karpenter.sh/nodepool": pool,
-            },
-        },
-        "spec": {},
-    })
+fn meta(name: &str, revision: u64) -> Meta {
+    Meta {
+        name: name.into(),
+        uid: format!("uid-of-{name}").into(),
+        revision: Revision(revision),
+        generation: 1,
+        created_at: Time::default(),
+        deleting_since: None,
+    }
 }
 
-fn never_fails(_: &ShiftCall) -> Option<Failure> {
+fn node(name: &str, letter: &str, pool: &str) -> Node {
+    let labels = [
+        ("topology.kubernetes.io/zone".to_owned(), zone(letter)),
+        ("karpenter.sh/nodepool".to_owned(), pool.to_owned()),
+    ];
+    Node {
+        meta: meta(name, 1),
+        labels: labels.into(),
+        annotations: BTreeMap::new(),
+        finalizers: Vec::new(),
+        owner_claim: None,
+        provider_id: None,
+        taints: Vec::new(),
+        capacity: Default::default(),
+        allocatable: Default::default(),
+        is_ready: true,
+        volume_limits: BTreeMap::new(),
+        profile: NodeProfile::default(),
+    }
+}
+
+fn is_cordoned(node: &Node) -> bool {
+    node.taints.iter().any(|taint| taint.key == UNSCHEDULABLE_KEY)
+}
+
+fn never_fails(_: &ActionKind) -> Option<Failure> {
     None
+}
+
+/// The phase of a change to a node, pool or stand-in.
+fn phase(action: &ActionKind) -> Option<u8> {
+    match action {
+        ActionKind::EditPool(edit) => Some(Step::Pool((**edit).clone()).phase()),
+        ActionKind::EditPoolCopy(copy) => Some(Step::Copy(copy.edit.clone()).phase()),
+        ActionKind::PatchNode { patch, .. } => {
+            Some(if patch.annotations.contains_key(PROTECTED) { 0 } else { 4 })
+        }
+        _ => None,
+    }
 }
 
 impl Cluster {
@@ -103,7 +145,7 @@ impl Cluster {
 
     fn with(
         pools: impl IntoIterator<Item = Value>,
-        nodes: impl IntoIterator<Item = Value>,
+        nodes: impl IntoIterator<Item = Node>,
         settings: ShiftSettings,
     ) -> Self {
         let named =
@@ -112,13 +154,15 @@ impl Cluster {
             engine: engine(settings),
             seconds: 0,
             pools: pools.into_iter().map(named).collect(),
-            nodes: nodes.into_iter().map(named).collect(),
-            stored: StoredShifts::default(),
+            nodes: nodes.into_iter().map(|node| (node.meta.name.to_string(), node)).collect(),
+            stored: None,
             arc: complete(),
             fails: never_fails,
-            calls: Vec::new(),
+            actions: Vec::new(),
             reports: Vec::new(),
+            settled: Vec::new(),
             announced: 0,
+            revision: 1,
         };
         cluster.observe();
         cluster
@@ -131,24 +175,50 @@ impl Cluster {
     }
 
     fn observe(&mut self) {
-        let pools = ShiftKind::Pool("NodePool".to_owned());
-        let kinds = vec![pools.clone(), ShiftKind::Node];
-        self.learn(ShiftInput::Served { kinds, is_auto_mode: false });
-        self.learn(ShiftInput::Stored(self.stored.clone()));
-        let objects = self.pools.values().cloned().collect();
-        self.learn(ShiftInput::Listed { kind: pools, objects });
-        let objects = self.nodes.values().cloned().collect();
-        self.learn(ShiftInput::Listed { kind: ShiftKind::Node, objects });
+        self.tell(Event::LeadsShifts(true));
+        let pools: Vec<_> = self.pools.keys().cloned().collect();
+        let pools = pools.iter().map(|name| self.manifest(name)).map(Object::PoolManifest);
+        let nodes = self.nodes.values().cloned().map(Object::Node);
+        let stored = self.stored.clone().map(Object::ShiftConfigMap);
+        let objects: Vec<Object> = pools.chain(nodes).chain(stored).collect();
+        objects.into_iter().for_each(|object| self.tell(Event::Seen(Box::new(object))));
+        for kind in Role::ZonalAutoshift.kinds().iter().copied() {
+            self.tell(Event::Listed(kind));
+        }
         self.settle();
+    }
+
+    fn manifest(&self, name: &str) -> PoolManifest {
+        PoolManifest {
+            meta: meta(name, self.revision),
+            key: PoolManifestKey { kind: "NodePool".into(), name: name.into() },
+            object: self.pools[name].clone().into(),
+        }
     }
 
     fn now(&self) -> Time {
         Time::from_seconds(DAY + self.seconds)
     }
 
-    fn learn(&mut self, input: ShiftInput) {
+    fn tell(&mut self, event: Event) {
         let now = self.now();
-        self.engine.handle(Event::ZonalShift(Box::new(input)), now);
+        self.engine.handle(event, now);
+    }
+
+    fn state(&self) -> ShiftState {
+        match self.stored.as_ref().map(|map| &map.state) {
+            Some(ShiftText::Read(state)) => state.clone(),
+            _ => ShiftState::default(),
+        }
+    }
+
+    /// Somebody else writes the state.
+    fn overwrite(&mut self, state: ShiftState) {
+        self.revision += 1;
+        let map = self.stored.as_mut().unwrap();
+        (map.state, map.meta.revision) = (ShiftText::Read(state), Revision(self.revision));
+        let map = Object::ShiftConfigMap(map.clone());
+        self.tell(Event::Seen(Box::new(map)));
     }
 
     /// A message arrives; nothing is done about it yet.
@@ -162,7 +232,7 @@ impl Cluster {
             "detail": {"metadata": {"awayFrom": zone_id}},
         });
         let id = NoticeId(self.announced);
-        self.learn(ShiftInput::Announced { id, body: body.to_string().into() });
+        self.tell(Event::Announced { id, body: body.to_string().into() });
         id
     }
 
@@ -191,72 +261,64 @@ impl Cluster {
                 self.carry_out(&action);
             }
         }
-        panic!("still not settled after {ROUNDS_MAX} rounds: {:#?}", self.calls.last());
+        panic!("still not settled after {ROUNDS_MAX} rounds: {:#?}", self.actions.last());
     }
 
     fn decide(&mut self) -> Vec<Action> {
         let orders = self.engine.decide(self.now());
         self.reports.extend(orders.shift_reports);
+        self.settled.extend(orders.settled);
         orders.actions
     }
 
     fn carry_out(&mut self, action: &Action) {
-        let ActionKind::ZonalShift(call) = &action.kind else { panic!("{:?}", action.kind) };
-        self.calls.push((**call).clone());
-        let outcome = match (self.fails)(call) {
+        self.actions.push(action.kind.clone());
+        let outcome = match (self.fails)(&action.kind) {
             Some(failure) => Outcome::Failed(failure),
-            None => Outcome::ZonalShift(Box::new(self.done(call))),
+            None => self.done(&action.kind),
         };
-        let now = self.now();
-        self.engine.handle(Event::Finished { action: action.id, outcome }, now);
+        self.tell(Event::Finished { action: action.id, outcome });
     }
 
-    fn done(&mut self, call: &ShiftCall) -> ShiftInput {
-        match call {
-            ShiftCall::Store { shifts, .. } => {
-                assert_eq!(shifts.version, self.stored.version, "an outdated state is written");
-                let version = self.stored.version.as_ref().map_or(0, |it| it.parse().unwrap());
-                self.stored = StoredShifts {
-                    version: Some((version + 1).to_string()),
-                    damaged: None,
-                    ..(**shifts).clone()
-                };
-                ShiftInput::Stored(self.stored.clone())
+    fn done(&mut self, action: &ActionKind) -> Outcome {
+        match action {
+            ActionKind::WriteShiftState(write) => {
+                let stored = self.write(write);
+                Outcome::Stored(Box::new(Object::ShiftConfigMap(stored)))
             }
-            ShiftCall::DescribeNetwork => ShiftInput::Network(ShiftNetwork {
+            ActionKind::DescribeShiftNetwork => Outcome::ShiftNetwork(Box::new(ShiftNetwork {
                 zones: Some(zone_table()),
                 cluster_arn: Some("arn:aws:eks:us-west-2:111122223333:cluster/prod".to_owned()),
                 vpc_id: Some("vpc".to_owned()),
                 subnets: Some(["a", "b", "c"].map(subnet).into()),
-            }),
-            ShiftCall::ListShifts { .. } => ShiftInput::Arc(self.arc.clone()),
-            ShiftCall::Apply(step) => self.applied(step),
+            })),
+            ActionKind::ListZonalShifts { .. } => Outcome::ShiftsListed(Box::new(self.arc.clone())),
+            ActionKind::EditPool(edit) => {
+                let pool = self.pools.get_mut(&edit.pool.name).unwrap();
+                *pool = edit.apply_to(pool);
+                self.revision += 1;
+                Outcome::Stored(Box::new(Object::PoolManifest(self.manifest(&edit.pool.name))))
+            }
+            ActionKind::PatchNode { name, patch, .. } => {
+                self.revision += 1;
+                let node = self.nodes.get_mut(&**name).unwrap();
+                assert_eq!(patch.revision, Some(node.meta.revision), "an outdated node is written");
+                node.annotations = patch.annotations(std::mem::take(&mut node.annotations));
+                node.taints = patch.taints(std::mem::take(&mut node.taints));
+                node.meta.revision = Revision(self.revision);
+                Outcome::Stored(Box::new(Object::Node(node.clone())))
+            }
+            other => panic!("not an action of NodePool mode: {other:?}"),
         }
     }
 
-    fn applied(&mut self, step: &Step) -> ShiftInput {
-        let pools = ShiftKind::Pool("NodePool".to_owned());
-        match step {
-            Step::Pool(edit) => {
-                let pool = self.pools.get_mut(&edit.pool.name).unwrap();
-                *pool = edit.apply_to(pool);
-                ShiftInput::Seen { kind: pools, object: pool.clone() }
-            }
-            Step::Node(edit) => {
-                let node = self.nodes.get_mut(&edit.node).unwrap();
-                let patch = edit.merge_patch();
-                for (name, value) in
-                    patch["metadata"]["annotations"].as_object().into_iter().flatten()
-                {
-                    node["metadata"]["annotations"][name] = value.clone();
-                }
-                if !patch["spec"]["unschedulable"].is_null() {
-                    node["spec"]["unschedulable"] = patch["spec"]["unschedulable"].clone();
-                }
-                ShiftInput::Seen { kind: ShiftKind::Node, object: node.clone() }
-            }
-            Step::Copy(edit) => panic!("there is no built-in pool: {edit:?}"),
-        }
+    fn write(&mut self, write: &ShiftStateWrite) -> ShiftConfigMap {
+        let revision = self.stored.as_ref().map(|map| map.meta.revision);
+        assert_eq!(write.revision, revision, "an outdated state is written");
+        self.revision += 1;
+        let data = ShiftConfigMap::data(&write.state, &write.zones, write.damaged.as_deref());
+        let map = ShiftConfigMap::read(meta("state", self.revision), write.name.clone(), &data);
+        self.stored.insert(map).clone()
     }
 
     fn away(&self, pool: &str) -> &str {
@@ -269,11 +331,12 @@ impl Cluster {
 
     /// Labels of what was made of messages, in the order they were settled.
     fn results(&self) -> Vec<(NoticeId, &'static str)> {
-        let result = |report: &ShiftReport| match report {
-            ShiftReport::Received { id, received } => Some((*id, received.verdict.label())),
+        let label = |report: &ShiftReport| match report {
+            ShiftReport::Received { received, .. } => Some(received.verdict.label()),
             _ => None,
         };
-        self.reports.iter().filter_map(result).collect()
+        let labels = self.reports.iter().filter_map(label);
+        self.settled.iter().map(|settled| settled.id).zip(labels).collect()
     }
 }
 
@@ -313,8 +376,8 @@ fn a_zone_is_avoided_from_the_announcement_to_its_end_and_the_pool_comes_back_as
 #[test]
 fn a_message_is_settled_only_when_its_effect_is_stored_and_pools_change_only_after() {
     let mut cluster = Cluster::new([pool("web", &[zones("In", &["a", "b"])])]);
-    cluster.fails = |call| match call {
-        ShiftCall::Store { .. } => unavailable(),
+    cluster.fails = |action| match action {
+        ActionKind::WriteShiftState(_) => unavailable(),
         _ => None,
     };
     let id = cluster.announce("Autoshift In Progress", "usw2-az1");
@@ -322,9 +385,11 @@ fn a_message_is_settled_only_when_its_effect_is_stored_and_pools_change_only_aft
     cluster.fails = never_fails;
     cluster.pass(60);
     assert_eq!((cluster.results(), cluster.away("web")), (vec![(id, "started")], "us-west-2a"));
-    let order = cluster.calls.iter().filter_map(|call| match call {
-        ShiftCall::Store { cause: StoreCause::Messages(_), .. } => Some("store"),
-        ShiftCall::Apply(_) => Some("edit"),
+    let order = cluster.actions.iter().filter_map(|action| match action {
+        ActionKind::WriteShiftState(write) => {
+            matches!(write.cause, StoreCause::Messages(_)).then_some("store")
+        }
+        ActionKind::EditPool(_) => Some("edit"),
         _ => None,
     });
     let order: Vec<_> = order.collect();
@@ -338,14 +403,12 @@ fn a_write_that_is_answered_after_the_watch_told_of_it_settles_the_message_once(
     cluster.seconds += 1;
     let id = cluster.deliver("Autoshift In Progress", "usw2-az1");
     let [store] = &cluster.decide()[..] else { panic!("the state is to be stored") };
-    let ActionKind::ZonalShift(call) = &store.kind else { panic!("{store:?}") };
-    let stored = cluster.done(call);
-    cluster.learn(stored.clone());
+    let stored = cluster.done(&store.kind);
+    let Outcome::Stored(map) = &stored else { panic!("{stored:?}") };
+    cluster.tell(Event::Seen(map.clone()));
     cluster.settle();
     assert_eq!(cluster.results(), [(id, "started")]);
-    let (action, outcome) = (store.id, Outcome::ZonalShift(Box::new(stored)));
-    let now = cluster.now();
-    cluster.engine.handle(Event::Finished { action, outcome }, now);
+    cluster.tell(Event::Finished { action: store.id, outcome: stored });
     cluster.settle();
     assert_eq!(cluster.results(), [(id, "started")]);
 }
@@ -357,15 +420,11 @@ fn somebody_else_s_write_comes_first_and_both_count() {
     let id = cluster.deliver("Autoshift In Progress", "usw2-az1");
     let actions = cluster.decide();
     // `kerf zonal-shift start` wrote meanwhile.
-    let by_hand =
-        cluster.stored.state.start_manually(&ZoneId::new("usw2-az2"), UnixSeconds::at(DAY));
-    cluster.stored =
-        StoredShifts { version: Some("7".to_owned()), state: by_hand, ..cluster.stored.clone() };
-    cluster.learn(ShiftInput::Stored(cluster.stored.clone()));
-    let now = cluster.now();
+    let zone = ZoneId::new("usw2-az2");
+    cluster.overwrite(cluster.state().start_manually(&zone, UnixSeconds::at(DAY)));
     for Action { id: action, .. } in actions {
         let outcome = Outcome::Failed(Failure::Conflict);
-        cluster.engine.handle(Event::Finished { action, outcome }, now);
+        cluster.tell(Event::Finished { action, outcome });
     }
     cluster.settle();
     assert_eq!(cluster.results(), [(id, "started")]);
@@ -375,10 +434,7 @@ fn somebody_else_s_write_comes_first_and_both_count() {
 #[test]
 fn a_process_that_dies_after_storing_is_followed_by_one_that_edits_pools() {
     let mut cluster = Cluster::new([pool("web", &[zones("In", &["a", "b"])])]);
-    cluster.fails = |call| match call {
-        ShiftCall::Apply(_) => unavailable(),
-        _ => None,
-    };
+    cluster.fails = |action| phase(action).and_then(|_| unavailable());
     cluster.announce("Autoshift In Progress", "usw2-az1");
     assert_eq!((cluster.results().len(), cluster.away("web")), (1, ""));
     cluster.fails = never_fails;
@@ -390,13 +446,15 @@ fn a_process_that_dies_after_storing_is_followed_by_one_that_edits_pools() {
 fn a_message_about_an_unknown_zone_makes_zones_be_read_again_and_then_stays_in_the_queue() {
     let mut cluster = Cluster::new([pool("web", &[zones("In", &["a", "b"])])]);
     let described = |cluster: &Cluster| {
-        cluster.calls.iter().filter(|call| **call == ShiftCall::DescribeNetwork).count()
+        let is_it = |action: &&ActionKind| matches!(action, ActionKind::DescribeShiftNetwork);
+        cluster.actions.iter().filter(is_it).count()
     };
     assert_eq!(described(&cluster), 1);
     cluster.pass(20);
     let id = cluster.announce("Autoshift In Progress", "usw2-az9");
     assert_eq!(described(&cluster), 2);
     assert_eq!(cluster.results(), [(id, "unknown-zone")]);
+    assert_eq!(cluster.settled, [Settled { id, outcome: NoticeOutcome::NotInTime }]);
     cluster.announce("Autoshift In Progress", "usw2-az9");
     assert_eq!(described(&cluster), 2, "not more often than every ten seconds");
 }
@@ -435,17 +493,14 @@ fn nodes_are_protected_before_pools_change_unless_that_fails() {
     let pools = || [pool("web", &[zones("In", &["a", "b"])])];
     let mut cluster = Cluster::with(pools(), nodes(), settings.clone());
     cluster.announce("Autoshift In Progress", "usw2-az1");
-    let applied = cluster.calls.iter().filter_map(|call| match call {
-        ShiftCall::Apply(step) => Some(step.phase()),
-        _ => None,
-    });
+    let applied = cluster.actions.iter().filter_map(phase);
     assert_eq!(applied.collect::<Vec<_>>(), [0, 2]);
-    assert_eq!(cluster.nodes["in-a"]["spec"]["unschedulable"], true);
-    assert_eq!(cluster.nodes["in-b"]["spec"], json!({}));
+    assert!(is_cordoned(&cluster.nodes["in-a"]));
+    assert_eq!(cluster.nodes["in-b"], node("in-b", "b", "web"));
 
     let mut cluster = Cluster::with(pools(), nodes(), settings);
-    cluster.fails = |call| match call {
-        ShiftCall::Apply(step) if step.phase() == 0 => unavailable(),
+    cluster.fails = |action| match phase(action) {
+        Some(0) => unavailable(),
         _ => None,
     };
     cluster.announce("Autoshift In Progress", "usw2-az1");
@@ -456,10 +511,101 @@ fn nodes_are_protected_before_pools_change_unless_that_fails() {
 fn deleting_the_stored_state_ends_no_shift() {
     let mut cluster = Cluster::new([pool("web", &[zones("In", &["a", "b"])])]);
     cluster.announce("Autoshift In Progress", "usw2-az1");
-    cluster.stored.version = None;
-    cluster.learn(ShiftInput::Stored(StoredShifts::default()));
+    let gone = cluster.stored.take().unwrap();
+    cluster.revision += 1;
+    let revision = Revision(cluster.revision);
+    cluster.tell(Event::Gone { key: Key::ShiftConfigMap(gone.key), revision });
     cluster.settle();
-    assert!(cluster.stored.version.is_some());
-    assert_eq!(cluster.stored.state.away().len(), 1);
+    assert!(cluster.stored.is_some());
+    assert_eq!(cluster.state().away().len(), 1);
     assert_eq!(cluster.away("web"), "us-west-2a");
+}
+
+#[test]
+fn damaging_the_stored_state_ends_no_shift_and_keeps_what_was_damaged() {
+    let mut cluster = Cluster::new([pool("web", &[zones("In", &["a", "b"])])]);
+    cluster.announce("Autoshift In Progress", "usw2-az1");
+    cluster.revision += 1;
+    let map = cluster.stored.as_mut().unwrap();
+    (map.state, map.meta.revision) =
+        (ShiftText::Damaged("{".to_owned()), Revision(cluster.revision));
+    let map = map.clone();
+    cluster.tell(Event::Seen(Box::new(Object::ShiftConfigMap(map))));
+    cluster.settle();
+    let Some(ActionKind::WriteShiftState(write)) = cluster.actions.last() else {
+        panic!("{:?}", cluster.actions.last())
+    };
+    assert_eq!(write.damaged.as_deref(), Some("{"));
+    assert_eq!(cluster.state().away().len(), 1);
+    assert_eq!(cluster.away("web"), "us-west-2a");
+}
+
+#[test]
+fn nothing_is_done_about_a_state_that_a_newer_kerf_wrote() {
+    let mut cluster = Cluster::new([pool("web", &[zones("In", &["a", "b"])])]);
+    let actions = cluster.actions.len();
+    cluster.revision += 1;
+    let map = cluster.stored.as_mut().unwrap();
+    (map.state, map.meta.revision) =
+        (ShiftText::Newer("run the newer Kerf".to_owned()), Revision(cluster.revision));
+    let map = map.clone();
+    cluster.tell(Event::Seen(Box::new(Object::ShiftConfigMap(map))));
+    cluster.announce("Autoshift In Progress", "usw2-az1");
+    cluster.pass(600);
+    assert_eq!(cluster.actions.len(), actions);
+    assert_eq!(cluster.engine.world().zonal_shift.state_failure(), Some("run the newer Kerf"));
+}
+
+#[test]
+fn who_does_not_lead_does_nothing_and_gives_messages_back() {
+    let mut cluster = Cluster::new([pool("web", &[zones("In", &["a", "b"])])]);
+    cluster.seconds += 1;
+    let open = cluster.deliver("Autoshift In Progress", "usw2-az1");
+    cluster.tell(Event::LeadsShifts(false));
+    let late = cluster.deliver("Autoshift In Progress", "usw2-az2");
+    let actions = cluster.actions.len();
+    cluster.pass(600);
+    assert_eq!(cluster.actions.len(), actions);
+    let again = |id| Settled { id, outcome: NoticeOutcome::NotInTime };
+    assert_eq!(cluster.settled, [again(open), again(late)]);
+    cluster.tell(Event::LeadsShifts(true));
+    cluster.announce("Autoshift In Progress", "usw2-az1");
+    assert_eq!(cluster.away("web"), "us-west-2a");
+}
+
+#[test]
+fn a_node_that_only_breathes_is_no_reason_to_look_at_pools() {
+    let nodes = [node("in-a", "a", "web")];
+    let mut cluster = Cluster::with([pool("web", &[zones("In", &["a", "b"])])], nodes, settings());
+    let looks = |cluster: &mut Cluster, object: Node| {
+        cluster.tell(Event::Seen(Box::new(Object::Node(object))));
+        let orders = cluster.engine.decide(cluster.now());
+        let is_look =
+            |sample: &kerf_engine::sample::Sample| format!("{sample:?}").contains("zonalshift");
+        orders.samples.iter().filter(|sample| is_look(sample)).count()
+    };
+    let mut breathing = node("in-a", "a", "web");
+    (breathing.meta.revision, breathing.is_ready) = (Revision(2), false);
+    assert_eq!(looks(&mut cluster, breathing), 0);
+    let mut moved = node("in-a", "b", "web");
+    moved.meta.revision = Revision(3);
+    assert_eq!(looks(&mut cluster, moved), 1);
+}
+
+/// What is known and remembered is all there is to go on from.
+#[test]
+fn a_world_that_is_stored_and_read_again_decides_the_same() {
+    let mut cluster = Cluster::new([pool("web", &[zones("In", &["a", "b", "c"])])]);
+    cluster.announce("Autoshift In Progress", "usw2-az1");
+    cluster.seconds += 1;
+    cluster.deliver("Manual Shift Updated", "usw2-az1");
+    let stored = serde_json::to_string(&cluster.engine).unwrap();
+    let mut read: Engine = serde_json::from_str(&stored).unwrap();
+    let now = cluster.now();
+    let told = |actions: &[Action]| format!("{actions:?}");
+    let (first, second) = (cluster.engine.decide(now), read.decide(now));
+    assert!(!first.actions.is_empty());
+    assert_eq!(told(&first.actions), told(&second.actions));
+    let stored = |engine: &Engine| serde_json::to_string(engine).unwrap();
+    assert_eq!(stored(&cluster.engine), stored(&read));
 }

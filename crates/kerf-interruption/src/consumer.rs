@@ -27,8 +27,8 @@ pub const MESSAGES_AT_ONCE: usize = MESSAGES_PER_CALL;
 #[derive(Clone, Debug)]
 pub struct Consumer {
     notices: mpsc::Sender<NoticeDelivery>,
-    /// Who handles zonal shifts, if anybody does.
-    shifts: Option<mpsc::Sender<Delivery>>,
+    /// Whether the controller carries out zonal shifts on NodePools.
+    takes_shifts: bool,
     metrics: Metrics,
 }
 
@@ -51,13 +51,13 @@ enum Fate {
 impl Consumer {
     /// A consumer that hands notices to the controller's engine.
     pub fn new(notices: mpsc::Sender<NoticeDelivery>, metrics: Metrics) -> Self {
-        Self { notices, shifts: None, metrics }
+        Self { notices, takes_shifts: false, metrics }
     }
 
-    /// Hands announcements of zonal shifts on, which are of no use to the controller itself.
+    /// Hands over announcements of zonal shifts, too; otherwise they are ignored.
     #[must_use]
-    pub fn handing_shifts_to(mut self, shifts: mpsc::Sender<Delivery>) -> Self {
-        self.shifts = Some(shifts);
+    pub fn with_zonal_shifts(mut self) -> Self {
+        self.takes_shifts = true;
         self
     }
 
@@ -100,17 +100,16 @@ impl Consumer {
             };
             let Some(delivery) = delivery else { break };
             while under_way.try_join_next().is_some() {}
-            if let Some(item) = self.take_in(delivery).await {
-                under_way.spawn(item.conclude(self.metrics.clone()));
-            }
+            let item = self.take_in(delivery).await;
+            under_way.spawn(item.conclude(self.metrics.clone()));
         }
         under_way.join_all().await;
     }
 
-    /// Hands a message on to whom it concerns. `None` if it is not in these hands any more.
-    async fn take_in(&self, delivery: Delivery) -> Option<Item> {
+    /// Hands what a message says to the controller, where that concerns it.
+    async fn take_in(&self, delivery: Delivery) -> Item {
         let Understood { mut meaning, happened_at } = understand(&delivery.body);
-        if meaning == Meaning::ZonalShift && self.shifts.is_none() {
+        if meaning == Meaning::ZonalShift && !self.takes_shifts {
             meaning = Meaning::Nothing;
         }
         let label = meaning.label();
@@ -131,26 +130,15 @@ impl Consumer {
                 Fate::Delete("unreadable")
             }
             Meaning::ZonalShift => {
-                self.hand_on(delivery, label);
-                return None;
+                let (notice, outcome) = NoticeDelivery::zonal_shift(&delivery.body);
+                let _ = self.notices.send(notice).await;
+                // Interruptions must not wait for a zone.
+                let (delivery, fate) = (delivery.handed_on(), Fate::Awaits(outcome));
+                return Item { delivery, label, happened_at, fate };
             }
             Meaning::Nothing => Fate::Delete("ignored"),
         };
-        Some(Item { delivery, label, happened_at, fate })
-    }
-
-    /// Interruptions must not wait for a zone: where nobody can take it now, it comes again.
-    fn hand_on(&self, delivery: Delivery, label: &'static str) {
-        let Some(shifts) = &self.shifts else { return };
-        let outcome = match shifts.try_send(delivery.handed_on()) {
-            Ok(()) => "handed_on",
-            Err(_) => {
-                warn!(kind = label, "a message had no effect in time and comes again");
-                "not_in_time"
-            }
-        };
-        let metric = "kerf_interruption_messages_total";
-        self.metrics.count(vec![counted(metric, label, Some(outcome))]);
+        Item { delivery, label, happened_at, fate }
     }
 }
 

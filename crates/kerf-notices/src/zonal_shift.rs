@@ -54,10 +54,7 @@ pub use event::{EventKind, Origin, SOURCE, ShiftEvent, Transition};
 pub use instant::UnixSeconds;
 pub use listing::{ArcReplies, ListedShift, Listing, TOMBSTONE_SECONDS};
 pub use manual_shift::{ManualShift, ManualShiftOutcome, UnknownZone};
-pub use node::{
-    AWAY_ZONE_TAINT, NODE_BATCH, NODE_BATCHES_IN_PARALLEL, NodeAction, NodeEdit, NodeView,
-    PROTECTED,
-};
+pub use node::{AWAY_ZONE_TAINT, NodeAction, NodeEdit, NodeView, PROTECTED};
 pub use note::{Note, PoolEvent};
 pub use offering_mode::{
     AppliedShift, NotAManagedResource, OfferingChange, OfferingMode, READ_EVERY_SECONDS,

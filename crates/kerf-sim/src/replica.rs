@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kerf_engine::event::{Event, Kind};
 use kerf_engine::time::Time;
-use kerf_engine::{Engine, Settings};
+use kerf_engine::{Engine, Role, Settings};
 use kerf_journal::{Header, JournaledEngine, MemoryJournal};
 
 use crate::store::Store;
@@ -87,7 +87,7 @@ impl Replica {
 
     /// Lists everything again: what changed while nobody watched is only seen by its result.
     pub(crate) fn relist(&mut self, store: &Store, now: Time) {
-        for kind in Kind::ALL {
+        for kind in Role::Controller.kinds().iter().copied() {
             self.watches[kind as usize].place = Some(store.journal.end(kind));
             for key in store.gone_from(kind, self.engine.world()) {
                 self.engine.handle(Event::Gone { key, revision: store.revision() }, now);

@@ -140,6 +140,7 @@ fn failure_name(failure: &Failure) -> &'static str {
         Failure::InsufficientCapacity { .. } => "insufficient capacity",
         Failure::NodeClassNotReady { .. } => "node class not ready",
         Failure::LaunchRefused { .. } => "launch refused",
+        Failure::Denied { .. } => "denied",
         Failure::Invalid { .. } => "invalid",
         Failure::Unavailable { .. } => "unavailable",
     }

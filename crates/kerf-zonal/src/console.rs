@@ -1,7 +1,8 @@
-//! `kerf zonal-shift`: what is avoided now, and a person's word about it. No AWS account is needed:
-//! the daemon stores what zones there are, and nodes and node classes tell them as well.
+//! `kerf zonal-shift`: what is avoided now, and shifts started and ended by hand. No AWS account is
+//! needed: the daemon stores what zones there are, and nodes and node classes name them as well.
 
 use k8s_openapi::api::coordination::v1::Lease;
+use kerf_kube::ServedKinds;
 use kerf_notices::zonal_shift::{
     ManualShift, ManualShiftOutcome, Status, UnixSeconds, UnknownZone, ZoneId, ZoneName, ZoneTable,
     node_class_zones,
@@ -13,7 +14,7 @@ use thiserror::Error;
 
 use crate::LEASE;
 use crate::api_call::{ApiFailure, call};
-use crate::kinds::{self, Kinds};
+use crate::served::{self, discover};
 use crate::state_store::{StateStore, StoreError};
 
 /// The daemon writes now and then; that it comes first five times in a row does not happen.
@@ -103,27 +104,27 @@ impl Console {
         lease.spec?.holder_identity.filter(|holder| !holder.is_empty())
     }
 
-    async fn kinds(&self) -> Result<Kinds, ConsoleError> {
+    async fn kinds(&self) -> Result<ServedKinds, ConsoleError> {
         let what = || "the kinds of pools".to_owned();
-        let kinds = Kinds::discover(&self.client).await;
+        let kinds = discover(&self.client).await;
         kinds.map_err(|failure| ConsoleError::Unlisted { what: what(), failure })
     }
 
     async fn list(&self, kind: &kube::api::ApiResource) -> Result<Vec<Value>, ConsoleError> {
-        let listed = kinds::list(&self.client, kind).await;
+        let listed = served::list(&self.client, kind).await;
         listed.map_err(|failure| ConsoleError::Unlisted { what: kind.plural.clone(), failure })
     }
 
-    /// What the daemon stored, and what node classes and nodes tell. A source that may not be read
+    /// What the daemon stored, and what node classes and nodes name. A source that may not be read
     /// is passed over: another may do.
-    async fn zones(&self, kinds: &Kinds) -> ZoneTable {
+    async fn zones(&self, kinds: &ServedKinds) -> ZoneTable {
         let mut zones = self.store.zones().clone();
         for kind in &kinds.node_classes {
             for class in self.list(kind).await.unwrap_or_default() {
                 node_class_zones(&class, &mut zones);
             }
         }
-        for node in self.list(&kinds::nodes()).await.unwrap_or_default() {
+        for node in self.list(&served::nodes()).await.unwrap_or_default() {
             learn_from_node(&node, &mut zones);
         }
         zones

@@ -1,179 +1,171 @@
-//! NodePool mode: waits for the lead, then drives its engine. Alone as a daemon with pages of its
-//! own, or embedded in a process that has some.
-
-mod account;
-mod complaints;
-mod event_recorder;
-mod executor;
-mod inbox;
-mod metrics;
-mod poller;
-mod reconcile_loop;
-mod reports;
-mod watches;
-mod web;
+//! The role `ZonalAutoshift` as a process: the common controller with a queue and a page of its own.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use kerf_engine::Role;
+use kerf_aws::Queues;
 use kerf_engine::zonal_shift::ShiftSettings;
-use kerf_kube::Pace;
-use kerf_notices::zonal_shift::{AutoModeRevert, Matching};
+use kerf_engine::{Role, Settings};
+use kerf_kube::{
+    Controller, Health, JournalFiles, Metrics, NoCloud, Pace, Scrape, Shows, ZonalShifts,
+};
+use kerf_runtime::clock::Clock;
+use kerf_runtime::http::{BindError, Pages};
+use kerf_runtime::metrics::Registry;
+use kerf_runtime::queue::{MESSAGES_PER_CALL, QueueHealth};
+use kerf_runtime::{FailureLog, Shutdown, TaskEnded, Tasks};
 use kube::Client;
-use thiserror::Error;
-use tokio::net::TcpListener;
-use tokio::sync::watch;
-use tokio::task::JoinHandle;
+use tokio::sync::{mpsc, watch};
 
-use crate::clock::Clock;
-pub use account::Account;
-pub(crate) use account::items;
-use complaints::Complaints;
-pub use inbox::Inbox;
-use metrics::Metrics;
-use poller::Silence;
-use reconcile_loop::{ReconcileLoop, Tools};
-use web::Pages;
+use crate::account::{Account, ClusterAccount};
+use crate::announcements::Announcements;
+use crate::served::discover_kinds;
 
-/// What has to be known.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// `CLUSTER_NAME`.
-    pub cluster_name: String,
-    /// `AWS_REGION`.
-    pub region: String,
-    /// `POD_NAMESPACE`: where the state is stored.
-    pub namespace: String,
-    /// `--zonal-shift-match` and `--zonal-shift-resources`.
-    pub matching: Matching,
-    /// `--zonal-shift-max-age`.
-    pub max_age_seconds: Option<i64>,
-    /// `--enable-do-not-disrupt`.
-    pub do_not_disrupt: bool,
-    /// `--taint-away-nodes`.
-    pub taint_away_nodes: bool,
-    /// `--auto-mode-revert`.
-    pub auto_mode_revert: AutoModeRevert,
-}
+/// Requests for metrics that may wait; a scraper asks every few seconds.
+const SCRAPES_WAITING_MAX: usize = 4;
 
-impl Settings {
-    fn engine(&self) -> kerf_engine::Settings {
-        let zonal_shift = ShiftSettings {
-            cluster_name: self.cluster_name.clone(),
-            region: self.region.clone(),
-            matching: self.matching.clone(),
-            max_age_seconds: self.max_age_seconds,
-            do_not_disrupt: self.do_not_disrupt,
-            taint_away_nodes: self.taint_away_nodes,
-            auto_mode_revert: self.auto_mode_revert,
-        };
-        kerf_engine::Settings {
-            role: Role::ZonalAutoshift,
-            zonal_shift: Some(zonal_shift),
-            ..kerf_engine::Settings::default()
-        }
-    }
-}
-
-/// Why the daemon could not start.
-#[derive(Debug, Error)]
-pub enum DaemonError {
-    /// The port is taken, or not allowed. Choose another.
-    #[error("could not listen on {listen}: {source}; choose another port")]
-    Listen {
-        /// The address.
-        listen: SocketAddr,
-        /// What the system said.
-        source: std::io::Error,
-    },
-}
-
-/// NodePool mode, ready to run. Copies share their metrics; only one may run at a time.
-#[derive(Clone)]
-pub struct Autoshift {
-    tools: Tools,
-}
-
-/// The same as a daemon that serves its pages.
+/// What the daemon needs.
 pub struct Daemon {
-    autoshift: Autoshift,
-    address: SocketAddr,
-    web: JoinHandle<()>,
+    /// How shifts are carried out.
+    pub settings: ShiftSettings,
+    /// How to reach the API server.
+    pub client: Client,
+    /// The AWS account.
+    pub account: Account,
+    /// The account's queues.
+    pub queues: Queues,
+    /// The queue that announcements come from; nobody else may read it.
+    pub queue_url: String,
+    /// How fast to call the API server.
+    pub pace: Pace,
+    /// Where `/metrics` and `/healthz` are; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// Where the engine's events and actions are kept for a replay, if anywhere.
+    pub journal: Option<JournalFiles>,
+    /// What time it is.
+    pub clock: Clock,
 }
 
-impl Autoshift {
-    /// Nothing is received or written yet.
-    pub fn new(
-        settings: Settings,
-        client: Client,
-        account: Account,
-        inbox: Inbox,
-        pace: Pace,
-        clock: Clock,
-    ) -> Self {
-        let complaints = Complaints::default();
-        let metrics = Arc::new(Metrics::new(&complaints));
-        let silence = Arc::new(Silence::new());
-        let tools =
-            Tools { settings, client, account, inbox, pace, clock, complaints, metrics, silence };
-        Self { tools }
-    }
-
-    /// Writes the metrics of the moment, to be put at the end of another page.
-    pub fn metrics(&self) -> impl Fn() -> String + Send + Sync + 'static {
-        let (metrics, complaints) =
-            (Arc::clone(&self.tools.metrics), self.tools.complaints.clone());
-        move || metrics.page(&complaints).replace("# EOF\n", "")
-    }
-
-    /// Runs until `stop` turns true. Receives and writes nothing before `leading` does.
-    pub async fn run(self, mut leading: watch::Receiver<bool>, mut stop: watch::Receiver<bool>) {
-        let is_stopped = tokio::select! {
-            _ = stop.wait_for(|stop| *stop) => true,
-            lead = leading.wait_for(|leading| *leading) => lead.is_err(),
-        };
-        if !is_stopped {
-            let _leading = self.tools.metrics.leads();
-            let (reconcile_loop, updates) = ReconcileLoop::new(self.tools);
-            reconcile_loop.run(updates, stop).await;
-        }
-    }
+/// A daemon whose port is open.
+pub struct StartedDaemon {
+    controller: Controller<NoCloud>,
+    address: SocketAddr,
 }
 
 impl Daemon {
-    /// Serves `/metrics` and `/healthz` at this address; port 0 takes a free one.
-    pub async fn new(autoshift: Autoshift, listen: SocketAddr) -> Result<Self, DaemonError> {
-        let failed = |source| DaemonError::Listen { listen, source };
-        let listener = TcpListener::bind(listen).await.map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
-        let Tools { metrics, complaints, silence, .. } = &autoshift.tools;
-        let pages = Pages {
-            metrics: Arc::clone(metrics),
-            complaints: complaints.clone(),
-            silence: Arc::clone(silence),
+    /// Opens the port and starts what feeds the controller. Nothing is received before `leading`
+    /// turns true.
+    ///
+    /// # Errors
+    /// The port is taken or may not be used.
+    pub async fn start(
+        self,
+        leading: watch::Receiver<bool>,
+        tasks: &mut Tasks,
+    ) -> Result<StartedDaemon, BindError> {
+        let health = Health::default();
+        let (notice_sender, notices) = mpsc::channel(MESSAGES_PER_CALL);
+        let queue = Announcements::new(self.queues, self.queue_url, notice_sender, &health);
+        let (scrape_sender, scrapes) = mpsc::channel(SCRAPES_WAITING_MAX);
+        let pages = pages(scrape_sender, health.failures().clone(), queue.queue_health());
+        let server = pages.bind(self.listen).await?;
+        let address = server.address();
+        tasks.spawn("web server", server.run(tasks.stopping()));
+        tasks.spawn("zonal shift queue", queue.run(leading.clone(), tasks.stopping()));
+        let shifts = ShiftsOf { settings: &self.settings, client: &self.client, health: &health };
+        let zonal_shifts = shifts.start(self.account, leading, tasks);
+        let settings = Settings {
+            role: Role::ZonalAutoshift,
+            zonal_shift: Some(self.settings),
+            ..Settings::default()
         };
-        let web = tokio::spawn(web::serve(listener, pages));
-        Ok(Self { autoshift, address, web })
+        let controller = Controller {
+            client: self.client,
+            cloud: Arc::new(NoCloud),
+            settings,
+            default_spreads: Vec::new(),
+            pace: self.pace,
+            health,
+            metrics: Metrics::new(Registry::default(), Shows::Totals),
+            scrapes,
+            notices,
+            journal: self.journal,
+            zonal_shifts: Some(zonal_shifts),
+            clock: self.clock,
+        };
+        Ok(StartedDaemon { controller, address })
     }
+}
 
+impl StartedDaemon {
     /// Where `/metrics` and `/healthz` are.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Runs until `stop` turns true. Receives and writes nothing before `leading` does.
-    pub async fn run(self, leading: watch::Receiver<bool>, stop: watch::Receiver<bool>) {
-        let _web = EndsWithIt(self.web);
-        self.autoshift.run(leading, stop).await;
+    /// Runs until `stop` ends. Watches from the start and decides once `leading` is true.
+    ///
+    /// # Errors
+    /// A watch ended, which none does by itself.
+    pub async fn run(
+        self,
+        leading: watch::Receiver<bool>,
+        stop: impl Future<Output = Shutdown>,
+    ) -> Result<(), TaskEnded> {
+        self.controller.run(leading, stop).await
     }
 }
 
-/// A task that ends with whoever holds this, however that ends.
-pub(crate) struct EndsWithIt(pub(crate) JoinHandle<()>);
+/// What a controller is given for NodePool mode, whatever else it does.
+pub struct ShiftsOf<'a> {
+    /// How shifts are carried out.
+    pub settings: &'a ShiftSettings,
+    /// How to reach the API server.
+    pub client: &'a Client,
+    /// Where failures are reported.
+    pub health: &'a Health,
+}
 
-impl Drop for EndsWithIt {
-    fn drop(&mut self) {
-        self.0.abort();
+impl ShiftsOf<'_> {
+    /// Starts to look for the kinds that are served; the rest is for the controller.
+    pub fn start(
+        self,
+        account: Account,
+        leading: watch::Receiver<bool>,
+        tasks: &mut Tasks,
+    ) -> ZonalShifts {
+        let failures = self.health.failures().clone();
+        let (served_sender, served) = watch::channel(None);
+        let (client, stop) = (self.client.clone(), tasks.stopping());
+        let discovery = discover_kinds(client, failures.clone(), served_sender, stop);
+        tasks.spawn("served kinds", discovery);
+        let account = ClusterAccount {
+            account,
+            cluster_name: self.settings.cluster_name.clone(),
+            matching: self.settings.matching.clone(),
+            failures,
+        };
+        ZonalShifts { account: Arc::new(account), served, leading }
     }
+}
+
+/// `/metrics` and `/healthz`.
+fn pages(scrapes: mpsc::Sender<Scrape>, failures: FailureLog, queue: QueueHealth) -> Pages {
+    let metrics = move || {
+        let scrapes = scrapes.clone();
+        async move {
+            let (scrape, answer) = Scrape::new();
+            scrapes.send(scrape).await.ok()?;
+            answer.await.ok()
+        }
+    };
+    // A missing permission is shown but does not make the process ill: a restart would not help.
+    let healthz = move || {
+        let lines: String = failures.lines().iter().map(|line| format!("{line}\n")).collect();
+        match queue.check() {
+            Ok(()) => Ok(format!("ok\n{lines}")),
+            Err(why) => Err(format!("{why}\n{lines}")),
+        }
+    };
+    Pages::default().metrics(metrics).probe("/healthz", healthz)
 }

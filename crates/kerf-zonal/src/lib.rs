@@ -1,34 +1,39 @@
-//! Zonal shifts carried out: the daemon that keeps pools out of zones, and the commands beside it.
+//! Zonal shifts on AWS: the daemon that keeps pools out of zones, and the commands beside it.
 //!
 //! ```text
-//!   SQS ── poller ───► ┌────────────────┐
-//!  API server ─ watches│ reconcile loop │──► executor ── ConfigMap kerf-zonal-shift, NodePools,
-//!      ▲               │    (engine)    │◄── answers     nodes; EC2, EKS, ARC
-//!      │               └────────────────┘──► reports ── log, metrics, Events, deleted messages
+//!   SQS ── announcements ──► ┌──────────────────────┐
+//!  API server ── watches ──► │ kerf_kube::Controller │──► ConfigMap kerf-zonal-shift, NodePools,
+//!   EC2, EKS, ARC ─ account ►│   role ZonalAutoshift │    nodes, Events, metrics, log
+//!      ▲                     └──────────────────────┘
 //!      └── console ── kerf zonal-shift status | start | end
 //! ```
 //!
 //! Nothing is decided here: the engine's planner of zonal shifts ([`kerf_engine::zonal_shift`]) says
-//! what to ask, store and change. This crate tells it what is watched, received and answered, and
-//! carries out what it asks for. **A message is deleted only after the state that holds its effect is
-//! stored**; pools are changed afterwards, from the state, so the process may end between any two
-//! steps.
+//! what to ask, store and change, and the controller carries it out. This crate brings what only AWS
+//! knows: messages ([`Announcements`]), descriptions and lists of shifts ([`Account`]), and which
+//! kinds of pools and node classes to look for. **A message is deleted only after the state that
+//! holds its effect is stored**; pools are changed afterwards, from the state, so the process may
+//! end between any two steps.
 //!
-//! What calls AWS starts at `Daemon` and `ShiftReader`, the commands at
-//! [`Console`]. They meet in the ConfigMap alone, which is why the commands need no AWS account.
+//! [`Daemon`] is the role as a process of its own; `kerf controller --enable-zonal-autoshift` gives
+//! its controller the same parts ([`ShiftsOf`]). The commands start at [`Console`]: they share
+//! nothing with either but the ConfigMap, which is why they need no AWS account. Offering mode is
+//! [`ShiftReader`] and [`AvoidingZones`].
 
+mod account;
+mod announcements;
 mod api_call;
-mod clock;
 mod console;
 mod daemon;
-mod kinds;
 mod offering;
+mod served;
 mod state_store;
 
+pub use account::Account;
+pub use announcements::Announcements;
 pub use api_call::ApiFailure;
-pub use clock::{Clock, system_clock};
 pub use console::{Console, ConsoleError};
-pub use daemon::{Account, Autoshift, Daemon, DaemonError, Inbox, Settings};
+pub use daemon::{Daemon, ShiftsOf, StartedDaemon};
 pub use offering::{AvoidingZones, OfferingError, ShiftReader, ShiftedZones};
 pub use state_store::{StateStore, StoreError};
 

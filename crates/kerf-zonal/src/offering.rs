@@ -20,8 +20,9 @@ use kerf_model::labels::LabelRules;
 use kerf_model::labels::well_known::ZONE;
 use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_notices::zonal_shift::{
-    AppliedShift, OfferingMode, READ_EVERY_SECONDS, ZoneId, ZoneName, ZoneTable,
+    AppliedShift, OfferingMode, READ_EVERY_SECONDS, UnixSeconds, ZoneId, ZoneName, ZoneTable,
 };
+use kerf_runtime::clock::Clock;
 use kube::api::ApiResource;
 use serde_json::json;
 use thiserror::Error;
@@ -29,8 +30,7 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 use tracing::{info, warn};
 
-use crate::clock::Clock;
-use crate::daemon::{Account, items};
+use crate::account::{Account, items};
 
 /// How often the first reading is tried while AWS does not answer, and the pause between: a
 /// minute in all, after which the process ends and says why.
@@ -132,7 +132,7 @@ impl ShiftReader {
             "zonalShifts": items(resource.zonal_shifts),
             "autoshifts": items(resource.autoshifts),
         });
-        let now = (self.clock)();
+        let now = UnixSeconds::at(self.clock.now().as_second());
         let change = self.mode.read(&reply, now).unwrap_or_default();
         for zone in &change.shifted {
             info!(%zone, "Zonal shift detected: nothing is launched there until it is over");

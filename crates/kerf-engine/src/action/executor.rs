@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{ActionKind, MetadataPatch, NewClaim, NodePatch};
+use super::{ActionKind, MetadataPatch, NewClaim, NodePatch, PoolEdit};
 use crate::observed::{Claim, ClaimStatus, Name, PodKey, PoolStatus, Revision};
 use crate::solve::SolveRequest;
-use crate::zonal_shift::ShiftCall;
+use crate::zonal_shift::{CopyStep, ShiftStateWrite};
 
 /// Carries actions out, one method for each. What a method must do and may answer is said at the
 /// variant of [`ActionKind`] it is named after.
@@ -73,8 +73,20 @@ pub trait Executor<'a> {
     /// [`ActionKind::ListInstances`]
     fn list_instances(&mut self) -> Self::Answer;
 
-    /// [`ActionKind::ZonalShift`]
-    fn zonal_shift(&mut self, call: &'a ShiftCall) -> Self::Answer;
+    /// [`ActionKind::WriteShiftState`]
+    fn write_shift_state(&mut self, write: &'a ShiftStateWrite) -> Self::Answer;
+
+    /// [`ActionKind::EditPool`]
+    fn edit_pool(&mut self, edit: &'a PoolEdit) -> Self::Answer;
+
+    /// [`ActionKind::EditPoolCopy`]
+    fn edit_pool_copy(&mut self, step: &'a CopyStep) -> Self::Answer;
+
+    /// [`ActionKind::DescribeShiftNetwork`]
+    fn describe_shift_network(&mut self) -> Self::Answer;
+
+    /// [`ActionKind::ListZonalShifts`]
+    fn list_zonal_shifts(&mut self, cluster_arn: Option<&'a str>) -> Self::Answer;
 
     /// [`ActionKind::Solve`]
     fn solve(&mut self, request: &'a SolveRequest) -> Self::Answer;
@@ -109,7 +121,13 @@ impl ActionKind {
                 executor.terminate(claim, provider_id.as_ref())
             }
             Self::ListInstances => executor.list_instances(),
-            Self::ZonalShift(call) => executor.zonal_shift(call),
+            Self::WriteShiftState(write) => executor.write_shift_state(write),
+            Self::EditPool(edit) => executor.edit_pool(edit),
+            Self::EditPoolCopy(step) => executor.edit_pool_copy(step),
+            Self::DescribeShiftNetwork => executor.describe_shift_network(),
+            Self::ListZonalShifts { cluster_arn } => {
+                executor.list_zonal_shifts(cluster_arn.as_deref())
+            }
             Self::Solve(request) => executor.solve(request),
         }
     }

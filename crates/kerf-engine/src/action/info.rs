@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ActionKind, Lane, Subject};
+use super::{ActionKind, CopyEdit, Lane, Subject};
 use crate::observed::Kind;
 use crate::time::Span;
 
@@ -44,11 +44,8 @@ pub enum Call {
         /// The method it calls.
         method: &'static str,
     },
-    /// A call of NodePool mode of zonal shifts.
-    ZonalShift {
-        /// The calls it waits for.
-        lane: Lane,
-    },
+    /// A call to the AWS account about zones and zonal shifts, whatever the provider is.
+    ShiftAccount,
     /// A placement problem to solve.
     Solve,
 }
@@ -60,6 +57,8 @@ pub enum Verb {
     Post,
     /// Change a part.
     Patch,
+    /// Replace the whole.
+    Put,
     /// Take away.
     Delete,
 }
@@ -87,7 +86,7 @@ impl ActionKind {
     #[must_use]
     pub fn info(&self) -> ActionInfo {
         use Kind::{Claim, Node, Pod, Pool};
-        use Verb::{Delete, Patch, Post};
+        use Verb::{Delete, Patch, Post, Put};
         let claim = |name: &Arc<str>| Subject::Claim(name.clone());
         let node = |name: &Arc<str>| Subject::Node(name.clone());
         let pool = |name: &Arc<str>| Subject::Pool(name.clone());
@@ -140,9 +139,31 @@ impl ActionKind {
                     Call::Provider { controller: "nodeclaim.garbagecollection", method: "List" };
                 ActionInfo::new("list instances", Subject::Instances, call).bookkeeping()
             }
-            Self::ZonalShift(shift) => {
-                let call = Call::ZonalShift { lane: shift.lane() };
-                ActionInfo::new("zonal shift", shift.subject(), call)
+            Self::WriteShiftState(write) => {
+                let verb = if write.revision.is_some() { Patch } else { Post };
+                let subject = Subject::ZonalShift;
+                ActionInfo::request("write shift state", subject, verb, Kind::ShiftConfigMap)
+            }
+            Self::EditPool(edit) => {
+                let subject = Subject::Pool(edit.pool.name.as_str().into());
+                ActionInfo::request("edit pool", subject, Patch, Kind::PoolManifest)
+            }
+            Self::EditPoolCopy(step) => {
+                let verb = match step.edit {
+                    CopyEdit::Create { .. } => Post,
+                    CopyEdit::Replace { .. } => Put,
+                    CopyEdit::Delete { .. } => Delete,
+                };
+                ActionInfo::request("edit copy of pool", step.subject(), verb, Kind::PoolManifest)
+            }
+            Self::DescribeShiftNetwork => {
+                let call = Call::ShiftAccount;
+                ActionInfo::new("describe zones and subnets", Subject::ZonalShift, call)
+                    .bookkeeping()
+            }
+            Self::ListZonalShifts { .. } => {
+                let call = Call::ShiftAccount;
+                ActionInfo::new("list zonal shifts", Subject::ZonalShift, call).bookkeeping()
             }
             Self::Solve(request) => ActionInfo::new("solve", request.asker.subject(), Call::Solve),
         }
@@ -168,7 +189,7 @@ impl ActionInfo {
             subject,
             call,
             backoff: DEFAULT,
-            can_conflict: matches!(call, Call::Api { verb: Verb::Patch, .. }),
+            can_conflict: matches!(call, Call::Api { verb: Verb::Patch | Verb::Put, .. }),
             is_bookkeeping: false,
         }
     }
@@ -198,7 +219,7 @@ impl ActionInfo {
         match self.call {
             Call::Api { .. } => Lane::Write,
             Call::Provider { .. } => Lane::Cloud,
-            Call::ZonalShift { lane } => lane,
+            Call::ShiftAccount => Lane::Cloud,
             Call::Solve => Lane::Solve,
         }
     }
@@ -211,6 +232,7 @@ impl Verb {
         match self {
             Self::Post => "POST",
             Self::Patch => "PATCH",
+            Self::Put => "PUT",
             Self::Delete => "DELETE",
         }
     }

@@ -8,7 +8,7 @@ use kerf_model::labels::well_known::TERMINATION_FINALIZER;
 use kerf_model::taint::{Taint, unschedulable};
 use serde::{Deserialize, Serialize};
 
-use crate::observed::Name;
+use crate::observed::{Name, Revision};
 
 /// A claim to be stored. It carries Kerf's finalizer from the first moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,16 +39,32 @@ pub struct NodePatch {
     pub labels: BTreeMap<String, String>,
     /// Annotations to set.
     pub annotations: BTreeMap<String, String>,
+    /// Keys of annotations to remove.
+    pub annotations_removed: BTreeSet<String>,
     /// What becomes of Kerf's finalizer.
     pub finalizer: FinalizerChange,
     /// Taints to take away: all with the same key and effect.
     pub taints_removed: Vec<Taint>,
     /// Taints to add, once those are away.
     pub taints_added: Vec<Taint>,
-    /// Whether to set `spec.unschedulable`, as `kubectl cordon` does.
-    pub cordon: bool,
+    /// What becomes of `spec.unschedulable`.
+    pub cordon: CordonChange,
     /// The claim that shall own it: name and identity.
     pub owner: Option<(Name, Arc<str>)>,
+    /// The state the change was decided on, where it holds for no other.
+    pub revision: Option<Revision>,
+}
+
+/// What becomes of `spec.unschedulable`, which `kubectl cordon` sets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CordonChange {
+    /// It is set or not, as before.
+    #[default]
+    None,
+    /// It shall be set.
+    Cordon,
+    /// It shall not be set.
+    Uncordon,
 }
 
 /// What becomes of Kerf's finalizer on a node.
@@ -64,6 +80,14 @@ pub enum FinalizerChange {
 }
 
 impl NodePatch {
+    /// The annotations of a node after the change.
+    #[must_use]
+    pub fn annotations(&self, mut before: BTreeMap<String, String>) -> BTreeMap<String, String> {
+        before.retain(|key, _| !self.annotations_removed.contains(key));
+        before.extend(self.annotations.clone());
+        before
+    }
+
     /// The finalizers of a node after the change.
     #[must_use]
     pub fn finalizers(&self, mut before: Vec<String>) -> Vec<String> {
@@ -82,8 +106,12 @@ impl NodePatch {
         before.retain(|taint| !self.removes(&taint.key, taint.effect.as_str()));
         before.extend(self.taints_added.iter().cloned());
         // Kubernetes keeps this taint in step with `spec.unschedulable`.
-        if self.cordon && !before.contains(&unschedulable()) {
-            before.push(unschedulable());
+        match self.cordon {
+            CordonChange::Cordon if !before.contains(&unschedulable()) => {
+                before.push(unschedulable());
+            }
+            CordonChange::Uncordon => before.retain(|taint| *taint != unschedulable()),
+            CordonChange::Cordon | CordonChange::None => {}
         }
         before
     }

@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::index::Index;
 use super::{
-    Claim, DaemonSet, Meta, Name, Namespace, NamespacedName, Node, NodeClass, Pod,
-    PodDisruptionBudget, PodKey, Pool, Revision, VolumeAttachment,
+    Claim, DaemonSet, Meta, Name, Namespace, NamespacedName, Node, NodeClass, NodeClassSubnets,
+    Pod, PodDisruptionBudget, PodKey, Pool, PoolManifest, PoolManifestKey, Revision,
+    ShiftConfigMap, VolumeAttachment,
 };
 use crate::action::Subject;
 use crate::world::World;
@@ -336,6 +337,15 @@ kinds! {
         Resource::new("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets");
     /// Pods.
     Pod, PodKey, pods, Resource::new("", "v1", "Pod", "pods");
+    /// NodePools and Provisioners as JSON, of every kind and version that is served.
+    PoolManifest, PoolManifestKey, pool_manifests,
+        Resource::new("karpenter.sh", "v1", "NodePool", "nodepools");
+    /// The subnets of node classes, of every kind that tells some.
+    NodeClassSubnets, NodeClassRef, node_class_subnets,
+        Resource::new("", "v1", "NodeClass", "nodeclasses");
+    /// The ConfigMap that holds the state of zonal shifts.
+    ShiftConfigMap, NamespacedName, shift_config_maps,
+        Resource::new("", "v1", "ConfigMap", "configmaps");
 }
 
 impl Resource {

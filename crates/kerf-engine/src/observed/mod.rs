@@ -12,9 +12,12 @@ mod kind;
 mod namespace;
 mod node;
 mod node_class;
+mod node_class_subnets;
 mod pod;
 mod pod_disruption_budget;
 mod pool;
+mod pool_manifest;
+mod shift_config_map;
 mod shifted_zone;
 
 pub use attachment::VolumeAttachment;
@@ -25,9 +28,12 @@ pub use kind::{Collected, Key, Kind, Object, ObjectName, Objects, ObservedKind, 
 pub use namespace::Namespace;
 pub use node::{Node, NodeProfile};
 pub use node_class::{NodeClass, Readiness};
+pub use node_class_subnets::NodeClassSubnets;
 pub use pod::{DoNotDisrupt, Pod, PodKey, PodOwner, PodPhase, PodProfile};
 pub use pod_disruption_budget::PodDisruptionBudget;
 pub use pool::{Pool, PoolStatus};
+pub use pool_manifest::{PoolManifest, PoolManifestKey};
+pub use shift_config_map::{ShiftConfigMap, ShiftText};
 pub use shifted_zone::ShiftedZone;
 
 use std::fmt;

@@ -18,13 +18,13 @@ mod zonal_shift;
 
 pub use provisioning::{DryRun, dry_run};
 
-use crate::action::{Action, ActionKind, Subject};
+use crate::action::{Action, Subject};
 use crate::decision::Decision;
 use crate::event::{Key, Object, Outcome};
 use crate::observed::Name;
 use crate::time::Time;
 use crate::world::World;
-pub(crate) use zonal_shift::unix_seconds;
+pub(crate) use zonal_shift::{active_shifts, unix_seconds};
 
 /// A part of what the engine decides, switched on by the role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +69,7 @@ pub(crate) fn on_change(world: &World, object: &Object, now: Time) -> Decision {
             (Planner::Drain, Object::Node(node)) => drain::on_node_change(world, node),
             (Planner::Provisioning, _) => provisioning::on_change(world, object, now),
             (Planner::Disruption, _) => disruption::on_change(world, object),
+            (Planner::ZonalShift, _) => zonal_shift::on_change(world, object),
             _ => continue,
         });
     }
@@ -84,6 +85,7 @@ pub(crate) fn on_delete(world: &World, key: &Key, now: Time) -> Decision {
             Planner::Claims => claims::on_delete(world, key, now),
             Planner::Drain => drain::on_delete(world, key),
             Planner::Provisioning => provisioning::on_delete(world, key, now),
+            Planner::ZonalShift => zonal_shift::on_delete(world, key),
             _ => continue,
         });
     }
@@ -97,9 +99,6 @@ pub(crate) fn on_instance_types(world: &World, pool: &Name, now: Time) -> Decisi
 
 /// What to make of a finished action.
 pub(crate) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: Time) -> Decision {
-    if let ActionKind::ZonalShift(call) = &action.kind {
-        return zonal_shift::conclude(world, call, outcome, now);
-    }
     let subject = action.kind.subject();
     let mut decision = Decision::default();
     for planner in world.settings.role.planners() {
@@ -115,6 +114,7 @@ pub(crate) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: T
                 provisioning::conclude(world, action, outcome, now)
             }
             (Planner::Instances, Subject::Instances) => instances::conclude(world, action, outcome),
+            (Planner::ZonalShift, _) => zonal_shift::conclude(world, action, outcome, now),
             _ => continue,
         });
     }

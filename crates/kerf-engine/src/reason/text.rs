@@ -63,7 +63,7 @@ fn sentence(reason: &Reason) -> &'static str {
         Reason::ClaimHashOutdated => "its hash was made by another version of the hash function",
         Reason::ShiftSourcesOutdated => "zones and zonal shifts are read anew",
         Reason::ShiftStateChanged => "the state of zonal shifts has changed",
-        Reason::ZonalShift => "a zone is to be avoided, or no longer",
+        Reason::ZonalShift | Reason::ZonalShiftNode(_) => "a zone is to be avoided, or no longer",
         Reason::PodsPending { .. }
         | Reason::NodeNeeded { .. }
         | Reason::Deletion(_)

@@ -12,6 +12,7 @@ use crate::event::{Kind, Object};
 use crate::memory::Memory;
 use crate::observed::{Name, ShiftedZone};
 use crate::settings::Settings;
+use crate::zonal_shift::NodePoolMode;
 
 /// What cannot be derived.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -20,6 +21,7 @@ pub(super) struct WorldState {
     objects: Vec<Object>,
     instance_types: BTreeMap<Name, Arc<[InstanceType]>>,
     shifted: BTreeMap<Name, ShiftedZone>,
+    zonal_shift: NodePoolMode,
     memory: Memory,
     listed: BTreeSet<Kind>,
     tombstones: Tombstones,
@@ -32,6 +34,7 @@ impl From<World> for WorldState {
             settings: world.settings,
             instance_types: world.instance_types,
             shifted: world.shifted,
+            zonal_shift: world.zonal_shift,
             memory: world.memory,
             listed: world.listed,
             tombstones: world.tombstones,
@@ -47,6 +50,7 @@ impl From<WorldState> for World {
         }
         world.instance_types = state.instance_types;
         world.shifted = state.shifted;
+        world.zonal_shift = state.zonal_shift;
         world.memory = state.memory;
         world.listed = state.listed;
         world.tombstones = state.tombstones;

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kerf_engine::action::{Action, ActionKind, Executor, MetadataPatch, NewClaim, NodePatch};
+use kerf_engine::action::{
+    Action, ActionKind, Executor, MetadataPatch, NewClaim, NodePatch, PoolEdit,
+};
 use kerf_engine::event::{Event, Failure, Instance, Key, Object, Outcome};
 use kerf_engine::observed::{Claim, ClaimStatus, Name, PodKey, PoolStatus, Revision};
 use kerf_engine::solve::SolveRequest;
 use kerf_engine::time::{Span, Time};
-use kerf_engine::zonal_shift::ShiftCall;
+use kerf_engine::zonal_shift::{CopyStep, ShiftStateWrite};
 use kerf_model::labels::well_known::{CAPACITY_TYPE, INSTANCE_TYPE, TERMINATION_FINALIZER, ZONE};
 use kerf_scheduler::CancelFlag;
 
@@ -180,7 +182,7 @@ impl Executor<'_> for Cluster {
         self.stored(&Key::Node(name.clone()), |object| {
             let Object::Node(node) = object else { unreachable!("a node's key") };
             node.labels.extend(patch.labels.clone());
-            node.annotations.extend(patch.annotations.clone());
+            node.annotations = patch.annotations(std::mem::take(&mut node.annotations));
             node.finalizers = patch.finalizers(std::mem::take(&mut node.finalizers));
             node.taints = patch.taints(std::mem::take(&mut node.taints));
             if let Some((_, uid)) = &patch.owner {
@@ -288,7 +290,23 @@ impl Executor<'_> for Cluster {
         Outcome::Instances(self.instances.values().cloned().map(Arc::new).collect())
     }
 
-    fn zonal_shift(&mut self, _call: &ShiftCall) -> Outcome {
+    fn write_shift_state(&mut self, _write: &ShiftStateWrite) -> Outcome {
+        Outcome::NotFound
+    }
+
+    fn edit_pool(&mut self, _edit: &PoolEdit) -> Outcome {
+        Outcome::NotFound
+    }
+
+    fn edit_pool_copy(&mut self, _step: &CopyStep) -> Outcome {
+        Outcome::NotFound
+    }
+
+    fn describe_shift_network(&mut self) -> Outcome {
+        Outcome::NotFound
+    }
+
+    fn list_zonal_shifts(&mut self, _cluster_arn: Option<&str>) -> Outcome {
         Outcome::NotFound
     }
 

@@ -59,6 +59,40 @@ pub trait Cloud: Send + Sync + 'static {
     fn instances(&self) -> impl Future<Output = Result<Vec<Instance>, Failure>> + Send;
 }
 
+/// No cloud, for roles that launch nothing: no node classes, no instances.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoCloud;
+
+impl Cloud for NoCloud {
+    fn name(&self) -> &'static str {
+        "none"
+    }
+
+    fn node_classes(&self) -> Vec<ApiResource> {
+        Vec::new()
+    }
+
+    fn label_rules(&self) -> LabelRules {
+        LabelRules::core()
+    }
+
+    async fn instance_types(&self, _: &Pool) -> Result<Arc<[InstanceType]>, Failure> {
+        Ok(Arc::default())
+    }
+
+    async fn launch(&self, _: &Claim) -> Result<Instance, Failure> {
+        Err(Failure::InsufficientCapacity { message: "there is no cloud".to_owned() })
+    }
+
+    async fn terminate(&self, _: &Name, _: Option<&str>) -> Result<Ending, Failure> {
+        Ok(Ending::Gone)
+    }
+
+    async fn instances(&self) -> Result<Vec<Instance>, Failure> {
+        Ok(Vec::new())
+    }
+}
+
 /// How far the end of an instance has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {

@@ -14,15 +14,17 @@ use std::time::Duration;
 use kerf_engine::action::ActionKind;
 use kerf_engine::event::{Event, Key, Object, Outcome};
 use kerf_engine::time::Time;
+use kerf_engine::zonal_shift::ShiftReport;
 use kerf_engine::{Engine, Orders, Settings};
 use kerf_journal::{Header, JournaledEngine};
 use kerf_model::pod::SpreadConstraint;
+use kerf_runtime::clock::Clock;
 use kerf_runtime::shutdown::FINISH_WITHIN;
-use kerf_runtime::{Shutdown, TaskEnded, Tasks, clock};
+use kerf_runtime::{Shutdown, TaskEnded, Tasks};
 use kube::Client;
 use tokio::sync::{mpsc, watch as signal};
 use tokio::time::{Instant, sleep_until, timeout};
-use tracing::{debug, error, info};
+use tracing::{debug, error, info, warn};
 
 use crate::client::cloud::Cloud;
 use crate::client::event_recorder::EventRecorder;
@@ -38,11 +40,15 @@ use crate::client::shifts;
 use crate::client::solver_pool::SolverPool;
 use crate::client::watch::{self, PodsByOwner};
 use crate::client::words::words;
+use crate::client::zonal::{self, ZonalShifts};
 
 /// Outcomes and offers that may wait for the engine; those who bring them wait beyond that.
 const EVENTS_WAITING_MAX: usize = 1_024;
 /// Events taken in before deciding again, so that a flood of news does not put decisions off.
 const EVENTS_PER_DECISION_MAX: usize = 512;
+
+/// The stored state of zonal shifts, as the failure log names it.
+const SHIFT_STATE: &str = "reading the state";
 
 /// What a controller needs.
 pub struct Controller<C> {
@@ -66,6 +72,10 @@ pub struct Controller<C> {
     pub notices: mpsc::Receiver<NoticeDelivery>,
     /// Where the engine's events and actions are kept for a replay, if anywhere.
     pub journal: Option<JournalFiles>,
+    /// What NodePool mode of zonal shifts needs, where the settings switch it on.
+    pub zonal_shifts: Option<ZonalShifts>,
+    /// What time it is.
+    pub clock: Clock,
 }
 
 impl<C: Cloud> Controller<C> {
@@ -85,32 +95,50 @@ impl<C: Cloud> Controller<C> {
             true => PodsByOwner::Ignored,
             false => PodsByOwner::Watched,
         };
-        let classes = node_classes.clone();
         let mut tasks = Tasks::default();
-        let (client, role) = (&self.client, self.settings.role);
-        let watched = watch::Watched { client, role, node_classes: classes, pods_by_owner };
+        let role = self.settings.role;
+        let watched = watch::Watched {
+            client: &self.client,
+            settings: &self.settings,
+            node_classes: node_classes.clone(),
+            pods_by_owner,
+        };
         watch::start(watched, &update_sender, &self.health, &mut tasks);
+        let mut observer = Observer::in_role(role, self.cloud.label_rules(), &node_classes)
+            .with_default_spreads(self.default_spreads);
+        if let Some(shifts) = &self.zonal_shifts {
+            observer = observer.with_zonal_shifts();
+            let (client, served) = (self.client.clone(), shifts.served.clone());
+            let watching =
+                zonal::watch_served(client, served, update_sender.clone(), self.health.clone());
+            tasks.spawn("watch served kinds", watching);
+            let leading = zonal::follow_lead(shifts.leading.clone(), event_sender.clone());
+            tasks.spawn("lead of zonal shifts", leading);
+        }
         if let Some(zones) = self.cloud.shifted_zones() {
             tasks.spawn("shifted zones", shifts::follow(zones, event_sender.clone()));
         }
-        let (event_recorder, announcing) = EventRecorder::start(self.client.clone());
+        let (event_recorder, announcing) =
+            EventRecorder::start(self.client.clone(), role, self.health.failures().clone());
         let (mut scrapes, mut notices) = (self.scrapes, self.notices);
         let mut reconcile_loop = ReconcileLoop {
             engine: journaled(with_cloud(self.settings, self.cloud.as_ref()), self.journal),
-            observer: Observer::in_role(role, self.cloud.label_rules(), &node_classes)
-                .with_default_spreads(self.default_spreads),
+            observer,
             solver_pool: SolverPool::new(event_sender.clone(), self.metrics.clone()),
             executor_pool: ExecutorPool::new(
-                Executor::new(self.client, self.cloud.clone(), self.pace),
+                Executor::new(self.client, self.cloud.clone(), self.pace)
+                    .with_shift_account(self.zonal_shifts.map(|shifts| shifts.account)),
                 event_sender.clone(),
                 self.metrics.clone(),
                 self.cloud.name(),
+                self.health.failures().clone(),
             ),
             instance_types: InstanceTypes::new(self.cloud, event_sender),
             event_recorder,
             metrics: self.metrics,
             health: self.health,
             notices: Notices::default(),
+            clock: self.clock,
         };
         let mut stop = std::pin::pin!(stop);
         let shutdown = loop {
@@ -174,6 +202,7 @@ struct ReconcileLoop<C> {
     metrics: Metrics,
     health: Health,
     notices: Notices,
+    clock: Clock,
 }
 
 impl<C: Cloud> ReconcileLoop<C> {
@@ -219,18 +248,27 @@ impl<C: Cloud> ReconcileLoop<C> {
             Event::Gone { key: Key::Pool(pool), .. } => self.instance_types.forget(pool),
             _ => {}
         }
-        let listed = matches!(event, Event::Listed(_));
-        self.engine.handle(event, now());
-        if listed && self.engine.world().is_complete() {
-            info!("the cluster is known; ready to decide");
-            self.health.complete();
+        let listed = match &event {
+            Event::Listed(kind) => Some(*kind),
+            _ => None,
+        };
+        let was_complete = self.engine.world().is_complete();
+        let now = self.now();
+        self.engine.handle(event, now);
+        if let Some(kind) = listed {
+            self.health.listed(kind);
+            if !was_complete && self.engine.world().is_complete() {
+                info!("the cluster is known; ready to decide");
+                self.health.complete();
+            }
         }
     }
 
     fn decide(&mut self) {
-        let now = now();
-        let Orders { actions, withdrawn, kubernetes_events, samples, settled, .. } =
-            self.engine.decide(now);
+        let now = self.now();
+        let orders = self.engine.decide(now);
+        let Orders { actions, withdrawn, kubernetes_events, samples, settled, shift_reports } =
+            orders;
         withdrawn.into_iter().for_each(|solve| self.solver_pool.withdraw(solve));
         for action in actions {
             if action.kind.info().is_bookkeeping {
@@ -248,25 +286,38 @@ impl<C: Cloud> ReconcileLoop<C> {
         }
         self.metrics.count(samples);
         settled.iter().for_each(|settled| self.notices.settle(settled));
+        self.log_shifts(&shift_reports);
     }
 
     fn answer(&mut self, scrape: Scrape) {
-        scrape.answer(&self.metrics, self.engine.world(), now());
+        let (world, failures) = (self.engine.world(), self.health.failures());
+        scrape.answer(&self.metrics, world, failures, self.now());
     }
 
     /// When to look again if nothing happens. Without the lead there is nothing to decide.
     fn wake_at(&self, leading: bool) -> Instant {
-        const AT_LEAST_EVERY: Duration = Duration::from_secs(60);
+        let at_least_every = self.clock.look_every();
         let wait = match self.engine.next_wake() {
             Some(time) if leading && self.engine.world().is_complete() => {
-                Duration::from_millis(time.since(now()).millis())
+                Duration::from_millis(time.since(self.now()).millis())
             }
-            _ => AT_LEAST_EVERY,
+            _ => at_least_every,
         };
-        Instant::now() + wait.min(AT_LEAST_EVERY)
+        Instant::now() + wait.min(at_least_every)
     }
-}
 
-fn now() -> Time {
-    Time::from_millis(clock::now().as_millisecond())
+    fn log_shifts(&self, reports: &[ShiftReport]) {
+        for report in reports {
+            if report.is_warning() { warn!("{report}") } else { info!("{report}") }
+        }
+        let failures = self.health.failures();
+        match self.engine.world().zonal_shift.state_failure() {
+            Some(why) => drop(failures.failed(SHIFT_STATE, "denied", why)),
+            None => failures.recovered(SHIFT_STATE),
+        }
+    }
+
+    fn now(&self) -> Time {
+        Time::from_millis(self.clock.now().as_millisecond())
+    }
 }

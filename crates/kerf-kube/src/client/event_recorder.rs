@@ -3,22 +3,29 @@
 use std::num::NonZeroU32;
 
 use k8s_openapi::api::core::v1::{Event, ObjectReference};
-use kerf_engine::World;
-use kerf_engine::event::{Key, Kind};
+use kerf_engine::event::Key;
 use kerf_engine::kubernetes_event::{KubernetesEvent, Tone};
+use kerf_engine::observed::Resource;
 use kerf_engine::time::Time;
+use kerf_engine::{Role, World};
+use kerf_runtime::FailureLog;
 use kube::Client;
 use kube::api::{Api, PostParams};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tracing::debug;
 
 use crate::client::event_spec::EventSpec;
 use crate::client::execute::Pace;
 use crate::client::observe::meta::api_time;
 
 /// The component Events come from; dashboards filter by it.
-const COMPONENT: &str = "karpenter";
+fn component(role: Role) -> &'static str {
+    match role {
+        Role::ZonalAutoshift => "kerf-zonal-autoshift",
+        Role::Controller | Role::TerminationHandler => "karpenter",
+    }
+}
+
 /// Events that may wait to be written; beyond that they are dropped, for they are not state.
 const WAITING_MAX: usize = 1_000;
 
@@ -30,11 +37,18 @@ const BURST: NonZeroU32 = NonZeroU32::new(500).expect("it is not nought");
 
 /// Writes Events, a few at a time, no faster than its pace.
 #[derive(Clone, Debug)]
-pub(crate) struct EventRecorder(mpsc::Sender<Event>);
+pub(crate) struct EventRecorder {
+    component: &'static str,
+    waiting: mpsc::Sender<Event>,
+}
 
 impl EventRecorder {
     /// Starts the writer; it ends when the last announcer is gone and all is written.
-    pub(crate) fn start(client: Client) -> (Self, tokio::task::JoinHandle<()>) {
+    pub(crate) fn start(
+        client: Client,
+        role: Role,
+        failures: FailureLog,
+    ) -> (Self, tokio::task::JoinHandle<()>) {
         let (sender, mut waiting) = mpsc::channel::<Event>(WAITING_MAX);
         let pace = Pace::new(PER_SECOND, BURST);
         let task = tokio::spawn(async move {
@@ -44,33 +58,46 @@ impl EventRecorder {
                 if under_way.len() >= AT_ONCE {
                     under_way.join_next().await;
                 }
-                under_way.spawn(write(client.clone(), event));
+                under_way.spawn(write(client.clone(), event, failures.clone()));
             }
             under_way.join_all().await;
         });
-        (Self(sender), task)
+        (Self { component: component(role), waiting: sender }, task)
     }
 
     /// Passes an announcement on. Objects that are gone by now are named without their identity.
     pub(crate) fn record(&self, kubernetes_event: &KubernetesEvent, world: &World, now: Time) {
         if let Some(about) = reference(&kubernetes_event.about, world) {
             // A full queue means a flood; what it drops is said again after its silence.
-            let _ = self.0.try_send(event(kubernetes_event, about, now));
+            let event = event(self.component, kubernetes_event, about, now);
+            let _ = self.waiting.try_send(event);
         }
     }
 }
 
-async fn write(client: Client, event: Event) {
+async fn write(client: Client, event: Event, failures: FailureLog) {
+    const WHAT: &str = "recording Events";
     let namespace = event.metadata.namespace.clone().unwrap_or_default();
     let api = Api::<Event>::namespaced(client, &namespace);
-    if let Err(error) = api.create(&PostParams::default(), &event).await {
-        debug!(%error, "an Event was not written");
+    match api.create(&PostParams::default(), &event).await {
+        Ok(_) => failures.recovered(WHAT),
+        Err(error) => {
+            let is_denied =
+                matches!(&error, kube::Error::Api(status) if matches!(status.code, 401 | 403));
+            let kind = if is_denied { "denied" } else { "failing" };
+            failures.failed(WHAT, kind, error.to_string());
+        }
     }
 }
 
-fn event(kubernetes_event: &KubernetesEvent, about: ObjectReference, now: Time) -> Event {
+fn event(
+    component: &str,
+    kubernetes_event: &KubernetesEvent,
+    about: ObjectReference,
+    now: Time,
+) -> Event {
     let spec = EventSpec {
-        component: COMPONENT,
+        component,
         is_warning: kubernetes_event.tone == Tone::Warning,
         reason: kubernetes_event.reason,
         message: &kubernetes_event.message,
@@ -80,14 +107,22 @@ fn event(kubernetes_event: &KubernetesEvent, about: ObjectReference, now: Time) 
 
 /// A reference to an object. A node class is of a kind only its provider knows, and none is made.
 fn reference(key: &Key, world: &World) -> Option<ObjectReference> {
-    let resource = (key.kind() != Kind::NodeClass).then(|| key.kind().resource())?;
-    let api_version = match resource.group {
-        "" => resource.version.to_owned(),
-        group => format!("{group}/{}", resource.version),
+    let (api_version, kind) = match key {
+        Key::NodeClass(_) | Key::NodeClassSubnets(_) => return None,
+        Key::PoolManifest(pool) => {
+            let object = world.pool_manifests.get(pool).map(|pool| &pool.object);
+            let version = object.and_then(|object| object.get("apiVersion")?.as_str());
+            (version.unwrap_or_default().to_owned(), pool.kind.to_string())
+        }
+        key => {
+            let Resource { group, version, kind, .. } = key.kind().resource();
+            let slash = if group.is_empty() { "" } else { "/" };
+            (format!("{group}{slash}{version}"), kind.to_owned())
+        }
     };
     Some(ObjectReference {
         api_version: Some(api_version),
-        kind: Some(resource.kind.to_owned()),
+        kind: Some(kind),
         namespace: key.namespace().map(str::to_owned),
         name: Some(key.name().to_owned()),
         uid: world.meta(key).map(|meta| meta.uid.to_string()),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use kerf_engine::action::{Action, Lane};
 use kerf_engine::event::{Event, Failure, Outcome};
 use kerf_engine::time::Span;
+use kerf_runtime::FailureLog;
 use kerf_runtime::shutdown::FINISH_WITHIN;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
@@ -15,6 +16,7 @@ use crate::client::cloud::Cloud;
 use crate::client::execute::Executor;
 use crate::client::metrics::{Metrics, call};
 use crate::client::words::words;
+use crate::client::zonal;
 
 /// Calls to the API server under way at once; more would only wait in the server's own queues.
 const WRITES_AT_ONCE: usize = 64;
@@ -30,6 +32,7 @@ pub(crate) struct ExecutorPool<C> {
     under_way: JoinSet<()>,
     metrics: Metrics,
     provider: &'static str,
+    failures: FailureLog,
 }
 
 impl<C: Cloud> ExecutorPool<C> {
@@ -39,10 +42,12 @@ impl<C: Cloud> ExecutorPool<C> {
         events: mpsc::Sender<Event>,
         metrics: Metrics,
         provider: &'static str,
+        failures: FailureLog,
     ) -> Self {
         Self {
             metrics,
             provider,
+            failures,
             executor: Arc::new(executor),
             events,
             writes: Arc::new(Semaphore::new(WRITES_AT_ONCE)),
@@ -61,6 +66,7 @@ impl<C: Cloud> ExecutorPool<C> {
         };
         let (executor, events) = (self.executor.clone(), self.events.clone());
         let (metrics, provider) = (self.metrics.clone(), self.provider);
+        let failures = self.failures.clone();
         self.under_way.spawn(async move {
             let _turn = turns.acquire_owned().await;
             let since = Instant::now();
@@ -71,11 +77,15 @@ impl<C: Cloud> ExecutorPool<C> {
             match &outcome {
                 // The watch event that made it one is on its way.
                 Outcome::Failed(Failure::Conflict) => debug!("too late: {}", words(&action)),
-                Outcome::Failed(failure) => {
-                    warn!(?failure, reason = %action.reason, "not done: {}", words(&action));
-                }
+                Outcome::Failed(failure) => match zonal::failure_name(&action) {
+                    Some(what) => drop(failures.failed(what, kind_of(failure), text(failure))),
+                    None => {
+                        warn!(?failure, reason = %action.reason, "not done: {}", words(&action));
+                    }
+                },
                 outcome => {
-                    debug!(outcome = kind(outcome), milliseconds, "done: {}", words(&action))
+                    zonal::failure_name(&action).into_iter().for_each(|it| failures.recovered(it));
+                    debug!(outcome = kind(outcome), milliseconds, "done: {}", words(&action));
                 }
             }
             // The engine's task may be gone already; then nobody waits for the outcome.
@@ -100,6 +110,28 @@ impl<C: Cloud> ExecutorPool<C> {
     }
 }
 
+/// What tells failures apart: those with the same remedy are one.
+fn kind_of(failure: &Failure) -> &'static str {
+    match failure {
+        Failure::Denied { .. } => "denied",
+        _ => "failing",
+    }
+}
+
+fn text(failure: &Failure) -> String {
+    match failure {
+        Failure::Denied { message } => format!(
+            "not allowed: {message}; apply deploy/zonal-autoshift.yaml, for the controller \
+             deploy/rbac-zonal-autoshift.yaml, or grant it to the account in use"
+        ),
+        Failure::Invalid { message } => format!("refused: {message}"),
+        Failure::Unavailable { message } => {
+            format!("the API server does not answer as it should: {message}")
+        }
+        failure => format!("{failure:?}"),
+    }
+}
+
 fn kind(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Stored(_) => "stored",
@@ -108,7 +140,8 @@ fn kind(outcome: &Outcome) -> &'static str {
         Outcome::Launched(_) => "launched",
         Outcome::Instances(_) => "listed",
         Outcome::Solved(_) => "solved",
-        Outcome::ZonalShift(_) => "known",
+        Outcome::ShiftNetwork(_) => "described",
+        Outcome::ShiftsListed(_) => "listed",
         Outcome::Failed(_) => "failed",
     }
 }

@@ -10,9 +10,16 @@ use tokio::sync::{mpsc, oneshot};
 /// A notice, and where to tell what came of it.
 #[derive(Debug)]
 pub struct NoticeDelivery {
-    kind: NoticeKind,
-    instances: Vec<Arc<str>>,
+    content: Content,
     outcome: oneshot::Sender<NoticeOutcome>,
+}
+
+#[derive(Debug)]
+enum Content {
+    /// Something is about to happen to instances.
+    Instances(NoticeKind, Vec<Arc<str>>),
+    /// The text of a message about a zonal shift.
+    ZonalShift(Arc<str>),
 }
 
 impl NoticeDelivery {
@@ -23,8 +30,18 @@ impl NoticeDelivery {
         kind: NoticeKind,
         instances: Vec<Arc<str>>,
     ) -> (Self, oneshot::Receiver<NoticeOutcome>) {
-        let (outcome, settled) = oneshot::channel();
-        (Self { kind, instances, outcome }, settled)
+        Self::of(Content::Instances(kind, instances))
+    }
+
+    /// A message about a zonal shift, whose outcome comes in the same way.
+    #[must_use]
+    pub fn zonal_shift(body: &str) -> (Self, oneshot::Receiver<NoticeOutcome>) {
+        Self::of(Content::ZonalShift(Arc::from(body)))
+    }
+
+    fn of(content: Content) -> (Self, oneshot::Receiver<NoticeOutcome>) {
+        let (outcome, heard) = oneshot::channel();
+        (Self { content, outcome }, heard)
     }
 }
 
@@ -44,11 +61,14 @@ pub(crate) struct Notices {
 impl Notices {
     /// The event that a delivery is to the engine.
     pub(crate) fn take_in(&mut self, delivery: NoticeDelivery) -> Event {
-        let NoticeDelivery { kind, instances, outcome } = delivery;
+        let NoticeDelivery { content, outcome } = delivery;
         self.last_id += 1;
         let id = NoticeId(self.last_id);
         self.waiting.insert(id, outcome);
-        Event::Noticed(Notice { id, kind, instances })
+        match content {
+            Content::Instances(kind, instances) => Event::Noticed(Notice { id, kind, instances }),
+            Content::ZonalShift(body) => Event::Announced { id, body },
+        }
     }
 
     /// Tells who brought a notice what came of it.

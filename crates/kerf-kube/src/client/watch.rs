@@ -8,8 +8,11 @@ use std::pin::pin;
 
 use futures_util::StreamExt;
 use k8s_openapi::NamespaceResourceScope;
-use kerf_engine::Role;
+use k8s_openapi::api::core::v1::ConfigMap;
+use kerf_engine::Settings;
 use kerf_engine::event::Kind;
+use kerf_engine::observed::NamespacedName;
+use kerf_engine::zonal_shift::ShiftSettings;
 use kerf_runtime::Tasks;
 use kube::api::{Api, ApiResource, DynamicObject};
 use kube::runtime::WatchStreamExt;
@@ -17,7 +20,7 @@ use kube::runtime::watcher::{self, Config, Event, watcher};
 use kube::{Client, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
-use tracing::{info, warn};
+use tracing::info;
 
 use crate::client::health::Health;
 use crate::client::observe::{Change, WatchUpdate};
@@ -28,22 +31,22 @@ pub(crate) const UPDATES_WAITING_MAX: usize = 256;
 /// What to watch, and where.
 pub(crate) struct Watched<'a> {
     pub(crate) client: &'a Client,
-    pub(crate) role: Role,
+    pub(crate) settings: &'a Settings,
     pub(crate) node_classes: Vec<ApiResource>,
     pub(crate) pods_by_owner: PodsByOwner,
 }
 
-/// Starts a task for each watch. What the role does not read is not watched: it may have no right
-/// to, or not exist.
+/// Starts a task for each watch. What nobody reads is not watched: there may be no right to, or it
+/// may not exist.
 pub(crate) fn start(
     watched: Watched<'_>,
     updates: &mpsc::Sender<WatchUpdate>,
     health: &Health,
     tasks: &mut Tasks,
 ) {
-    let Watched { client, role, node_classes, pods_by_owner } = watched;
+    let Watched { client, settings, node_classes, pods_by_owner } = watched;
     let mut watches = Watches { client, updates, health, tasks };
-    for kind in role.kinds() {
+    for kind in settings.kinds() {
         match kind {
             Kind::Pod => watches.namespaced(WatchUpdate::Pod),
             Kind::Node => watches.cluster(WatchUpdate::Node),
@@ -56,9 +59,15 @@ pub(crate) fn start(
             Kind::DaemonSet => watches.namespaced(WatchUpdate::DaemonSet),
             Kind::Namespace => watches.cluster(WatchUpdate::Namespace),
             Kind::VolumeAttachment => watches.cluster(WatchUpdate::VolumeAttachment),
+            Kind::ShiftConfigMap => {
+                let map = settings.zonal_shift.as_ref().map(ShiftSettings::config_map);
+                map.into_iter().for_each(|map| watches.shift_state(&map));
+            }
+            // Which kinds of these are served is found out meanwhile.
+            Kind::PoolManifest | Kind::NodeClassSubnets => {}
         }
     }
-    if role.places_pods() {
+    if settings.role.places_pods() {
         watches.cluster(WatchUpdate::CsiNode);
         watches.namespaced(WatchUpdate::VolumeClaim);
         watches.cluster(WatchUpdate::Volume);
@@ -110,60 +119,122 @@ impl Watches<'_> {
         self.spawn(plural, api, move |change| WatchUpdate::NodeClass(kind.clone(), change));
     }
 
+    /// The one ConfigMap with the state of zonal shifts.
+    fn shift_state(&mut self, map: &NamespacedName) {
+        let api = Api::<ConfigMap>::namespaced(self.client.clone(), &map.namespace);
+        let config = Config::default().fields(&format!("metadata.name={}", map.name));
+        self.start(Watch {
+            resource: ConfigMap::plural(&()).into_owned(),
+            api,
+            config,
+            need: Need::Optional,
+            wrap: WatchUpdate::ShiftConfigMap,
+            updates: self.updates.clone(),
+            health: self.health.clone(),
+        });
+    }
+
     fn spawn<K>(
         &mut self,
-        plural: String,
+        resource: String,
         api: Api<K>,
         wrap: impl Fn(Change<K>) -> WatchUpdate + Send + Sync + 'static,
     ) where
         K: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
     {
         let (updates, health) = (self.updates.clone(), self.health.clone());
-        self.tasks.spawn(format!("watch {plural}"), async move {
-            // Streaming spares the server a whole list in memory; older servers do not know it.
-            let mut config = Config::default().streaming_lists();
-            while !follow(&plural, &api, &config, &wrap, &updates, &health).await {
-                info!(resource = plural, "the server has no streaming lists; listing in pages");
-                config = Config::default().page_size(PAGE_SIZE);
-            }
-        });
+        let (config, need) = (Config::default(), Need::Required);
+        self.start(Watch { resource, api, config, need, wrap, updates, health });
     }
+
+    fn start<K, W>(&mut self, watch: Watch<K, W>)
+    where
+        K: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
+        W: Fn(Change<K>) -> WatchUpdate + Send + Sync + 'static,
+    {
+        self.tasks.spawn(format!("watch {}", watch.resource), watch.run());
+    }
+}
+
+/// A watch of one kind of object.
+pub(crate) struct Watch<K, W> {
+    /// What is watched, by its plural.
+    pub(crate) resource: String,
+    pub(crate) api: Api<K>,
+    /// Which objects; how they are listed is decided here.
+    pub(crate) config: Config,
+    pub(crate) need: Need,
+    pub(crate) wrap: W,
+    pub(crate) updates: mpsc::Sender<WatchUpdate>,
+    pub(crate) health: Health,
+}
+
+/// What follows from a watch that does not work.
+pub(crate) enum Need {
+    /// The process is not ready.
+    Required,
+    /// What depends on it waits; the rest goes on.
+    Optional,
+    /// Nobody waits for this kind, and what was known of it holds.
+    WhereListable(ApiResource),
 }
 
 /// Objects in one page of a list: half a megabyte of pods.
 const PAGE_SIZE: u32 = 100;
 
-/// Follows a watch until nobody listens any more: true. False if the way of listing is refused.
-async fn follow<K>(
-    plural: &str,
-    api: &Api<K>,
-    config: &Config,
-    wrap: &(impl Fn(Change<K>) -> WatchUpdate + Send + Sync + 'static),
-    updates: &mpsc::Sender<WatchUpdate>,
-    health: &Health,
-) -> bool
+impl<K, W> Watch<K, W>
 where
     K: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
+    W: Fn(Change<K>) -> WatchUpdate + Send + Sync + 'static,
 {
-    let mut stream = pin!(watcher(api.clone(), config.clone()).default_backoff());
-    while let Some(event) = stream.next().await {
-        let change = match event {
-            Ok(event) => {
-                health.watch_works(plural);
-                change(event)
-            }
-            Err(error) if is_refusal(&error, config) => return false,
-            Err(error) => {
-                warn!(resource = plural, %error, "a watch failed and starts again");
-                health.watch_fails(plural, &error.to_string());
-                continue;
-            }
-        };
-        if updates.send(wrap(change)).await.is_err() {
-            return true;
+    /// Follows the watch until nobody listens any more.
+    pub(crate) async fn run(self) {
+        // Streaming spares the server a whole list in memory; older servers do not know it.
+        let mut config = self.config.clone().streaming_lists();
+        while !self.follow(&config).await {
+            let resource = &self.resource;
+            info!(resource, "the server has no streaming lists; listing in pages");
+            config = self.config.clone().page_size(PAGE_SIZE);
         }
     }
-    true
+
+    /// Follows until nobody listens: true. False if the way of listing is refused.
+    async fn follow(&self, config: &Config) -> bool {
+        let mut stream = pin!(watcher(self.api.clone(), config.clone()).default_backoff());
+        while let Some(event) = stream.next().await {
+            let update = match event {
+                Ok(event) => {
+                    self.health.watch_works(&self.resource);
+                    Some((self.wrap)(change(event)))
+                }
+                Err(error) if is_refusal(&error, config) => return false,
+                Err(error) => self.fail(&error),
+            };
+            if let Some(update) = update
+                && self.updates.send(update).await.is_err()
+            {
+                return true;
+            }
+        }
+        true
+    }
+
+    fn fail(&self, error: &watcher::Error) -> Option<WatchUpdate> {
+        let resource = &self.resource;
+        let (kind, why) = match code(error) {
+            401 | 403 => ("denied", format!("{error}; grant it: deploy/ has the roles")),
+            _ => ("failing", error.to_string()),
+        };
+        match &self.need {
+            Need::Required => self.health.watch_fails(resource, kind, &why),
+            Need::Optional => self.health.optional_watch_fails(resource, kind, &why),
+            Need::WhereListable(served) => {
+                self.health.optional_watch_fails(resource, kind, &why);
+                return Some(WatchUpdate::Unlistable(served.clone()));
+            }
+        }
+        None
+    }
 }
 
 fn change<K: Resource>(event: Event<K>) -> Change<K> {
@@ -184,11 +255,15 @@ fn pruned<K: Resource>(mut object: K) -> Box<K> {
 fn is_refusal(error: &watcher::Error, config: &Config) -> bool {
     let streaming =
         matches!(config.initial_list_strategy, watcher::InitialListStrategy::StreamingList);
-    let code = match error {
+    streaming && matches!(code(error), 400 | 422)
+}
+
+/// The server's answer; 0 where there was none.
+fn code(error: &watcher::Error) -> u16 {
+    match error {
         watcher::Error::WatchStartFailed(kube::Error::Api(status))
         | watcher::Error::InitialListFailed(kube::Error::Api(status)) => status.code,
         watcher::Error::WatchError(status) => status.code,
         _ => 0,
-    };
-    streaming && matches!(code, 400 | 422)
+    }
 }

@@ -6,7 +6,6 @@ use kerf_engine::action::{Action, ActionKind};
 pub(crate) fn words(action: &Action) -> String {
     let info = action.kind.info();
     match &action.kind {
-        ActionKind::ZonalShift(call) => format!("{}: {}", info.name, call.name()),
         ActionKind::Solve(request) => {
             format!("{} for {} pods", info.name, request.problem.pods.len())
         }

@@ -8,6 +8,7 @@ use kerf_engine::time::Span;
 use kerf_kube::{Controller, Health, Metrics, Pace, Scrape, Shows, connect, no_notices};
 use kerf_kwok::Kwok;
 use kerf_runtime::Candidate;
+use kerf_runtime::clock::Clock;
 use kerf_runtime::metrics::Registry;
 use kerf_testbed::ControlPlane;
 use kube::Config;
@@ -71,6 +72,8 @@ impl Running {
                 scrapes,
                 notices: no_notices(),
                 journal: journal_files,
+                zonal_shifts: None,
+                clock: Clock::default(),
             };
             let (lead, leading) = watch::channel(false);
             let mut candidate = Candidate::new(client, NAMESPACE, LEASE, "e2e".to_owned());

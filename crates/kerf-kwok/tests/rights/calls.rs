@@ -8,7 +8,7 @@ use k8s_openapi::api::core::v1::{Event, Node, ObjectReference, Pod};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kerf_api::node_pool::NodePool;
 use kerf_engine::Settings;
-use kerf_engine::action::{ActionKind, MetadataPatch, NodePatch};
+use kerf_engine::action::{ActionKind, CordonChange, MetadataPatch, NodePatch};
 use kerf_engine::event::{Object, Outcome};
 use kerf_engine::observed::{Claim, ClaimStatus, PodKey, PoolStatus, Revision};
 use kerf_kube::{
@@ -16,6 +16,7 @@ use kerf_kube::{
     Shows, no_notices,
 };
 use kerf_runtime::Candidate;
+use kerf_runtime::clock::Clock;
 use kerf_runtime::metrics::Registry;
 use kube::ResourceExt;
 use kube::api::{Api, PostParams};
@@ -148,7 +149,7 @@ impl<'a> Calls<'a> {
         let nodes = Api::<Node>::all(self.admin());
         let node = self.account.runtime.block_on(nodes.get("node")).unwrap();
         let uid: Arc<str> = node.uid().unwrap().into();
-        let patch = NodePatch { cordon: true, ..NodePatch::default() };
+        let patch = NodePatch { cordon: CordonChange::Cordon, ..NodePatch::default() };
         self.done(
             executor,
             &ActionKind::PatchNode { name: "node".into(), uid: uid.clone(), patch },
@@ -216,5 +217,7 @@ pub(crate) fn controller<C: Cloud>(
         scrapes: mpsc::channel(1).1,
         notices,
         journal: None,
+        zonal_shifts: None,
+        clock: Clock::default(),
     }
 }

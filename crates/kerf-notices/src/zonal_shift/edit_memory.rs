@@ -4,6 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::instant::UnixSeconds;
 use super::note::Note;
 use super::pool::PoolKey;
@@ -14,10 +16,32 @@ use super::zone::ZoneName;
 const SAME_EDIT_SECONDS_MIN: i64 = 30;
 
 /// What this process did and said lately.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EditMemory {
-    edits: BTreeMap<PoolKey, (UnixSeconds, BTreeSet<ZoneName>)>,
+    #[serde(with = "pairs")]
+    edits: BTreeMap<PoolKey, Edited>,
     said: BTreeSet<Note>,
+}
+
+/// When a pool was last edited, and the zones it was kept out of then.
+type Edited = (UnixSeconds, BTreeSet<ZoneName>);
+
+/// Keys that are no text: the map as a list of pairs.
+mod pairs {
+    use super::*;
+
+    pub(super) fn serialize<S: serde::Serializer>(
+        edits: &BTreeMap<PoolKey, Edited>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(edits)
+    }
+
+    pub(super) fn deserialize<'de, D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<BTreeMap<PoolKey, Edited>, D::Error> {
+        Ok(Vec::deserialize(deserializer)?.into_iter().collect())
+    }
 }
 
 impl EditMemory {

@@ -11,7 +11,7 @@ use super::zone::ZoneRef;
 pub const SOURCE: &str = "aws.arc-zonal-shift";
 
 /// One announcement, read from a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShiftEvent {
     /// EventBridge's id of the event; empty when the message had none.
     pub id: String,
@@ -55,7 +55,7 @@ pub enum Transition {
 }
 
 /// The twelve announcements, named as their `detail-type`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum EventKind {
     /// AWS moves traffic away.
     AutoshiftInProgress,

@@ -14,10 +14,6 @@ pub const PROTECTED: &str = "zonal-autoshift.eks.amazonaws.com/protected";
 pub const AWAY_ZONE_TAINT: &str = "zonal-autoshift.eks.amazonaws.com/away-zone";
 const DO_NOT_DISRUPT: &str = "karpenter.sh/do-not-disrupt";
 const NODE_POOL_LABEL: &str = "karpenter.sh/nodepool";
-/// How many nodes are written together, as the reference tool does.
-pub const NODE_BATCH: usize = 5;
-/// How many batches are written side by side.
-pub const NODE_BATCHES_IN_PARALLEL: usize = 20;
 
 /// What is read of a node.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,14 +93,32 @@ impl NodeView {
         })
     }
 
+    /// The same of a node that others have read. Of its taints, those that shifts set are enough,
+    /// as pairs of key and effect.
+    pub fn of<'a>(
+        name: &str,
+        labels: &BTreeMap<String, String>,
+        annotations: &BTreeMap<String, String>,
+        is_cordoned: bool,
+        taints: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> NodeView {
+        let taint = |(key, effect)| json!({"key": key, "effect": effect});
+        NodeView {
+            name: name.to_owned(),
+            zone: labels.get(ZONE_KEY).map(|zone| ZoneName::new(zone)),
+            zone_id: labels.get(ZONE_ID_KEY).map(|id| ZoneId::new(id)),
+            pool: labels.get(NODE_POOL_LABEL).cloned(),
+            resource_version: None,
+            is_cordoned,
+            is_do_not_disrupt: annotations.get(DO_NOT_DISRUPT).is_some_and(|it| it == "true"),
+            protected_by: annotations.get(PROTECTED).map(|text| Protection::read(text)),
+            taints: taints.into_iter().map(taint).collect(),
+        }
+    }
+
     /// Its zone, by the label with the name or else by the one with the id.
     pub fn zone_in<'a>(&'a self, table: &'a ZoneTable) -> Option<&'a ZoneName> {
         self.zone.as_ref().or_else(|| table.name(self.zone_id.as_ref()?))
-    }
-
-    /// The version as a number, by which later states are told from earlier ones.
-    pub fn revision(&self) -> Option<u64> {
-        self.resource_version.as_ref()?.parse().ok()
     }
 
     /// Whether nothing changed that a shift looks at: nodes are written every few seconds.

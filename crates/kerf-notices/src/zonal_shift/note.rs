@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::pool::PoolKey;
 use super::pool_edit::PoolEdit;
@@ -10,7 +10,7 @@ use super::pool_plan::SkipReason;
 use super::zone::{ZoneId, ZoneName, ZoneTable};
 
 /// Something a plan came upon that is no change.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Note {
     /// A pool is not kept out of zones.
     Skipped {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::keep_out::{KeptOut, Restriction, Zones, keep_out};
@@ -22,7 +23,7 @@ pub(super) enum PoolPlan {
 }
 
 /// Why a pool is not kept out of a zone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum SkipReason {
     /// It would have no zone left.
     WouldEmpty,

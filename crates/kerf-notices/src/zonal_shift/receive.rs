@@ -3,6 +3,8 @@
 //! Messages come late, twice, and in any order. Per zone and origin the newest event decides, and
 //! of two at the same second the end; so every order of delivery leads to the same zones avoided.
 
+use serde::{Deserialize, Serialize};
+
 use super::event::{EventKind, ShiftEvent, Transition};
 use super::instant::UnixSeconds;
 use super::scope::{Admission, Scope};
@@ -14,7 +16,7 @@ use crate::message::{Unusable, read_zonal_shift};
 const CLOCK_SKEW_SECONDS_MAX: i64 = 15 * 60;
 
 /// What a message comes to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Received {
     /// The state from now on.
     pub state: ShiftState,
@@ -30,7 +32,7 @@ pub struct Received {
 }
 
 /// What was made of a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
     /// The zone is avoided on this origin's behalf from now on.
     Started,
@@ -48,12 +50,16 @@ pub enum Verdict {
     FutureDated,
     /// A zone the table does not know.
     UnknownZone(ZoneRef),
-    /// No announcement at all.
-    Unusable(Unusable),
+    /// No announcement at all. Why not is for the log and no part of a stored verdict.
+    Unusable(#[serde(skip, default = "not_kept")] Unusable),
+}
+
+fn not_kept() -> Unusable {
+    Unusable::NotAnEvent("why was not kept")
 }
 
 /// What to do with the message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Disposal {
     /// Delete it, once the state is stored.
     Delete,

@@ -33,7 +33,7 @@ pub enum Matching {
 }
 
 /// Whether an announcement counts.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Admission {
     /// It does.
     Counts,

@@ -19,7 +19,7 @@ pub struct ZoneId(String);
 pub struct ZoneName(String);
 
 /// A zone as a message names it: mostly by id, now and then by name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum ZoneRef {
     /// `use1-az2`.
     Id(ZoneId),

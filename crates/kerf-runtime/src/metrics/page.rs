@@ -25,7 +25,8 @@ impl Page {
         self.lines(metric, "gauge").push_str(&sample);
     }
 
-    pub(super) fn counter(&mut self, metric: &str, labels: &[(&str, String)], count: u64) {
+    /// A count that was kept elsewhere. Its name ends in `_total`.
+    pub fn counter(&mut self, metric: &str, labels: &[(&str, String)], count: u64) {
         let sample = format!("{metric}{} {count}\n", braces(labels, None));
         self.lines(metric, "counter").push_str(&sample);
     }

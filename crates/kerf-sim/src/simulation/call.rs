@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kerf_engine::action::{
-    Action, ActionId, ActionKind, Executor, Lane, MetadataPatch, NewClaim, NodePatch,
+    Action, ActionId, ActionKind, Executor, Lane, MetadataPatch, NewClaim, NodePatch, PoolEdit,
 };
 use kerf_engine::event::{Event, Failure, Outcome};
 use kerf_engine::observed::{Claim, ClaimStatus, Name, Node, PodKey, Pool, PoolStatus, Revision};
 use kerf_engine::solve::SolveRequest;
 use kerf_engine::time::{Span, Time};
-use kerf_engine::zonal_shift::ShiftCall;
+use kerf_engine::zonal_shift::{CopyStep, ShiftStateWrite};
 use kerf_scheduler::CancelFlag;
 
 use super::Simulation;
@@ -188,7 +188,7 @@ impl Executor<'_> for Simulation {
             node.finalizers = patch.finalizers(std::mem::take(&mut node.finalizers));
             node.taints = patch.taints(std::mem::take(&mut node.taints));
             node.labels.extend(patch.labels.clone());
-            node.annotations.extend(patch.annotations.clone());
+            node.annotations = patch.annotations(std::mem::take(&mut node.annotations));
             if let Some((_, uid)) = &patch.owner {
                 node.owner_claim = Some(uid.clone());
             }
@@ -245,7 +245,23 @@ impl Executor<'_> for Simulation {
         Outcome::Instances(self.cloud.list())
     }
 
-    fn zonal_shift(&mut self, _call: &ShiftCall) -> Outcome {
+    fn write_shift_state(&mut self, _write: &ShiftStateWrite) -> Outcome {
+        Outcome::NotFound
+    }
+
+    fn edit_pool(&mut self, _edit: &PoolEdit) -> Outcome {
+        Outcome::NotFound
+    }
+
+    fn edit_pool_copy(&mut self, _step: &CopyStep) -> Outcome {
+        Outcome::NotFound
+    }
+
+    fn describe_shift_network(&mut self) -> Outcome {
+        Outcome::NotFound
+    }
+
+    fn list_zonal_shifts(&mut self, _cluster_arn: Option<&str>) -> Outcome {
         Outcome::NotFound
     }
 

@@ -1,5 +1,6 @@
 //! What the engines hear, when they are woken, and what becomes of their orders.
 
+use kerf_engine::Role;
 use kerf_engine::event::Kind;
 use kerf_engine::time::Span;
 
@@ -14,7 +15,7 @@ const WATCH_DELAY: Delay = Delay::millis(5, 60);
 impl Simulation {
     pub(super) fn arrange_deliveries(&mut self) {
         for replica in &mut self.replicas {
-            for kind in Kind::ALL {
+            for kind in Role::Controller.kinds().iter().copied() {
                 if replica.needs_delivery(kind, &self.store) {
                     let delay = self.rngs.network.span(WATCH_DELAY);
                     let at = (self.store.now + delay).max(replica.deaf_until);

@@ -1,5 +1,6 @@
 //! Messages: late, doubled, overlapping, about others, and nonsense.
 
+use kerf_engine::zonal_shift::ShiftSettings;
 use kerf_notices::zonal_shift::Matching;
 use serde_json::json;
 
@@ -99,8 +100,7 @@ async fn a_shift_of_other_resources_counts_unless_the_setting_asks_for_this_clus
     let mut of_others = place.announcement("Practice Run Started", "a");
     of_others["resources"] = json!(["arn:aws:elasticloadbalancing:…/shop"]);
     let strict = Matching::Cluster { also: Default::default() };
-    let strict =
-        Running::start_with(&place, kerf_zonal::Settings { matching: strict, ..settings() });
+    let strict = Running::start_with(&place, ShiftSettings { matching: strict, ..settings() });
     let strict = strict.await;
     place.send(of_others.to_string()).await;
     let passed_over = r#"kerf_zonal_shift_events_total{detail_type="Practice Run Started",result="other-resources"} 1"#;

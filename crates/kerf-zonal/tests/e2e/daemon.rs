@@ -3,17 +3,22 @@
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 
-use kerf_kube::{Pace, connect};
+use kerf_engine::zonal_shift::ShiftSettings;
+use kerf_journal::Replay;
+use kerf_kube::{JournalFiles, Pace, connect};
 use kerf_notices::zonal_shift::{AutoModeRevert, Matching};
-use kerf_zonal::{Account, Autoshift, Daemon, Inbox, Settings};
+use kerf_runtime::{Shutdown, Tasks};
+use kerf_zonal::{Account, Daemon};
 use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig};
+use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::place::{ACCOUNT, Place, REGION};
 
+const JOURNAL: &str = "journal.jsonl";
 const PER_SECOND: NonZeroU32 = NonZeroU32::new(100).unwrap();
 const AT_ONCE: NonZeroU32 = NonZeroU32::new(200).unwrap();
 
@@ -23,11 +28,12 @@ pub(crate) struct Running {
     lead: watch::Sender<bool>,
     stop: watch::Sender<bool>,
     task: JoinHandle<()>,
+    journal: TempDir,
 }
 
 /// The settings most tests use.
-pub(crate) fn settings() -> Settings {
-    Settings {
+pub(crate) fn settings() -> ShiftSettings {
+    ShiftSettings {
         cluster_name: "prod".to_owned(),
         region: REGION.to_owned(),
         namespace: "default".to_owned(),
@@ -45,12 +51,12 @@ impl Running {
         Self::start_as(place, ACCOUNT, settings()).await.leading()
     }
 
-    pub(crate) async fn start_with(place: &Place, settings: Settings) -> Self {
+    pub(crate) async fn start_with(place: &Place, settings: ShiftSettings) -> Self {
         Self::start_as(place, ACCOUNT, settings).await.leading()
     }
 
     /// One that waits for the lead.
-    pub(crate) async fn start_as(place: &Place, user: &str, settings: Settings) -> Self {
+    pub(crate) async fn start_as(place: &Place, user: &str, settings: ShiftSettings) -> Self {
         log();
         let kubeconfig = Kubeconfig::read_from(place.control_plane.kubeconfig_of(user).unwrap());
         let options = KubeConfigOptions::default();
@@ -61,17 +67,34 @@ impl Running {
             clusters: answering.clusters(),
             zonal_shifts: answering.zonal_shifts(),
         };
-        let client = connect(config).unwrap();
-        let inbox = Inbox::Queue { queues: place.queues.clone(), url: place.queue_url.clone() };
-        let pace = Pace::new(PER_SECOND, AT_ONCE);
-        let autoshift = Autoshift::new(settings, client, account, inbox, pace, place.clock());
-        let listen = "127.0.0.1:0".parse().unwrap();
-        let daemon = Daemon::new(autoshift, listen).await.unwrap();
-        let address = daemon.address();
+        let journal = tempfile::tempdir().unwrap();
+        let daemon = Daemon {
+            settings,
+            client: connect(config).unwrap(),
+            account,
+            queues: place.queues.clone(),
+            queue_url: place.queue_url.clone(),
+            pace: Pace::new(PER_SECOND, AT_ONCE),
+            listen: "127.0.0.1:0".parse().unwrap(),
+            journal: Some(JournalFiles::open(&journal.path().join(JOURNAL)).unwrap()),
+            clock: place.clock(),
+        };
         let (lead, leading) = watch::channel(false);
-        let (stop, stopped) = watch::channel(false);
-        let task = tokio::spawn(daemon.run(leading, stopped));
-        Self { address, lead, stop, task }
+        let (stop, mut stopped) = watch::channel(false);
+        let mut tasks = Tasks::default();
+        let daemon = daemon.start(leading.clone(), &mut tasks).await.unwrap();
+        let address = daemon.address();
+        let task = tokio::spawn(async move {
+            let ending = async {
+                tokio::select! {
+                    _ = stopped.wait_for(|stop| *stop) => Shutdown::FinishFirst,
+                    ended = tasks.first_ended() => panic!("{ended}"),
+                }
+            };
+            daemon.run(leading, ending).await.unwrap();
+            tasks.finish(Shutdown::FinishFirst).await;
+        });
+        Self { address, lead, stop, task, journal }
     }
 
     pub(crate) fn leading(self) -> Self {
@@ -85,10 +108,14 @@ impl Running {
         assert!((&mut self.task).await.unwrap_err().is_cancelled());
     }
 
-    /// Asks it to end, and waits.
+    /// Asks it to end, and waits. Its engine decides the same again when its journal is replayed.
     pub(crate) async fn end(mut self) {
         self.stop.send_replace(true);
         (&mut self.task).await.unwrap();
+        let journal = std::fs::read_to_string(self.journal.path().join(JOURNAL)).unwrap();
+        let report = Replay::of(&journal).unwrap();
+        assert_eq!(report.difference, None, "its journal does not replay");
+        assert!(report.actions > 0 && report.skipped == 0, "{report:?}");
     }
 
     /// What it answers to a path.

@@ -73,7 +73,7 @@ async fn a_message_stays_in_the_queue_while_its_effect_cannot_be_stored() {
     let may_read = async || place.control_plane.kubectl_as(ACCOUNT, &may_read).is_ok();
     place.wait("the right is gone", async || !may_read().await).await;
     let daemon = Running::start(&place).await;
-    let refused = async || daemon.get("/healthz").await.contains("state: ConfigMap");
+    let refused = async || daemon.get("/healthz").await.contains("watching configmaps");
     place.wait("the state cannot be read", refused).await;
     place.announce("Autoshift In Progress", "a").await;
     assert_eq!(place.depth().await.visible, 1, "nothing is received that cannot be kept");

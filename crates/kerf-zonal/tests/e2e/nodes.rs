@@ -1,6 +1,6 @@
 //! Nodes in the zone: protected where that is asked for, and only what Kerf did is undone.
 
-use kerf_zonal::Settings;
+use kerf_engine::zonal_shift::ShiftSettings;
 use serde_json::json;
 
 use crate::daemon::{Running, settings};
@@ -29,7 +29,7 @@ async fn do_not_disrupt_protects_nodes_of_the_zone_and_leaves_foreign_cordons_al
     nodes.extend(many.iter().map(|name| node(name, "a", "web")));
     let place = Place::with(&nodes).await;
     let before = place.snapshot("web").await;
-    let protecting = Settings { do_not_disrupt: true, ..settings() };
+    let protecting = ShiftSettings { do_not_disrupt: true, ..settings() };
     let daemon = Running::start_with(&place, protecting).await;
 
     place.announce("Autoshift In Progress", "a").await;

@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 
 use aws_sdk_ec2::types::{ResourceType, Tag, TagSpecification};
 use aws_sdk_sqs::types::QueueAttributeName;
+use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ConfigMap, Event, Node};
 use kerf_aws::{Depth, Queues, Session, TimeOuts};
 use kerf_notices::zonal_shift::{CONFIG_MAP, CONFIG_MAP_KEY, UnixSeconds};
+use kerf_runtime::clock::Clock;
 use kerf_testbed::{AwsStandIn, ControlPlane, FaultProxy, Options, Shared, User, wait_until};
 use kube::Client;
 use kube::api::{Api, ApiResource, DynamicObject, ListParams};
@@ -118,9 +120,9 @@ impl Place {
     }
 
     /// The clock that tests move.
-    pub(crate) fn clock(&self) -> kerf_zonal::Clock {
+    pub(crate) fn clock(&self) -> Clock {
         let time = self.time.clone();
-        Arc::new(move || UnixSeconds::new(time.load(Ordering::SeqCst)).unwrap())
+        Clock::moved(move || Timestamp::from_second(time.load(Ordering::SeqCst)).unwrap())
     }
 
     pub(crate) fn pass(&self, seconds: i64) {

@@ -5,6 +5,7 @@ pub(crate) mod controller;
 pub(crate) mod convert;
 pub(crate) mod crds;
 pub(crate) mod demo;
+mod journal;
 pub(crate) mod lint;
 mod log;
 pub(crate) mod plan;

@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand, ValueEnum};
 use kerf_kube::connect;
-use kerf_notices::zonal_shift::ManualShift;
-use kerf_zonal::{Console, LEASE, system_clock};
+use kerf_notices::zonal_shift::{ManualShift, UnixSeconds};
+use kerf_runtime::clock;
+use kerf_zonal::{Console, LEASE};
 use kube::Config;
 use serde_json::{Value, json};
 
@@ -81,7 +82,7 @@ impl Command {
 
 async fn status(place: &Place) -> Result<ExitCode> {
     let console = open(place).await?;
-    let status = console.status(system_clock()()).await?;
+    let status = console.status(now()).await?;
     match place.output {
         Format::Table => print!("{}", status.text()),
         Format::Json | Format::Yaml => print(&json!(status), place.output)?,
@@ -95,7 +96,7 @@ async fn status(place: &Place) -> Result<ExitCode> {
 async fn apply(asked: ManualShift, zone: &Zone) -> Result<ExitCode> {
     let Zone { zone, place } = zone;
     let mut console = open(place).await?;
-    let outcome = console.apply(asked, zone, system_clock()()).await?;
+    let outcome = console.apply(asked, zone, now()).await?;
     match place.output {
         Format::Table => println!("{}", outcome.answer),
         Format::Json | Format::Yaml => {
@@ -104,6 +105,10 @@ async fn apply(asked: ManualShift, zone: &Zone) -> Result<ExitCode> {
     }
     warn_if_nobody_acts(&console, place).await;
     Ok(ExitCode::SUCCESS)
+}
+
+fn now() -> UnixSeconds {
+    UnixSeconds::at(clock::now().as_second())
 }
 
 async fn open(place: &Place) -> Result<Console> {

@@ -172,6 +172,7 @@ fn condition_text(failure: &Failure) -> (String, String) {
         | Failure::InsufficientCapacity { message }
         | Failure::NodeClassNotReady { message }
         | Failure::Invalid { message }
+        | Failure::Denied { message }
         | Failure::Unavailable { message } => ("LaunchFailed".to_owned(), cut(message)),
     }
 }

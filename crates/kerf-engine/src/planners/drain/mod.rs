@@ -19,7 +19,7 @@ pub(super) use eviction::conclude;
 pub(super) use node_drain::NodeDrain;
 pub(super) use pods::{given_up_at, is_drainable, waiting};
 
-use crate::action::{Action, ActionKind, NodePatch};
+use crate::action::{Action, ActionKind, CordonChange, NodePatch};
 use crate::decision::Decision;
 use crate::event::Key;
 use crate::memory::{Closing, Update};
@@ -98,7 +98,7 @@ fn closing_patch(drain: &NodeDrain<'_>) -> Option<NodePatch> {
     for request in drain.requests() {
         match &request.closing {
             closing if drain.node.taints.contains(&closing.taint()) => {}
-            Closing::Cordon => patch.cordon = true,
+            Closing::Cordon => patch.cordon = CordonChange::Cordon,
             Closing::Taint(taint) => patch.taints_added.push(taint.clone()),
         }
         for (key, value) in &request.labels {

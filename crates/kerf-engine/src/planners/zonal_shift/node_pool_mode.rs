@@ -9,20 +9,22 @@
 //! stored state, so a crash at any point leaves nothing to undo.
 
 use kerf_notices::zonal_shift::{
-    Ageing, Received, Scope, ShiftState, UnixSeconds, Verdict, ZoneTable,
+    Ageing, Disposal, Received, Scope, ShiftState, Step, UnixSeconds, Verdict, ZoneTable,
 };
 
+use super::observation::{view, zones};
 use super::pool_edits;
-use crate::action::ActionKind;
+use crate::action::{Action, ActionKind};
 use crate::decision::Decision;
-use crate::event::Outcome;
-use crate::notice::NoticeId;
+use crate::event::{Kind, Outcome};
+use crate::notice::{NoticeId, NoticeOutcome, Settled};
+use crate::observed::{Object, ShiftConfigMap, ShiftText};
 use crate::reason::Reason;
+use crate::sample::Sample;
 use crate::time::Time;
 use crate::world::World;
 use crate::zonal_shift::{
-    Change, NodePoolMode, ShiftCall, ShiftInput, ShiftReport, ShiftSettings, StepKey, StoreCause,
-    StoredShifts,
+    Change, NodePoolMode, ShiftReport, ShiftSettings, ShiftStateWrite, StoreCause,
 };
 
 /// Zones and subnets change seldom.
@@ -36,94 +38,115 @@ const ARC_SECONDS: i64 = 300;
 /// How often while a zone is avoided.
 const ARC_SECONDS_ACTIVE: i64 = 30;
 
-/// Looks at everything anew.
+/// Looks at everything anew. Nothing is done by a process that does not lead, before the stored
+/// state was read, or where only a newer Kerf can read it.
 pub(super) fn plan(world: &World, settings: &ShiftSettings, now: Time) -> Decision {
     let mut decision = Decision::default();
     let known = &world.zonal_shift;
-    let Some(stored) = &known.stored else { return decision };
+    let is_ready = world.has_listed(&[Kind::ShiftConfigMap]) && known.stored.newer.is_none();
+    if !known.is_leading() || !is_ready {
+        return decision;
+    }
     let now = unix_seconds(now);
-    ask(known, &stored.state, now, &mut decision);
+    ask(known, now, &mut decision);
     if known.network.asked_at.is_none() || known.arc.read_at.is_none() {
         return decision;
     }
-    let (zones, class_zones) = known.zones();
-    let round = Round { known, settings, stored, zones: &zones, now };
+    let nodes: Vec<_> = world.nodes.values().map(|node| view(node)).collect();
+    let (zones, class_zones) = zones(world, &nodes);
+    let round = Round { known, settings, zones: &zones, now };
     if round.correct(&mut decision) {
         round.take_messages(&mut decision);
     }
-    pool_edits::plan(known, settings, (&zones, &class_zones), now, &mut decision);
+    pool_edits::plan(world, settings, (&zones, &class_zones), &nodes, now, &mut decision);
     decision
 }
 
-/// What to make of a finished call.
-pub(super) fn conclude(world: &World, call: &ShiftCall, outcome: &Outcome, now: Time) -> Decision {
+/// What to make of a finished action.
+pub(super) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: Time) -> Decision {
     let mut decision = Decision::default();
-    let answer = match outcome {
-        Outcome::ZonalShift(input) => Some(&**input),
-        _ => None,
-    };
-    match call {
-        ShiftCall::Store { cause, .. } => {
-            store_concluded(&world.zonal_shift, cause, answer, &mut decision);
+    let at = unix_seconds(now);
+    match (&action.kind, outcome) {
+        (ActionKind::DescribeShiftNetwork, Outcome::ShiftNetwork(network)) => {
+            remember(&mut decision, Change::Network((**network).clone(), at));
         }
-        ShiftCall::Apply(step) => {
-            let key = StepKey::of(step);
-            remember(&mut decision, Change::Tried { step: key, has_failed: answer.is_none() });
-            if answer.is_some() {
-                pool_edits::applied(&world.zonal_shift, step, unix_seconds(now), &mut decision);
+        (ActionKind::ListZonalShifts { .. }, Outcome::ShiftsListed(reading)) => {
+            remember(&mut decision, Change::Arc((**reading).clone(), at));
+        }
+        (ActionKind::WriteShiftState(write), outcome) => {
+            write_concluded(&world.zonal_shift, &write.cause, outcome, &mut decision);
+        }
+        (ActionKind::EditPool(edit), outcome) => {
+            let step = Step::Pool((**edit).clone());
+            pool_edits::concluded(step, outcome, at, world, &mut decision);
+        }
+        (ActionKind::EditPoolCopy(copy), outcome) => {
+            let step = Step::Copy(copy.edit.clone());
+            pool_edits::concluded(step, outcome, at, world, &mut decision);
+        }
+        (ActionKind::PatchNode { name, .. }, outcome) => {
+            if let Reason::ZonalShiftNode(action) = &action.reason {
+                pool_edits::node_concluded(name, *action, outcome, &mut decision);
             }
         }
-        ShiftCall::DescribeNetwork | ShiftCall::ListShifts { .. } => {}
+        _ => {}
     }
     decision
 }
 
 /// Asks AWS what is not known, or not any more.
-fn ask(known: &NodePoolMode, state: &ShiftState, now: UnixSeconds, decision: &mut Decision) {
+fn ask(known: &NodePoolMode, now: UnixSeconds, decision: &mut Decision) {
     let network = &known.network;
     let pause = if network.is_whole { NETWORK_SECONDS } else { NETWORK_RETRY_SECONDS };
     let due = network.asked_at.map_or(now, |asked| asked.plus(pause));
     if due <= now {
-        call(decision, ShiftCall::DescribeNetwork, Reason::ShiftSourcesOutdated);
+        decision.act(ActionKind::DescribeShiftNetwork, Reason::ShiftSourcesOutdated);
     } else {
         decision.wake(time(due));
     }
     if network.asked_at.is_none() {
         return;
     }
-    let is_active = state.active().next().is_some();
+    let is_active = known.state().active().next().is_some();
     let pause = if is_active { ARC_SECONDS_ACTIVE } else { ARC_SECONDS };
     let due = known.arc.read_at.map_or(now, |read| read.plus(pause));
     if due <= now {
         let cluster_arn = network.cluster_arn.clone();
-        call(decision, ShiftCall::ListShifts { cluster_arn }, Reason::ShiftSourcesOutdated);
+        decision.act(ActionKind::ListZonalShifts { cluster_arn }, Reason::ShiftSourcesOutdated);
     } else {
         decision.wake(time(due));
     }
 }
 
-fn store_concluded(
+fn write_concluded(
     known: &NodePoolMode,
     cause: &StoreCause,
-    answer: Option<&ShiftInput>,
+    outcome: &Outcome,
     decision: &mut Decision,
 ) {
-    match (cause, answer) {
-        (StoreCause::Correction, Some(ShiftInput::Stored(stored))) => {
+    let stored = match outcome {
+        Outcome::Stored(object) => match &**object {
+            Object::ShiftConfigMap(ShiftConfigMap { state: ShiftText::Read(state), .. }) => {
+                Some(state)
+            }
+            _ => None,
+        },
+        _ => None,
+    };
+    match (cause, stored) {
+        (StoreCause::Correction { before }, Some(state)) => {
             remember(decision, Change::ListingApplied);
-            let away = |stored: &StoredShifts| stored.state.away().into_iter().collect();
-            let before = known.stored.as_ref().map(away).unwrap_or_default();
-            let away: Vec<_> = away(stored);
+            let (before, away) = (before.clone(), state.away().into_iter().collect());
             if before != away {
                 decision.shift_reports.push(ShiftReport::Corrected { before, away });
             }
         }
         (StoreCause::Messages(ids), Some(_)) => {
             let receipt = |id: &NoticeId| Some((*id, known.receipts.get(id)?.clone()));
-            settle(ids.iter().filter_map(receipt).collect(), decision);
+            settle(ids.iter().filter_map(receipt).collect(), &known.stored.zones, decision);
         }
         (StoreCause::Messages(ids), None) => remember(decision, Change::NotStored(ids.clone())),
-        (StoreCause::Correction, _) => {}
+        (StoreCause::Correction { .. }, None) => {}
     }
 }
 
@@ -131,7 +154,6 @@ fn store_concluded(
 struct Round<'a> {
     known: &'a NodePoolMode,
     settings: &'a ShiftSettings,
-    stored: &'a StoredShifts,
     zones: &'a ZoneTable,
     now: UnixSeconds,
 }
@@ -144,8 +166,8 @@ impl Round<'_> {
             Ageing { can_ask_arc: !arc.is_denied, max_age_seconds: self.settings.max_age_seconds };
         let listed = arc.unapplied.as_ref();
         let state = match listed {
-            Some(listing) => self.stored.state.reconcile(listing, self.now),
-            None => self.stored.state.clone(),
+            Some(listing) => self.known.stored.state.reconcile(listing, self.now),
+            None => self.known.stored.state.clone(),
         };
         let state = state.aged(&ageing, self.now);
         if let Some(at) = state.next_change(&ageing) {
@@ -153,7 +175,8 @@ impl Round<'_> {
         }
         self.warn_of_old(&ageing, decision);
         if !self.holds(&state) {
-            self.store(state, StoreCause::Correction, decision);
+            let before = self.known.state().away().into_iter().collect();
+            self.store(state, StoreCause::Correction { before }, decision);
             return false;
         }
         if listed.is_some() {
@@ -165,7 +188,7 @@ impl Round<'_> {
     fn warn_of_old(&self, ageing: &Ageing, decision: &mut Decision) {
         let previously = self.known.arc.looked_at.unwrap_or(self.now);
         for (zone, origin, shift) in
-            self.stored.state.suspiciously_old(ageing, previously, self.now)
+            self.known.stored.state.suspiciously_old(ageing, previously, self.now)
         {
             let (zone, since) = (zone.clone(), shift.since);
             decision.shift_reports.push(ShiftReport::LongLasting { zone, origin, since });
@@ -178,12 +201,13 @@ impl Round<'_> {
     /// Takes in the messages at hand, in their order. If their effect cannot be stored they stay
     /// at hand.
     fn take_messages(&self, decision: &mut Decision) {
-        let mut state = self.stored.state.clone();
+        let mut state = self.known.stored.state.clone();
         let mut receipts = Vec::new();
         for (id, body) in &self.known.announced {
             let received = state.receive(body.as_bytes(), &self.scope(), self.zones, self.now);
             if matches!(received.verdict, Verdict::UnknownZone(_)) && self.may_ask_after_a_miss() {
-                return call(decision, ShiftCall::DescribeNetwork, Reason::ShiftSourcesOutdated);
+                let action = ActionKind::DescribeShiftNetwork;
+                return decision.act(action, Reason::ShiftSourcesOutdated);
             }
             state.clone_from(&received.state);
             // The watch may tell of the stored state before the write is answered: what was made
@@ -195,7 +219,7 @@ impl Round<'_> {
             return;
         }
         if self.holds(&state) {
-            return settle(receipts, decision);
+            return settle(receipts, self.zones, decision);
         }
         let ids = receipts.iter().map(|(id, _)| *id).collect();
         remember(decision, Change::Understood(receipts));
@@ -204,15 +228,22 @@ impl Round<'_> {
 
     /// Whether exactly this is stored.
     fn holds(&self, state: &ShiftState) -> bool {
-        let StoredShifts { version, damaged, .. } = self.stored;
-        let is_whole = version.is_some() && damaged.is_none();
-        is_whole && *state == self.stored.state && *self.zones == self.stored.zones
+        let stored = &self.known.stored;
+        let is_whole = stored.revision.is_some() && stored.damaged.is_none();
+        is_whole && *state == stored.state && *self.zones == stored.zones
     }
 
     fn store(&self, state: ShiftState, cause: StoreCause, decision: &mut Decision) {
-        let StoredShifts { version, damaged, .. } = self.stored.clone();
-        let shifts = Box::new(StoredShifts { version, state, zones: self.zones.clone(), damaged });
-        call(decision, ShiftCall::Store { shifts, cause }, Reason::ShiftStateChanged);
+        let stored = &self.known.stored;
+        let write = ShiftStateWrite {
+            name: self.settings.config_map(),
+            revision: stored.revision,
+            state,
+            zones: self.zones.clone(),
+            damaged: stored.damaged.clone(),
+            cause,
+        };
+        decision.act(ActionKind::WriteShiftState(Box::new(write)), Reason::ShiftStateChanged);
     }
 
     fn may_ask_after_a_miss(&self) -> bool {
@@ -231,19 +262,25 @@ impl Round<'_> {
 }
 
 /// The messages had their effect, or can have none.
-fn settle(receipts: Vec<(NoticeId, Received)>, decision: &mut Decision) {
+fn settle(receipts: Vec<(NoticeId, Received)>, zones: &ZoneTable, decision: &mut Decision) {
     remember(decision, Change::Settled(receipts.iter().map(|(id, _)| *id).collect()));
     if receipts.iter().any(|(_, received)| received.verdict == Verdict::Refreshed) {
         remember(decision, Change::AskArc);
     }
     for (id, received) in receipts {
-        let received = Box::new(received);
-        decision.shift_reports.push(ShiftReport::Received { id, received });
+        let outcome = match received.disposal {
+            Disposal::Delete => NoticeOutcome::ShiftStored,
+            Disposal::LeaveForRedelivery => NoticeOutcome::NotInTime,
+        };
+        decision.settled.push(Settled { id, outcome });
+        let labels = vec![
+            ("detail_type", received.detail_type().to_owned()),
+            ("result", received.verdict.label().to_owned()),
+        ];
+        decision.samples.push(Sample::one("kerf_zonal_shift_events_total", labels));
+        let (received, zones) = (Box::new(received), zones.clone());
+        decision.shift_reports.push(ShiftReport::Received { received, zones });
     }
-}
-
-pub(super) fn call(decision: &mut Decision, call: ShiftCall, reason: Reason) {
-    decision.act(ActionKind::ZonalShift(Box::new(call)), reason);
 }
 
 pub(super) fn remember(decision: &mut Decision, change: Change) {

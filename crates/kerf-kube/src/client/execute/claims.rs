@@ -76,7 +76,7 @@ pub(super) async fn delete(client: &Client, name: &str, uid: &str) -> kube::Resu
 }
 
 /// What a deletion came to. Another object under the name means the one that was meant is gone.
-pub(super) fn deleted(result: kube::Result<()>) -> kube::Result<Outcome> {
+pub(crate) fn deleted(result: kube::Result<()>) -> kube::Result<Outcome> {
     match result {
         Ok(()) => Ok(Outcome::Done),
         Err(kube::Error::Api(status)) if status.code == 409 => Ok(Outcome::NotFound),
@@ -85,7 +85,7 @@ pub(super) fn deleted(result: kube::Result<()>) -> kube::Result<Outcome> {
 }
 
 /// A deletion of that very object.
-pub(super) fn of_identity(uid: &str) -> DeleteParams {
+pub(crate) fn of_identity(uid: &str) -> DeleteParams {
     let preconditions = Preconditions { uid: Some(uid.to_owned()), resource_version: None };
     DeleteParams { preconditions: Some(preconditions), ..DeleteParams::default() }
 }

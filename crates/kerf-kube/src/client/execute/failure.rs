@@ -7,6 +7,7 @@ pub(super) fn outcome(error: kube::Error) -> Outcome {
     match error {
         kube::Error::Api(status) => match status.code {
             404 => Outcome::NotFound,
+            401 | 403 => Outcome::Failed(Failure::Denied { message: status.message.clone() }),
             409 => Outcome::Failed(Failure::Conflict),
             400 | 405 | 413 | 422 => {
                 Outcome::Failed(Failure::Invalid { message: status.message.clone() })

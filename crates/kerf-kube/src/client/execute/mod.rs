@@ -17,16 +17,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kerf_engine::action::{
-    ActionKind, Executor as ActionExecutor, MetadataPatch, NewClaim, NodePatch,
+    ActionKind, CopyEdit, Executor as ActionExecutor, MetadataPatch, NewClaim, NodePatch, PoolEdit,
 };
 use kerf_engine::event::{Failure, Outcome};
 use kerf_engine::observed::{Claim, ClaimStatus, Name, PodKey, PoolStatus, Revision};
 use kerf_engine::solve::SolveRequest;
-use kerf_engine::zonal_shift::ShiftCall;
+use kerf_engine::zonal_shift::{CopyStep, ShiftStateWrite};
 use kube::Client;
 use tokio::time::timeout;
 
 use crate::client::cloud::{Cloud, Ending};
+use crate::client::zonal::{self, ShiftAccount};
+
+pub(crate) use claims::{deleted, of_identity};
 
 pub use pace::Pace;
 
@@ -39,12 +42,26 @@ pub struct Executor<C> {
     client: Client,
     cloud: Arc<C>,
     pace: Pace,
+    shift_account: Option<Arc<dyn ShiftAccount>>,
 }
 
 impl<C: Cloud> Executor<C> {
     /// An executor that calls the API server no faster than the pace allows.
     pub fn new(client: Client, cloud: Arc<C>, pace: Pace) -> Self {
-        Self { client, cloud, pace }
+        Self { client, cloud, pace, shift_account: None }
+    }
+
+    /// The same with an account that zones and zonal shifts belong to.
+    #[must_use]
+    pub fn with_shift_account(mut self, account: Option<Arc<dyn ShiftAccount>>) -> Self {
+        self.shift_account = account;
+        self
+    }
+
+    /// The account; without one, nobody decides to ask it.
+    fn shift_account(&self) -> Result<&dyn ShiftAccount, Failure> {
+        let none = || Failure::Invalid { message: "no account is set for zonal shifts".to_owned() };
+        self.shift_account.as_deref().ok_or_else(none)
     }
 
     /// Carries an action out.
@@ -169,8 +186,45 @@ impl<'a, C: Cloud> ActionExecutor<'a> for Calls<'a, C> {
         })
     }
 
-    fn zonal_shift(&mut self, _call: &'a ShiftCall) -> Answer<'a> {
-        unreachable!("kerf-zonal carries out calls of zonal shifts")
+    fn write_shift_state(&mut self, write: &'a ShiftStateWrite) -> Answer<'a> {
+        self.0.request(zonal::write_state(&self.0.client, write))
+    }
+
+    fn edit_pool(&mut self, edit: &'a PoolEdit) -> Answer<'a> {
+        self.0.request(zonal::edit_pool(&self.0.client, edit))
+    }
+
+    fn edit_pool_copy(&mut self, step: &'a CopyStep) -> Answer<'a> {
+        match (&step.edit, &step.uid) {
+            (CopyEdit::Delete { pool }, Some(uid)) => {
+                self.0.request(zonal::delete_copy(&self.0.client, pool, uid))
+            }
+            // Nobody deletes what was never seen.
+            (CopyEdit::Delete { .. }, None) => Box::pin(async { Outcome::NotFound }),
+            (edit, _) => self.0.request(zonal::replace_copy(&self.0.client, edit)),
+        }
+    }
+
+    fn describe_shift_network(&mut self) -> Answer<'a> {
+        let account = self.0.shift_account();
+        Box::pin(async move {
+            match account {
+                Ok(account) => Outcome::ShiftNetwork(Box::new(account.describe_network().await)),
+                Err(failure) => Outcome::Failed(failure),
+            }
+        })
+    }
+
+    fn list_zonal_shifts(&mut self, cluster_arn: Option<&'a str>) -> Answer<'a> {
+        let account = self.0.shift_account();
+        Box::pin(async move {
+            match account {
+                Ok(account) => {
+                    Outcome::ShiftsListed(Box::new(account.list_shifts(cluster_arn).await))
+                }
+                Err(failure) => Outcome::Failed(failure),
+            }
+        })
     }
 
     fn solve(&mut self, _request: &'a SolveRequest) -> Answer<'a> {

@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use k8s_openapi::api::core::v1::{Node, Taint as StoredTaint};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kerf_api::node_claim::NodeClaim;
-use kerf_engine::action::NodePatch;
+use kerf_engine::action::{CordonChange, NodePatch};
 use kerf_engine::event::{Failure, Object, Outcome};
+use kerf_engine::observed::Revision;
 use kerf_model::taint::Taint;
 use kube::api::{Api, Patch, PatchParams};
 use kube::{Client, Resource};
@@ -63,13 +64,19 @@ pub(super) async fn delete(client: &Client, name: &str, uid: &str) -> kube::Resu
 fn steps(before: &Node, uid: &str, patch: &NodePatch) -> Vec<Value> {
     let metadata = &before.metadata;
     let mut steps = vec![json!({ "op": "test", "path": "/metadata/uid", "value": uid })];
+    if let Some(Revision(revision)) = patch.revision {
+        let version = revision.to_string();
+        steps.push(json!({ "op": "test", "path": "/metadata/resourceVersion", "value": version }));
+    }
     set_all("/metadata/labels", metadata.labels.is_some(), &patch.labels, &mut steps);
-    set_all(
-        "/metadata/annotations",
-        metadata.annotations.is_some(),
-        &patch.annotations,
-        &mut steps,
-    );
+    let has_annotations = metadata.annotations.is_some();
+    set_all("/metadata/annotations", has_annotations, &patch.annotations, &mut steps);
+    let is_there = |key: &&String| metadata.annotations.iter().any(|all| all.contains_key(*key));
+    for key in patch.annotations_removed.iter().filter(is_there) {
+        steps.push(
+            json!({ "op": "remove", "path": format!("/metadata/annotations/{}", escaped(key)) }),
+        );
+    }
     let finalizers = patch.finalizers(metadata.finalizers.clone().unwrap_or_default());
     replace("/metadata/finalizers", &metadata.finalizers, finalizers, &mut steps);
     let owners = metadata.owner_references.clone().unwrap_or_default();
@@ -82,8 +89,15 @@ fn steps(before: &Node, uid: &str, patch: &NodePatch) -> Vec<Value> {
     let taints = before.spec.as_ref().and_then(|spec| spec.taints.clone());
     let tainted = tainted(taints.clone().unwrap_or_default(), patch);
     replace("/spec/taints", &taints, tainted, &mut steps);
-    if patch.cordon {
-        steps.push(json!({ "op": "add", "path": "/spec/unschedulable", "value": true }));
+    let is_cordoned = before.spec.as_ref().is_some_and(|spec| spec.unschedulable == Some(true));
+    match patch.cordon {
+        CordonChange::Cordon => {
+            steps.push(json!({ "op": "add", "path": "/spec/unschedulable", "value": true }));
+        }
+        CordonChange::Uncordon if is_cordoned => {
+            steps.push(json!({ "op": "remove", "path": "/spec/unschedulable" }));
+        }
+        CordonChange::Uncordon | CordonChange::None => {}
     }
     steps
 }
@@ -94,9 +108,14 @@ fn set_all(path: &str, is_there: bool, values: &BTreeMap<String, String>, steps:
         steps.push(json!({ "op": "add", "path": path, "value": {} }));
     }
     for (key, value) in values {
-        let key = key.replace('~', "~0").replace('/', "~1");
-        steps.push(json!({ "op": "add", "path": format!("{path}/{key}"), "value": value }));
+        let path = format!("{path}/{}", escaped(key));
+        steps.push(json!({ "op": "add", "path": path, "value": value }));
     }
+}
+
+/// A key as a part of a JSON pointer.
+fn escaped(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
 }
 
 fn replace<T: Serialize + PartialEq>(

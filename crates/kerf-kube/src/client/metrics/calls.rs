@@ -20,7 +20,7 @@ pub(crate) fn call(
     provider: &'static str,
 ) -> Vec<Sample> {
     match kind.info().call {
-        Call::ZonalShift { .. } => Vec::new(),
+        Call::ShiftAccount => Vec::new(),
         Call::Solve => solve(span),
         Call::Provider { controller, method } => {
             let labels = [("controller", controller), ("method", method), ("provider", provider)];
@@ -78,6 +78,7 @@ fn request(
 fn code(outcome: &Outcome, verb: &str) -> &'static str {
     match outcome {
         Outcome::NotFound => "404",
+        Outcome::Failed(Failure::Denied { .. }) => "403",
         Outcome::Failed(Failure::Conflict) => "409",
         Outcome::Failed(Failure::Invalid { .. }) => "422",
         Outcome::Failed(Failure::Refused { .. }) => "429",

@@ -1,7 +1,7 @@
 //! What each metric says, for those who read the page itself.
 
 /// The sentences of metrics that have one.
-pub(super) const HELP: [(&str, &str); 61] = [
+pub(super) const HELP: [(&str, &str); 69] = [
     ("client_go_request_duration_seconds", "How long requests to the API server took."),
     ("client_go_request_total", "Requests to the API server."),
     ("controller_runtime_reconcile_total", "How often each part looked at its objects."),
@@ -99,4 +99,12 @@ pub(super) const HELP: [(&str, &str); 61] = [
     ),
     ("kerf_interruption_messages_total", "Messages by what they say and what came of it."),
     ("karpenter_nodeclaims_unhealthy_disrupted_total", "Claims given up because of their health."),
+    ("kerf_zonal_shift_active", "Zones being avoided, by who asked for it."),
+    ("kerf_zonal_shift_complaints_total", "Failures that were logged."),
+    ("kerf_zonal_shift_events_total", "Messages by announcement and what was made of them."),
+    ("kerf_zonal_shift_leading", "Whether this process acts on zonal shifts."),
+    ("kerf_zonal_shift_node_edits_total", "Changes to nodes because of a zonal shift."),
+    ("kerf_zonal_shift_nodepool_edits_total", "Changes to pools because of a zonal shift."),
+    ("kerf_zonal_shift_problems", "Things that do not work now."),
+    ("kerf_zonal_shift_skipped_total", "Pools that are not kept out of a zone."),
 ];

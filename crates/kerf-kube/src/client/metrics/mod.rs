@@ -6,13 +6,15 @@ mod calls;
 mod conditions;
 mod help;
 mod readings;
+mod zonal_shift;
 mod zones;
 
 use std::time::Duration;
 
-use kerf_engine::World;
 use kerf_engine::sample::Sample;
 use kerf_engine::time::Time;
+use kerf_engine::{Role, World};
+use kerf_runtime::FailureLog;
 use kerf_runtime::metrics::Registry;
 use tokio::sync::oneshot;
 
@@ -50,9 +52,9 @@ impl Scrape {
         (Self(sender), receiver)
     }
 
-    pub(crate) fn answer(self, metrics: &Metrics, world: &World, now: Time) {
+    pub(crate) fn answer(self, metrics: &Metrics, world: &World, failures: &FailureLog, now: Time) {
         // Who asked may have hung up.
-        let _ = self.0.send(metrics.page(world, now));
+        let _ = self.0.send(metrics.page(world, failures, now));
     }
 }
 
@@ -81,9 +83,14 @@ impl Metrics {
         }
     }
 
-    fn page(&self, world: &World, now: Time) -> String {
+    fn page(&self, world: &World, failures: &FailureLog, now: Time) -> String {
         let mut page = self.registry.page();
-        readings::write(&mut page, world, self.shows, now);
+        if world.settings.role == Role::Controller {
+            readings::write(&mut page, world, self.shows, now);
+        }
+        if world.settings.zonal_shift.is_some() {
+            zonal_shift::write(&mut page, world, failures);
+        }
         page.finish()
     }
 }

@@ -7,13 +7,15 @@ use kerf_engine::observed::Revision;
 use kerf_engine::{Role, World};
 use kube::api::ApiResource;
 
+use crate::client::zonal::ServedKinds;
+
 /// The lists that are under way and those that are complete.
 #[derive(Debug)]
 pub(super) struct Listings {
     open: HashMap<Source, Listing>,
     awaited: BTreeSet<Source>,
     /// The kinds the engine reads.
-    kinds: &'static [Kind],
+    kinds: Vec<Kind>,
     listed: HashSet<Kind>,
     /// The newest version of anything that was received.
     newest: Revision,
@@ -26,6 +28,12 @@ pub(super) enum Source {
     Kind(Kind),
     /// A kind of node class, by group and kind.
     NodeClass(String, String),
+    /// Which kinds of pools or node classes there are to watch.
+    Served(Kind),
+    /// A kind of pool, as JSON.
+    PoolManifest(String),
+    /// The subnets of a kind of node class, by group and kind.
+    NodeClassSubnets(String, String),
     CsiNode,
     VolumeClaim,
     Volume,
@@ -49,6 +57,14 @@ struct Listing {
 }
 
 impl Source {
+    /// The watch that a kind of which there is one waits for.
+    fn of_kind(kind: Kind) -> Self {
+        match kind {
+            Kind::PoolManifest | Kind::NodeClassSubnets => Self::Served(kind),
+            kind => Self::Kind(kind),
+        }
+    }
+
     /// The watch of a kind of node class.
     pub(super) fn of_class(kind: &ApiResource) -> Self {
         Self::NodeClass(kind.group.clone(), kind.kind.clone())
@@ -59,6 +75,8 @@ impl Source {
         match self {
             Self::Kind(kind) => Some(*kind),
             Self::NodeClass(..) => Some(Kind::NodeClass),
+            Self::PoolManifest(_) => Some(Kind::PoolManifest),
+            Self::NodeClassSubnets(..) => Some(Kind::NodeClassSubnets),
             _ => None,
         }
     }
@@ -69,6 +87,10 @@ impl Source {
             (Self::NodeClass(group, kind), Key::NodeClass(key)) => {
                 key.group == *group && key.kind == *kind
             }
+            (Self::PoolManifest(kind), Key::PoolManifest(key)) => *key.kind == **kind,
+            (Self::NodeClassSubnets(group, kind), Key::NodeClassSubnets(key)) => {
+                key.group == *group && key.kind == *kind
+            }
             _ => true,
         }
     }
@@ -76,8 +98,10 @@ impl Source {
     /// The kinds that are not complete without this watch.
     fn parts_of(&self) -> Kind {
         match self {
-            Self::Kind(kind) => *kind,
+            Self::Kind(kind) | Self::Served(kind) => *kind,
             Self::NodeClass(..) => Kind::NodeClass,
+            Self::PoolManifest(_) => Kind::PoolManifest,
+            Self::NodeClassSubnets(..) => Kind::NodeClassSubnets,
             Self::CsiNode => Kind::Node,
             Self::VolumeClaim
             | Self::Volume
@@ -97,14 +121,14 @@ impl Listings {
         let kinds = role.kinds();
         let sources = |kind: &Kind| match kind {
             Kind::NodeClass => node_classes.iter().map(Source::of_class).collect(),
-            kind => vec![Source::Kind(*kind)],
+            kind => vec![Source::of_kind(*kind)],
         };
         let parts = [Source::CsiNode, Source::VolumeClaim, Source::Volume, Source::StorageClass];
         let parts = parts.into_iter().filter(|_| role.places_pods());
         Self {
             open: HashMap::new(),
             awaited: kinds.iter().flat_map(sources).chain(parts).collect(),
-            kinds,
+            kinds: kinds.to_vec(),
             listed: HashSet::new(),
             newest: Revision::default(),
         }
@@ -113,6 +137,39 @@ impl Listings {
     /// Pods are complete only once it is known which of them have the same owner.
     pub(super) fn await_pods_by_owner(&mut self) {
         self.awaited.extend(PODS_BY_OWNER);
+    }
+
+    /// These kinds will be listed, too.
+    pub(super) fn await_kinds(&mut self, kinds: &[Kind]) {
+        for kind in kinds.iter().filter(|kind| !self.kinds.contains(kind)).collect::<Vec<_>>() {
+            self.kinds.push(*kind);
+            self.awaited.insert(Source::of_kind(*kind));
+        }
+    }
+
+    /// Which kinds of pools and node classes there are is known: those are listed from now on, anew.
+    pub(super) fn serve(&mut self, served: &ServedKinds) -> Vec<Event> {
+        let is_served = |source: &Source| {
+            matches!(
+                source,
+                Source::Served(_) | Source::PoolManifest(_) | Source::NodeClassSubnets(..)
+            )
+        };
+        self.awaited.retain(|source| !is_served(source));
+        self.open.retain(|source, _| !is_served(source));
+        let pools = served.pools.iter().map(|kind| Source::PoolManifest(kind.kind.clone()));
+        let subnets =
+            |kind: &ApiResource| Source::NodeClassSubnets(kind.group.clone(), kind.kind.clone());
+        self.awaited.extend(pools.chain(served.node_classes.iter().map(subnets)));
+        self.whole()
+    }
+
+    /// A kind of pool or node class cannot be listed: nobody waits for it.
+    pub(super) fn pass_over(&mut self, kind: &ApiResource) -> Vec<Event> {
+        self.awaited.remove(&Source::PoolManifest(kind.kind.clone()));
+        let subnets = Source::NodeClassSubnets(kind.group.clone(), kind.kind.clone());
+        self.awaited.remove(&subnets);
+        self.whole()
     }
 
     /// Notes a version that exists.
@@ -141,13 +198,16 @@ impl Listings {
             events.extend(lost(world, source, &listing).into_iter().map(gone));
         }
         self.awaited.remove(source);
-        for kind in self.kinds.iter().copied() {
-            let whole = !self.awaited.iter().any(|source| source.parts_of() == kind);
-            if whole && self.listed.insert(kind) {
-                events.push(Event::Listed(kind));
-            }
-        }
+        events.extend(self.whole());
         events
+    }
+
+    /// The kinds that are whole and were not before.
+    fn whole(&mut self) -> Vec<Event> {
+        let awaited = |kind: Kind| self.awaited.iter().any(|source| source.parts_of() == kind);
+        let whole = self.kinds.iter().copied().filter(|kind| !awaited(*kind)).collect::<Vec<_>>();
+        let new = whole.into_iter().filter(|kind| self.listed.insert(*kind));
+        new.map(Event::Listed).collect()
     }
 
     /// Whether everything pods depend on has been listed, and nothing of it is being listed anew.

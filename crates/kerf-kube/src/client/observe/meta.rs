@@ -8,6 +8,7 @@ use kerf_api::Condition as ApiCondition;
 use kerf_engine::condition::{Condition, Conditions, Status};
 use kerf_engine::observed::{Meta, Name, Revision};
 use kerf_engine::time::Time;
+use kerf_engine::zonal_shift::ANNOTATION_DOMAIN;
 use kerf_model::labels::well_known::API_DOMAIN;
 use kerf_model::quantity::Quantity;
 use kerf_model::resources::ResourceList;
@@ -52,11 +53,13 @@ pub(crate) fn owner_uid(metadata: &api::ObjectMeta, kind: &str) -> Option<Arc<st
     Some(Arc::from(owner.uid.as_str()))
 }
 
-/// The annotations in the API's own domains; others change often and decide nothing.
+/// The annotations in the API's own domains and in that of zonal shifts; others change often and
+/// decide nothing.
 pub(crate) fn own_annotations(metadata: &api::ObjectMeta) -> BTreeMap<String, String> {
     let own = |key: &str| {
         let domain = key.split_once('/').map_or("", |(domain, _)| domain);
-        domain.strip_suffix(API_DOMAIN).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        let is_api = |rest: &str| rest.is_empty() || rest.ends_with('.');
+        domain.strip_suffix(API_DOMAIN).is_some_and(is_api) || domain == ANNOTATION_DOMAIN
     };
     let all = metadata.annotations.iter().flatten();
     all.filter(|(key, _)| own(key)).map(|(key, value)| (key.clone(), value.clone())).collect()

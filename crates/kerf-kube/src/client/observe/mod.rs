@@ -17,7 +17,9 @@ mod pod;
 mod pod_disruption_budget;
 mod pods_by_owner;
 pub(crate) mod pool;
+pub(crate) mod pool_manifest;
 mod watch_update;
 
 pub use observer::Observer;
+pub(crate) use observer::namespaced;
 pub use watch_update::{Change, WatchUpdate};

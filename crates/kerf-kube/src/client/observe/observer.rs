@@ -9,7 +9,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kerf_api::FieldError;
 use kerf_engine::event::{Event, Key, Kind, Object};
 use kerf_engine::observed::{Name, Namespace, NamespacedName, PodKey, VolumeAttachment};
-use kerf_engine::{Role, World};
+use kerf_engine::{Role, World, zonal_shift};
 use kerf_model::labels::LabelRules;
 use kerf_model::pod::SpreadConstraint;
 use kube::api::ApiResource;
@@ -21,7 +21,8 @@ use super::meta::{meta, name_of, revision};
 use super::pod::{self, Interners, Reading};
 use super::pods_by_owner::{self, PodsByOwner};
 use super::watch_update::{Change, WatchUpdate};
-use super::{claim, node, node_class, pod_disruption_budget, pool};
+use super::{claim, node, node_class, pod_disruption_budget, pool, pool_manifest};
+use crate::client::zonal::config_map;
 use crate::pod::{Origin, namespace_of};
 use crate::storage::Storage;
 
@@ -91,6 +92,13 @@ impl Observer {
     /// The storage objects that were observed.
     pub(crate) fn storage(&self) -> &Storage {
         &self.storage
+    }
+
+    /// The same for an engine that keeps NodePools out of zones beside what its role is for.
+    #[must_use]
+    pub fn with_zonal_shifts(mut self) -> Self {
+        self.listings.await_kinds(&zonal_shift::KINDS);
+        self
     }
 
     /// The same in a cluster whose scheduler spreads pods that say nothing about it.
@@ -166,6 +174,35 @@ impl Observer {
                 world,
                 |class| Key::NodeClass(node_class::key(class, &kind)),
                 |_, class| Ok(vec![Object::NodeClass(node_class::read(&class, &kind))]),
+            ),
+            WatchUpdate::Served(kinds) => {
+                let mut events = kinds.events(world);
+                events.extend(self.listings.serve(&kinds));
+                events
+            }
+            WatchUpdate::Unlistable(kind) => self.listings.pass_over(&kind),
+            WatchUpdate::PoolManifest(kind, change) => self.follow(
+                Source::PoolManifest(kind.kind.clone()),
+                change,
+                world,
+                |pool| Key::PoolManifest(pool_manifest::key(pool, &kind)),
+                |_, pool| Ok(vec![Object::PoolManifest(pool_manifest::read(pool, &kind))]),
+            ),
+            WatchUpdate::NodeClassSubnets(kind, change) => self.follow(
+                Source::NodeClassSubnets(kind.group.clone(), kind.kind.clone()),
+                change,
+                world,
+                |class| Key::NodeClassSubnets(node_class::key(class, &kind)),
+                |_, class| {
+                    Ok(vec![Object::NodeClassSubnets(pool_manifest::subnets(&class, &kind))])
+                },
+            ),
+            WatchUpdate::ShiftConfigMap(change) => self.follow(
+                Source::Kind(Kind::ShiftConfigMap),
+                change,
+                world,
+                |map| Key::ShiftConfigMap(namespaced(&map.metadata)),
+                |_, map| Ok(vec![Object::ShiftConfigMap(config_map(&map))]),
             ),
             WatchUpdate::PodDisruptionBudget(change) => self.follow(
                 Source::Kind(Kind::PodDisruptionBudget),
@@ -388,6 +425,6 @@ pub(super) fn seen(object: Object) -> Event {
     Event::Seen(Box::new(object))
 }
 
-pub(super) fn namespaced(metadata: &ObjectMeta) -> NamespacedName {
+pub(crate) fn namespaced(metadata: &ObjectMeta) -> NamespacedName {
     NamespacedName { namespace: Arc::from(namespace_of(metadata)), name: name_of(metadata) }
 }

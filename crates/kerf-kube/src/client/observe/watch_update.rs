@@ -2,13 +2,16 @@
 
 use k8s_openapi::api::apps::v1::{DaemonSet, ReplicaSet, StatefulSet};
 use k8s_openapi::api::core::v1::{
-    Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, ReplicationController, Service,
+    ConfigMap, Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod,
+    ReplicationController, Service,
 };
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::storage::v1::{CSINode, StorageClass, VolumeAttachment};
 use kerf_api::node_claim::NodeClaim;
 use kerf_api::node_pool::NodePool;
 use kube::api::{ApiResource, DynamicObject};
+
+use crate::client::zonal::ServedKinds;
 
 /// A change to the objects of one kind.
 #[derive(Clone, Debug)]
@@ -32,6 +35,13 @@ pub enum WatchUpdate {
     Claim(Change<NodeClaim>),
     Pool(Change<NodePool>),
     NodeClass(ApiResource, Change<DynamicObject>),
+    /// The kinds of pools and node classes that are served, for zonal shifts.
+    Served(ServedKinds),
+    /// One of them cannot be listed, and is not waited for.
+    Unlistable(ApiResource),
+    PoolManifest(ApiResource, Change<DynamicObject>),
+    NodeClassSubnets(ApiResource, Change<DynamicObject>),
+    ShiftConfigMap(Change<ConfigMap>),
     PodDisruptionBudget(Change<PodDisruptionBudget>),
     DaemonSet(Change<DaemonSet>),
     Namespace(Change<Namespace>),

@@ -11,6 +11,7 @@ use kerf_scheduler::{MinValuesPolicy as ModelMinValues, PreferencePolicy as Mode
 
 use super::feature_gates::FeatureGates;
 use super::value;
+use crate::commands::journal::{JournalFlag, path};
 use crate::commands::log::LogFlags;
 
 /// Watch a cluster, give pending pods nodes, and take nodes away that nobody needs
@@ -90,7 +91,7 @@ pub(crate) struct Controller {
         value_parser = value::scheduler_config)]
     pub(super) scheduler_config: SchedulerConfig,
     /// Simulated instance types to sell instead of the built-in ones, with --cloud kwok
-    #[arg(long, env = "INSTANCE_TYPES_FILE_PATH", value_parser = value::path)]
+    #[arg(long, env = "INSTANCE_TYPES_FILE_PATH", value_parser = path)]
     pub(super) instance_types_file_path: Option<PathBuf>,
     /// The EKS cluster's name
     #[arg(long, env = "CLUSTER_NAME", default_value = "", hide_default_value = true)]
@@ -109,10 +110,8 @@ pub(crate) struct Controller {
     pub(super) enable_zonal_autoshift: bool,
     #[command(flatten, next_help_heading = "With --enable-zonal-autoshift")]
     pub(super) autoshift: crate::commands::zonal_autoshift::flags::AutoshiftFlags,
-    /// Write what the controller learns and decides to a file, or to segments in a folder, for kerf
-    /// replay; both are bounded
-    #[arg(long, env = "KERF_JOURNAL", value_name = "FILE|DIR", value_parser = value::path)]
-    pub(super) journal: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) journal: JournalFlag,
     #[command(flatten)]
     pub(super) log: LogFlags,
 }

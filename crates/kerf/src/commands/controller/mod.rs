@@ -9,44 +9,50 @@ mod zonal_autoshift;
 mod zonal_offering;
 
 use std::cell::Cell;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use kerf_engine::Settings;
 use kerf_engine::time::Span;
+use kerf_interruption::MESSAGES_AT_ONCE;
 use kerf_kube::{
-    Cloud, Controller as Running, Health, JournalFiles, Metrics, Pace, Scrape, Shows, connect,
+    Cloud, Controller as Running, Health, Metrics, NoticeDelivery, Pace, Scrape, Shows, connect,
 };
 use kerf_kwok::Kwok;
+use kerf_runtime::clock::Clock;
 use kerf_runtime::http::{Pages, all_addresses};
 use kerf_runtime::metrics::Registry;
 use kerf_runtime::{Candidate, Leadership, Shutdown, Tasks, identity};
 use kube::{Client, Config};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tracing::warn;
 
 use flags::CloudName;
 pub(crate) use flags::Controller;
-use interruption::Interruption;
-use zonal_autoshift::TaskContext;
+use zonal_autoshift::Autoshift;
 
 /// Requests for metrics that may wait; a scraper asks every few seconds.
 const SCRAPES_WAITING_MAX: usize = 4;
 /// Threads for calls and watches. Solving has threads of its own.
 const WORKER_THREADS: usize = 2;
 
-/// Metrics of other parts of the process, in the same format: each call writes those of the moment.
-type MorePages = Vec<Box<dyn Fn() -> String + Send + Sync>>;
+/// What everything needs that brings messages to the controller.
+#[derive(Clone)]
+struct Sources {
+    /// Where they go.
+    notices: mpsc::Sender<NoticeDelivery>,
+    /// Nothing is received before this turns true.
+    leading: watch::Receiver<bool>,
+    /// Where failures are reported, and what has been listed.
+    health: Health,
+}
 
-/// The page of metrics: the controller's own, then those of others.
-async fn scrape(scrapes: mpsc::Sender<Scrape>, more: Arc<MorePages>) -> Option<String> {
+/// The page of metrics.
+async fn scrape(scrapes: mpsc::Sender<Scrape>) -> Option<String> {
     let (scrape, answer) = Scrape::new();
     scrapes.send(scrape).await.ok()?;
-    let mut page = answer.await.ok()?;
-    more.iter().for_each(|write| page.push_str(&write()));
-    Some(page)
+    answer.await.ok()
 }
 
 impl Controller {
@@ -92,33 +98,30 @@ impl Controller {
         let (mut leadership, leading) = Leadership::new(candidate, self.disable_leader_election);
         let metrics = Metrics::new(Registry::default(), self.shows());
         let mut tasks = Tasks::default();
-        let interruption =
-            Interruption::start(&self, &metrics, leading.clone(), &mut tasks).await?;
-        let mut pages = MorePages::new();
-        let context = TaskContext {
-            client: client.clone(),
-            lease_client,
-            namespace,
-            leading: leading.clone(),
-            pages: &mut pages,
-            announcements: interruption.announcements,
-            tasks: &mut tasks,
-        };
-        zonal_autoshift::start(&self, context).await?;
-        let (scrape_sender, scrapes) = mpsc::channel(SCRAPES_WAITING_MAX);
         let health = Health::default();
-        self.open_ports(scrape_sender, pages, &health, &mut tasks).await?;
+        let (notice_sender, notices) = mpsc::channel(MESSAGES_AT_ONCE);
+        let sources =
+            Sources { notices: notice_sender, leading: leading.clone(), health: health.clone() };
+        interruption::start(&self, &sources, &metrics, &mut tasks).await;
+        let autoshift = Autoshift::of(&self, namespace).await?;
+        let shift_settings = autoshift.as_ref().map(|autoshift| autoshift.settings.clone());
+        let zonal_shifts =
+            autoshift.map(|autoshift| autoshift.start(&client, lease_client, sources, &mut tasks));
+        let (scrape_sender, scrapes) = mpsc::channel(SCRAPES_WAITING_MAX);
+        self.open_ports(scrape_sender, &health, &mut tasks).await?;
         let controller = Running {
             client,
             cloud: Arc::new(cloud),
-            settings: self.settings(),
+            settings: Settings { zonal_shift: shift_settings, ..self.settings() },
             default_spreads: self.scheduler_config.default_spreads.clone(),
             pace: Pace::new(self.kube_client_qps, self.kube_client_burst),
             health,
             metrics,
             scrapes,
-            notices: interruption.notices,
-            journal: self.journal()?,
+            notices,
+            journal: self.journal.open()?,
+            zonal_shifts,
+            clock: Clock::default(),
         };
         let shutdown = Cell::new(Shutdown::AtOnce);
         let stop = async {
@@ -135,12 +138,10 @@ impl Controller {
     async fn open_ports(
         &self,
         scrapes: mpsc::Sender<Scrape>,
-        pages: MorePages,
         health: &Health,
         tasks: &mut Tasks,
     ) -> Result<()> {
-        let more = Arc::new(pages);
-        let scrape = move || scrape(scrapes.clone(), Arc::clone(&more));
+        let scrape = move || scrape(scrapes.clone());
         let metrics = Pages::default().metrics(scrape);
         let metrics = metrics.bind(all_addresses(self.metrics_port)).await;
         let health = health.clone();
@@ -165,14 +166,6 @@ impl Controller {
         settings.scheduler.preferences = self.preference_policy.into();
         settings.scheduler.min_values = self.min_values_policy.into();
         settings
-    }
-
-    fn journal(&self) -> Result<Option<JournalFiles>> {
-        let open = |path: &PathBuf| {
-            JournalFiles::open(path).with_context(|| format!("--journal {}", path.display()))
-        };
-        let path = self.journal.as_ref().filter(|path| !path.as_os_str().is_empty());
-        path.map(open).transpose()
     }
 
     fn shows(&self) -> Shows {

@@ -1,8 +1,5 @@
 //! Values of settings that have a grammar of their own; each refusal says what is allowed.
 
-use std::convert::Infallible;
-use std::path::PathBuf;
-
 use kerf_kube::SchedulerConfig;
 use kerf_model::duration::GoDuration;
 
@@ -33,9 +30,4 @@ pub(super) fn scheduler_config(text: &str) -> Result<SchedulerConfig, String> {
     let value = serde_saphyr::from_str(text).map_err(|error| error.to_string())?;
     SchedulerConfig::from_value(value)
         .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
-}
-
-/// A path; an empty one means none, as an unset variable in a manifest gives it.
-pub(super) fn path(text: &str) -> Result<PathBuf, Infallible> {
-    Ok(PathBuf::from(text))
 }

@@ -1,87 +1,103 @@
-//! `kerf controller --enable-zonal-autoshift`: NodePool mode embedded in the controller, which
-//! lends it the lead, the API server and the page of metrics.
+//! `kerf controller --enable-zonal-autoshift`: NodePool mode switched on in the controller's engine.
 //!
-//! It also holds the Lease of the daemon: where one runs beside the controller, one of them acts,
-//! and `kerf zonal-shift` finds somebody who does.
+//! It acts only while it also holds the Lease of `kerf zonal-autoshift`: where one runs beside the
+//! controller, one of them acts, and `kerf zonal-shift` finds somebody who does.
 
 use anyhow::Result;
-use kerf_aws::{Session, TimeOuts};
-use kerf_kube::Pace;
+use kerf_aws::{Queues, Session, TimeOuts};
+use kerf_engine::zonal_shift::ShiftSettings;
+use kerf_kube::ZonalShifts;
 use kerf_runtime::{Candidate, Tasks, identity};
-use kerf_zonal::{Account, Autoshift, Inbox, LEASE, system_clock};
+use kerf_zonal::{Account, Announcements, LEASE, ShiftsOf};
+use kube::Client;
 use tokio::sync::watch;
 use tracing::warn;
 
-use crate::commands::controller::{Controller, MorePages};
+use crate::commands::controller::interruption::has_announcements;
+use crate::commands::controller::{Controller, Sources};
 use crate::commands::zonal_autoshift::flags::Home;
 
-/// What is lent.
-pub(super) struct TaskContext<'a> {
-    pub(super) client: kube::Client,
-    /// For the Lease alone.
-    pub(super) lease_client: kube::Client,
-    pub(super) namespace: &'a str,
-    pub(super) leading: watch::Receiver<bool>,
-    /// Where its metrics are put.
-    pub(super) pages: &'a mut MorePages,
-    /// Announcements that come by the interruption queue, where that is the one to read.
-    pub(super) announcements: Option<tokio::sync::mpsc::Receiver<kerf_runtime::queue::Delivery>>,
-    pub(super) tasks: &'a mut Tasks,
+/// NodePool mode, if the controller was asked for it.
+pub(super) struct Autoshift {
+    pub(super) settings: ShiftSettings,
+    account: Account,
+    /// A queue of its own; none where the interruption queue brings announcements.
+    queue: Option<(Queues, String)>,
 }
 
-/// Starts NodePool mode, if the controller was asked to.
-pub(crate) async fn start(of: &Controller, context: TaskContext<'_>) -> Result<()> {
-    if !of.enable_zonal_autoshift {
-        return Ok(());
-    }
-    let session = Session::from_env(TimeOuts::default()).await;
-    let home = Home {
-        cluster_name: &of.cluster_name,
-        namespace: context.namespace,
-        region: session.region(),
-    };
-    let settings = of.autoshift.settings(home)?;
-    let inbox = match context.announcements {
-        Some(announcements) => Inbox::handed_on(announcements),
-        None => of.autoshift.queue(session.queues(), &of.cluster_name)?,
-    };
-    let account = Account::new(&session);
-    let pace = Pace::new(of.kube_client_qps, of.kube_client_burst);
-    let clock = system_clock();
-    let autoshift = Autoshift::new(settings, context.client, account, inbox, pace, clock);
-    context.pages.push(Box::new(autoshift.metrics()));
-    let name = identity::of_this_process();
-    let candidate = Candidate::new(context.lease_client, context.namespace, LEASE, name);
-    let stopping = context.tasks.stopping();
-    context
-        .tasks
-        .spawn("zonal autoshift", run_embedded(autoshift, candidate, context.leading, stopping));
-    Ok(())
-}
-
-/// Acts while the controller leads and the Lease is held.
-async fn run_embedded(
-    autoshift: Autoshift,
-    mut candidate: Candidate,
-    mut leading: watch::Receiver<bool>,
-    mut stop: watch::Receiver<bool>,
-) {
-    loop {
-        let held = async {
-            // The sender lives as long as the controller, which outlives this task.
-            let _ = leading.wait_for(|leading| *leading).await;
-            candidate.acquire().await;
+impl Autoshift {
+    /// What the flags ask for.
+    pub(super) async fn of(of: &Controller, namespace: &str) -> Result<Option<Self>> {
+        if !of.enable_zonal_autoshift {
+            return Ok(None);
+        }
+        let session = Session::from_env(TimeOuts::default()).await;
+        let home = Home { cluster_name: &of.cluster_name, namespace, region: session.region() };
+        let settings = of.autoshift.settings(home)?;
+        let queue = match has_announcements(of) {
+            true => None,
+            false => Some((session.queues(), of.autoshift.needed_queue_url(&of.cluster_name)?)),
         };
-        tokio::select! {
-            _ = stop.wait_for(|stop| *stop) => return,
-            () = held => {}
-        }
-        let (_lead, led) = watch::channel(true);
-        tokio::select! {
-            () = autoshift.clone().run(led, stop.clone()) => {
-                return candidate.release().await;
+        Ok(Some(Self { settings, account: Account::new(&session), queue }))
+    }
+
+    /// Starts what feeds it. `lease_client` is for the Lease alone.
+    pub(super) fn start(
+        self,
+        client: &Client,
+        lease_client: Client,
+        sources: Sources,
+        tasks: &mut Tasks,
+    ) -> ZonalShifts {
+        let (lead, leading) = watch::channel(false);
+        let (namespace, name) = (&self.settings.namespace, identity::of_this_process());
+        let candidate = Candidate::new(lease_client, namespace, LEASE, name);
+        let shifts = ShiftsOf { settings: &self.settings, client, health: &sources.health };
+        let shifts = shifts.start(self.account, leading, tasks);
+        let acting = Acting { candidate, lead, queue: self.queue, sources };
+        tasks.spawn("zonal autoshift", acting.run(tasks.stopping()));
+        shifts
+    }
+}
+
+/// Holds the Lease while the controller leads, and reads the queue while it is held.
+struct Acting {
+    candidate: Candidate,
+    lead: watch::Sender<bool>,
+    queue: Option<(Queues, String)>,
+    sources: Sources,
+}
+
+impl Acting {
+    async fn run(mut self, mut stop: watch::Receiver<bool>) {
+        loop {
+            let held = async {
+                // The sender lives as long as the controller, which outlives this task.
+                let _ = self.sources.leading.wait_for(|leading| *leading).await;
+                self.candidate.acquire().await;
+            };
+            tokio::select! {
+                _ = stop.wait_for(|stop| *stop) => return,
+                () = held => {}
             }
-            lost = candidate.hold() => warn!(%lost, "the lease of zonal shifts was lost"),
+            self.lead.send_replace(true);
+            let reading = read(self.queue.clone(), self.sources.clone(), stop.clone());
+            tokio::select! {
+                () = reading => return self.candidate.release().await,
+                lost = self.candidate.hold() => warn!(%lost, "the lease of zonal shifts was lost"),
+            }
+            self.lead.send_replace(false);
         }
+    }
+}
+
+/// Reads the queue until the end, or waits for it where another reader brings announcements.
+async fn read(queue: Option<(Queues, String)>, sources: Sources, mut stop: watch::Receiver<bool>) {
+    match queue {
+        Some((queues, url)) => {
+            let Sources { notices, leading, health } = sources;
+            Announcements::new(queues, url, notices, &health).run(leading, stop).await;
+        }
+        None => _ = stop.wait_for(|stop| *stop).await,
     }
 }

@@ -3,7 +3,8 @@
 use anyhow::Result;
 use kerf_aws::{Session, TimeOuts};
 use kerf_kube::Cloud;
-use kerf_zonal::{AvoidingZones, ShiftReader, system_clock};
+use kerf_runtime::clock::Clock;
+use kerf_zonal::{AvoidingZones, ShiftReader};
 
 /// The cloud, but for the zones the cluster is shifted away from while that lasts.
 pub(super) async fn avoiding<C: Cloud>(cloud: C, cluster_name: &str) -> Result<AvoidingZones<C>> {
@@ -14,7 +15,7 @@ pub(super) async fn avoiding<C: Cloud>(cloud: C, cluster_name: &str) -> Result<A
         );
     }
     let session = Session::from_env(TimeOuts::default()).await;
-    let (reader, shifted) = ShiftReader::start(&session, cluster_name, system_clock()).await?;
+    let (reader, shifted) = ShiftReader::start(&session, cluster_name, Clock::default()).await?;
     tokio::spawn(reader.run());
     Ok(AvoidingZones::new(cloud, shifted))
 }

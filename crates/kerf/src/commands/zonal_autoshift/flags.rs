@@ -2,10 +2,9 @@
 
 use anyhow::{Result, bail};
 use clap::{ArgAction, Args, ValueEnum};
-use kerf_aws::Queues;
+use kerf_engine::zonal_shift::ShiftSettings;
 use kerf_model::duration::GoDuration;
 use kerf_notices::zonal_shift::{AutoModeRevert, Matching};
-use kerf_zonal::{Inbox, Settings};
 
 /// Settings of NodePool mode.
 #[derive(Args)]
@@ -75,19 +74,19 @@ impl AutoshiftFlags {
         self.queue_url.as_deref().filter(|url| !url.is_empty())
     }
 
-    /// The queue, or how to find it.
-    pub(crate) fn queue(&self, queues: Queues, cluster_name: &str) -> Result<Inbox> {
+    /// The URL of the queue, or how to find it.
+    pub(crate) fn needed_queue_url(&self, cluster_name: &str) -> Result<String> {
         let Some(url) = self.queue_url() else {
             bail!(
                 "there is no queue to read: set SQS_QUEUE_URL, or pass --zonal-shift-queue-url; \
                  `aws sqs get-queue-url --queue-name {cluster_name}-zonal-shift` prints it"
             );
         };
-        Ok(Inbox::Queue { queues, url: url.to_owned() })
+        Ok(url.to_owned())
     }
 
     /// The settings, or what is missing.
-    pub(crate) fn settings(&self, home: Home<'_>) -> Result<Settings> {
+    pub(crate) fn settings(&self, home: Home<'_>) -> Result<ShiftSettings> {
         let Home { cluster_name, namespace, region } = home;
         if cluster_name.is_empty() {
             bail!("the cluster has no name: set CLUSTER_NAME, or pass --cluster-name");
@@ -96,7 +95,7 @@ impl AutoshiftFlags {
             bail!("the region is not known: set AWS_REGION");
         };
         let also = self.zonal_shift_resources.iter().filter(|one| !one.is_empty()).cloned();
-        Ok(Settings {
+        Ok(ShiftSettings {
             cluster_name: cluster_name.to_owned(),
             region: region.to_owned(),
             namespace: namespace.to_owned(),

@@ -1,6 +1,6 @@
 //! The daemon: settings in, one process wired.
 
-use std::net::SocketAddr;
+use std::cell::Cell;
 use std::num::NonZeroU32;
 use std::process::ExitCode;
 
@@ -8,11 +8,14 @@ use anyhow::{Context, Result};
 use clap::Args;
 use kerf_aws::{Session, TimeOuts};
 use kerf_kube::{Pace, connect};
-use kerf_runtime::{Candidate, Leadership, Tasks};
-use kerf_zonal::{Account, Autoshift, Daemon, LEASE, system_clock};
+use kerf_runtime::clock::Clock;
+use kerf_runtime::http::all_addresses;
+use kerf_runtime::{Candidate, Leadership, Shutdown, Tasks};
+use kerf_zonal::{Account, Daemon, LEASE};
 use kube::Config;
 
 use super::flags::{AutoshiftFlags, Home};
+use crate::commands::journal::JournalFlag;
 use crate::commands::log::LogFlags;
 
 /// Settings of the daemon.
@@ -42,6 +45,8 @@ pub(super) struct Flags {
     #[arg(long, env = "DISABLE_LEADER_ELECTION")]
     disable_leader_election: bool,
     #[command(flatten)]
+    journal: JournalFlag,
+    #[command(flatten)]
     log: LogFlags,
 }
 
@@ -66,20 +71,31 @@ impl Flags {
             .context("no way to reach an API server was found; outside a cluster set KUBECONFIG")?;
         // Leading has a client of its own, so that a flood of calls cannot cost the lead.
         let lease_client = connect(config.clone())?;
-        let client = connect(config)?;
-        let pace = Pace::new(self.kube_client_qps, self.kube_client_burst);
-        let inbox = self.autoshift.queue(session.queues(), &self.cluster_name)?;
-        let account = Account::new(&session);
-        let autoshift = Autoshift::new(settings, client, account, inbox, pace, system_clock());
-        let listen = SocketAddr::from(([0, 0, 0, 0], self.metrics_port));
-        let daemon = Daemon::new(autoshift, listen).await?;
+        let daemon = Daemon {
+            settings,
+            client: connect(config)?,
+            account: Account::new(&session),
+            queues: session.queues(),
+            queue_url: self.autoshift.needed_queue_url(&self.cluster_name)?,
+            pace: Pace::new(self.kube_client_qps, self.kube_client_burst),
+            listen: all_addresses(self.metrics_port),
+            journal: self.journal.open()?,
+            clock: Clock::default(),
+        };
         let candidate = Candidate::new(lease_client, &self.namespace, LEASE, self.identity());
         let (mut leadership, leading) = Leadership::new(candidate, self.disable_leader_election);
         let mut tasks = Tasks::default();
-        tasks.spawn("zonal autoshift", daemon.run(leading, tasks.stopping()));
+        let daemon = daemon.start(leading.clone(), &mut tasks).await?;
+        let shutdown = Cell::new(Shutdown::AtOnce);
         // Where the lead is lost another may lead already: nothing more is written.
-        let shutdown = leadership.until_end(&mut tasks).await;
-        tasks.finish(shutdown).await;
+        let stop = async {
+            shutdown.set(leadership.until_end(&mut tasks).await);
+            shutdown.get()
+        };
+        if let Err(ended) = daemon.run(leading, stop).await {
+            leadership.broken_by(ended);
+        }
+        tasks.finish(shutdown.get()).await;
         Ok(leadership.conclude().await)
     }
 

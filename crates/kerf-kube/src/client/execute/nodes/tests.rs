@@ -1,6 +1,7 @@
 //! What a change makes of a node that others write to as well.
 
-use kerf_engine::action::{FinalizerChange, NodePatch};
+use kerf_engine::action::{CordonChange, FinalizerChange, NodePatch};
+use kerf_engine::observed::Revision;
 use kerf_model::taint::{disrupted, unregistered};
 use serde_json::{Value, json};
 
@@ -43,8 +44,8 @@ fn what_others_wrote_stays() {
         finalizer: FinalizerChange::Add,
         taints_removed: vec![unregistered()],
         taints_added: vec![disrupted()],
-        cordon: false,
         owner: Some(("claim".into(), "uid".into())),
+        ..NodePatch::default()
     };
     let after = changed(&node(), &node(), &patch).unwrap();
     assert_eq!(after["metadata"]["labels"], json!({ "a/b": "1", "x.y/z~": "2" }));
@@ -84,9 +85,40 @@ fn a_finalizer_goes_alone() {
 
 #[test]
 fn a_node_is_cordoned_once_and_keeps_its_taints() {
-    let patch = NodePatch { cordon: true, ..NodePatch::default() };
+    let patch = NodePatch { cordon: CordonChange::Cordon, ..NodePatch::default() };
     let once = changed(&node(), &node(), &patch).unwrap();
     assert_eq!(once["spec"]["unschedulable"], json!(true));
     assert_eq!(once["spec"]["taints"], node()["spec"]["taints"]);
     assert_eq!(changed(&once, &once, &patch), Some(once.clone()));
+}
+
+#[test]
+fn what_was_set_goes_again_and_a_node_is_uncordoned() {
+    let key = "zonal-autoshift.eks.amazonaws.com/protected".to_owned();
+    let mut protected = node();
+    protected["metadata"]["annotations"][&key] = json!("cordon");
+    protected["spec"]["unschedulable"] = json!(true);
+    let patch = NodePatch {
+        annotations_removed: [key, "never-there".to_owned()].into(),
+        cordon: CordonChange::Uncordon,
+        ..NodePatch::default()
+    };
+    let after = changed(&protected, &protected, &patch).unwrap();
+    assert_eq!(after, node());
+    assert_eq!(changed(&node(), &node(), &patch), Some(node()), "nothing is left to do");
+}
+
+#[test]
+fn a_change_decided_on_one_state_holds_for_no_other() {
+    let mut seen = node();
+    seen["metadata"]["resourceVersion"] = json!("7");
+    let patch = NodePatch {
+        annotations: [("k".to_owned(), "v".to_owned())].into(),
+        revision: Some(Revision(7)),
+        ..NodePatch::default()
+    };
+    assert!(changed(&seen, &seen, &patch).is_some());
+    let mut later = seen.clone();
+    later["metadata"]["resourceVersion"] = json!("8");
+    assert!(changed(&seen, &later, &patch).is_none());
 }

@@ -1,11 +1,22 @@
 //! The kinds of objects a shift is about, as far as this API server serves them.
 
-use kerf_engine::zonal_shift::ShiftKind;
+use std::time::Duration;
+
+use kerf_kube::ServedKinds;
+use kerf_runtime::FailureLog;
 use kube::Client;
 use kube::api::{Api, ApiResource, DynamicObject, ListParams};
 use serde_json::{Value, json};
+use tokio::sync::watch;
+use tokio::time::sleep;
+use tracing::info;
 
 use crate::api_call::{ApiFailure, call};
+
+/// How often the API server is asked which kinds it serves: definitions may come later.
+const DISCOVER_EVERY: Duration = Duration::from_secs(60);
+/// How soon after it gave no answer.
+const DISCOVER_AGAIN_AFTER: Duration = Duration::from_secs(5);
 
 /// Kinds of pools, with the versions Kerf can edit, the best first.
 const POOLS: [Wanted; 2] = [
@@ -32,50 +43,71 @@ struct Wanted {
     versions: &'static [&'static str],
 }
 
-/// The kinds that are served.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Kinds {
-    pub(crate) pools: Vec<ApiResource>,
-    pub(crate) node_classes: Vec<ApiResource>,
+/// Finds out which kinds are served, and says so whenever that changes, until `stop` turns true.
+pub(crate) async fn discover_kinds(
+    client: Client,
+    failures: FailureLog,
+    served: watch::Sender<Option<ServedKinds>>,
+    mut stop: watch::Receiver<bool>,
+) {
+    const WHAT: &str = "kinds";
+    loop {
+        let pause = match discover(&client).await {
+            Ok(kinds) => {
+                if kinds.pools.is_empty() {
+                    let message =
+                        "this cluster has no NodePools: their definition is not installed";
+                    failures.failed(WHAT, "not installed", message);
+                } else {
+                    failures.recovered(WHAT);
+                }
+                served.send_if_modified(|known| replace(known, kinds));
+                DISCOVER_EVERY
+            }
+            Err(failure) => {
+                let message = format!("which kinds there are is not known: {failure}");
+                failures.failed(WHAT, "unknown", message);
+                DISCOVER_AGAIN_AFTER
+            }
+        };
+        tokio::select! {
+            _ = stop.wait_for(|stop| *stop) => return,
+            () = sleep(pause) => {}
+        }
+    }
 }
 
-impl Kinds {
-    /// Asks the API server what it serves.
-    pub(crate) async fn discover(client: &Client) -> Result<Self, ApiFailure> {
-        let groups = call(client.list_api_groups()).await?;
-        let serves = |group: &str, version: &str| {
-            let found = groups.groups.iter().find(|one| one.name == group);
-            found.is_some_and(|one| one.versions.iter().any(|v| v.version == version))
-        };
-        let mut kinds = Self::default();
-        let wanted = POOLS.iter().map(|wanted| (wanted, true));
-        for (wanted, is_pool) in wanted.chain(NODE_CLASSES.iter().map(|wanted| (wanted, false))) {
-            for version in wanted.versions.iter().filter(|version| serves(wanted.group, version)) {
-                if let Some(found) = wanted.find(client, version).await? {
-                    let list = if is_pool { &mut kinds.pools } else { &mut kinds.node_classes };
-                    list.push(found);
-                    break;
-                }
+fn replace(known: &mut Option<ServedKinds>, kinds: ServedKinds) -> bool {
+    if known.as_ref() == Some(&kinds) {
+        return false;
+    }
+    let served = kinds.pools.iter().chain(&kinds.node_classes);
+    let served: Vec<_> = served.map(|kind| kind.plural.as_str()).collect();
+    info!(kinds = served.join(","), auto_mode = kinds.is_auto_mode, "watching");
+    *known = Some(kinds);
+    true
+}
+
+/// Asks the API server what it serves.
+pub(crate) async fn discover(client: &Client) -> Result<ServedKinds, ApiFailure> {
+    let groups = call(client.list_api_groups()).await?;
+    let serves = |group: &str, version: &str| {
+        let found = groups.groups.iter().find(|one| one.name == group);
+        found.is_some_and(|one| one.versions.iter().any(|v| v.version == version))
+    };
+    let mut kinds = ServedKinds::default();
+    let wanted = POOLS.iter().map(|wanted| (wanted, true));
+    for (wanted, is_pool) in wanted.chain(NODE_CLASSES.iter().map(|wanted| (wanted, false))) {
+        for version in wanted.versions.iter().filter(|version| serves(wanted.group, version)) {
+            if let Some(found) = wanted.find(client, version).await? {
+                let list = if is_pool { &mut kinds.pools } else { &mut kinds.node_classes };
+                list.push(found);
+                break;
             }
         }
-        Ok(kinds)
     }
-
-    /// What is watched: pools, node classes and nodes.
-    pub(crate) fn shift_kinds(&self) -> Vec<(ShiftKind, ApiResource)> {
-        let pool = |it: &ApiResource| (ShiftKind::Pool(it.kind.clone()), it.clone());
-        let class = |it: &ApiResource| {
-            (ShiftKind::NodeClass(it.group.clone(), it.kind.clone()), it.clone())
-        };
-        let pools = self.pools.iter().map(pool);
-        let classes = self.node_classes.iter().map(class);
-        pools.chain(classes).chain([(ShiftKind::Node, nodes())]).collect()
-    }
-
-    /// Whether the cluster runs in EKS Auto Mode.
-    pub(crate) fn is_auto_mode(&self) -> bool {
-        self.node_classes.iter().any(|kind| kind.group == AUTO_MODE_GROUP)
-    }
+    kinds.is_auto_mode = kinds.node_classes.iter().any(|kind| kind.group == AUTO_MODE_GROUP);
+    Ok(kinds)
 }
 
 impl Wanted {
