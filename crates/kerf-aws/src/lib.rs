@@ -14,6 +14,7 @@ mod clusters;
 mod error;
 mod instances;
 mod network;
+pub mod node_class;
 mod queues;
 mod session;
 mod sqs_queue;

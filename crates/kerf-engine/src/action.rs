@@ -8,11 +8,13 @@
 
 mod executor;
 mod info;
+mod launch;
 mod patch;
 mod subject;
 
 pub use executor::Executor;
 pub use info::{ActionInfo, Backoff, Call, Verb};
+pub use launch::{Launch, LaunchOffering};
 pub use patch::{CordonChange, FinalizerChange, MetadataPatch, NewClaim, NodePatch};
 pub use subject::{Lane, Subject};
 
@@ -21,9 +23,13 @@ pub use kerf_notices::zonal_shift::{CopyEdit, PoolEdit, PoolKey};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use kerf_model::node_spec::NodeClassRef;
 use serde::{Deserialize, Serialize};
 
-use crate::observed::{Claim, ClaimStatus, Name, PodKey, PoolStatus, Revision};
+use crate::condition::Conditions;
+use crate::observed::{
+    ClaimStatus, Name, NodeClass, NodeClassStatus, PodKey, PoolStatus, Revision,
+};
 use crate::reason::Reason;
 use crate::solve::SolveRequest;
 use crate::time::Time;
@@ -131,7 +137,7 @@ pub enum ActionKind {
         status: Box<PoolStatus>,
     },
     /// Launch an instance for a claim; at most one ever for its uid. → `Launched`, `Failed`
-    Launch(Box<Claim>),
+    Launch(Box<Launch>),
     /// Ask for the end of a claim's instance. → `Done` (on its way), `NotFound` (gone)
     Terminate {
         /// The claim.
@@ -142,6 +148,47 @@ pub enum ActionKind {
     },
     /// List the provider's instances that belong to this cluster. → `Instances`
     ListInstances,
+    /// Set tags on an instance. → `Done`, `NotFound`
+    TagInstance {
+        /// The claim it was launched for.
+        claim: Name,
+        /// The instance.
+        provider_id: Arc<str>,
+        /// Tags to set; others stay.
+        tags: BTreeMap<String, String>,
+    },
+    /// Find what a node class selects, and check what it says. → `Resolved`
+    ResolveNodeClass(Arc<NodeClass>),
+    /// Remove what was made for a node class that no claim uses any more. → `Done`
+    ReleaseNodeClass(Arc<NodeClass>),
+    /// Change the metadata of a node class, if it is still at that revision. → `Stored`, `NotFound`
+    PatchNodeClass {
+        /// Group, kind and name.
+        class: NodeClassRef,
+        /// The state the change was decided on.
+        revision: Revision,
+        /// What changes.
+        patch: MetadataPatch,
+    },
+    /// Replace the status of a node class, if it is still at that revision. → `Stored`, `NotFound`
+    WriteNodeClassStatus {
+        /// Group, kind and name.
+        class: NodeClassRef,
+        /// The state the change was decided on.
+        revision: Revision,
+        /// What to store.
+        status: Box<NodeClassStatus>,
+    },
+    /// Replace the conditions of a NodeOverlay, if it is still at that revision. → `Stored`,
+    /// `NotFound`
+    WriteOverlayStatus {
+        /// The object's name.
+        name: Name,
+        /// The state the change was decided on.
+        revision: Revision,
+        /// What to store.
+        conditions: Conditions,
+    },
     /// Solve a placement problem. → `Solved`
     Solve(SolveRequest),
     /// Write the ConfigMap with the state of zonal shifts, if it is still at that version.

@@ -30,7 +30,8 @@ pub(crate) fn dependents_of_update(world: &World, update: &Update) -> Vec<Subjec
         Update::Instances(_) => {
             let silent = |node: &&Arc<Node>| node.meta.is_deleting() && !node.is_ready;
             let nodes = world.nodes.values().filter(silent);
-            nodes.map(|node| Subject::Node(node.meta.name.clone())).collect()
+            let nodes = nodes.map(|node| Subject::Node(node.meta.name.clone()));
+            nodes.chain(waiting_for_hooks(world)).collect()
         }
         Update::InstanceGone(claim) | Update::TerminateAsked { claim, .. } => {
             let mut subjects = vec![Subject::Claim(claim.clone())];
@@ -41,6 +42,8 @@ pub(crate) fn dependents_of_update(world: &World, update: &Update) -> Vec<Subjec
             }
             subjects
         }
+        Update::Tagged(claim) => vec![Subject::Claim(claim.clone())],
+        Update::NodeClassResolved { class, .. } => vec![Subject::NodeClass(class.clone())],
         Update::ForgetClaim(_)
         | Update::Release(_)
         | Update::Call { .. }
@@ -62,7 +65,25 @@ pub(crate) fn everything(world: &World) -> Vec<Subject> {
     let claims = world.claims.keys().cloned().map(Subject::Claim);
     let nodes = world.nodes.keys().cloned().map(Subject::Node);
     let pools = world.pools.keys().cloned().map(Subject::Pool);
-    single.into_iter().chain(claims).chain(nodes).chain(pools).collect()
+    let classes = world.node_classes.keys().cloned().map(Subject::NodeClass);
+    let overlays = world.overlays.keys().cloned().map(Subject::Overlay);
+    single
+        .into_iter()
+        .chain(claims)
+        .chain(nodes)
+        .chain(pools)
+        .chain(classes)
+        .chain(overlays)
+        .collect()
+}
+
+/// Claims that wait for something the provider learns of their instances later.
+fn waiting_for_hooks(world: &World) -> impl Iterator<Item = Subject> {
+    let hooks = &world.settings.provider.registration_hooks;
+    let claims = if hooks.is_empty() { None } else { Some(world.claims.values()) };
+    let waits = |claim: &&Arc<Claim>| hooks.iter().any(|it| claim.label(&it.label) == Some(""));
+    let waiting = claims.into_iter().flatten().filter(waits);
+    waiting.map(|claim| Subject::Claim(claim.meta.name.clone()))
 }
 
 /// A node, its claim, and the cloud's instances if those tell what became of the node.

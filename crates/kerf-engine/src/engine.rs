@@ -127,12 +127,13 @@ impl Engine {
                 self.take_in(notice, None, now);
                 let pool_subject = Subject::Pool(pool.clone());
                 self.look_at(vec![pool_subject, Subject::Provisioning, Subject::ZonalShift]);
-                self.world.instance_types.insert(pool, instance_types);
+                self.world.offer(pool, instance_types);
             }
             Event::Shifted(zones) => {
                 let zones = zones.into_iter().map(|zone| (zone.name.clone(), zone)).collect();
                 if self.world.shifted != zones {
                     self.world.shifted = zones;
+                    self.world.note_zones_changed();
                     // What waited for the end of a shift may go on.
                     self.look_at(dependents::everything(&self.world));
                 }
@@ -157,6 +158,7 @@ impl Engine {
     /// What to do now. Nothing until every kind of object has been seen once.
     pub fn decide(&mut self, now: Time) -> Orders {
         let mut planner_runs = PlannerRuns::default();
+        self.world.refresh_instance_types();
         while self.world.is_complete()
             && let Some(subject) = self.agenda.pop(now)
         {
@@ -173,6 +175,12 @@ impl Engine {
         self.orders.samples.extend(planner_runs.samples());
         planners::drain::sort_by_deadline(&self.world, &mut self.orders.actions);
         std::mem::take(&mut self.orders)
+    }
+
+    /// Applies NodeOverlays to what pools are offered, as happens before every decision, for those
+    /// who read the world without asking for one.
+    pub fn refresh_instance_types(&mut self) {
+        self.world.refresh_instance_types();
     }
 
     fn see(&mut self, object: Object, now: Time) {

@@ -1,17 +1,20 @@
 //! Everything that can change the world.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kerf_model::instance_type::InstanceType;
 use kerf_model::resources::ResourceList;
 use kerf_scheduler::Solution;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::action::ActionId;
+use crate::condition::Status;
 use crate::notice::{Notice, NoticeId};
 pub use crate::observed::{Key, Kind, Object};
 use crate::observed::{Name, Revision, ShiftedZone};
+use crate::provider::DriftRule;
 use crate::zonal_shift::{ArcReading, ShiftNetwork};
 
 /// One piece of news. Nothing else changes the world.
@@ -74,6 +77,8 @@ pub enum Outcome {
     Launched(Arc<Instance>),
     /// The cloud's instances that belong to this cluster.
     Instances(Vec<Arc<Instance>>),
+    /// What a node class selects.
+    Resolved(Box<ResolvedNodeClass>),
     /// A placement problem was solved.
     Solved(Box<Solution>),
     /// The account's zones and the cluster's subnets.
@@ -82,6 +87,30 @@ pub enum Outcome {
     ShiftsListed(Box<ArcReading>),
     /// It failed; whether to try again is decided by the engine.
     Failed(Failure),
+}
+
+/// What the provider found for a node class.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResolvedNodeClass {
+    /// How each part of it is. A part that is not named stays as it was.
+    pub conditions: Vec<ResolvedCondition>,
+    /// The status without its conditions.
+    pub status: Arc<Value>,
+    /// What instances of the class may be made of; one made of something else has drifted.
+    pub drift_rules: Vec<DriftRule>,
+}
+
+/// How one part of a node class is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResolvedCondition {
+    /// What it is about.
+    pub kind: String,
+    /// Whether it holds.
+    pub status: Status,
+    /// Why, in one word.
+    pub reason: String,
+    /// Why, in a sentence.
+    pub message: String,
 }
 
 /// An instance of the cloud.
@@ -101,6 +130,8 @@ pub struct Instance {
     pub capacity: ResourceList,
     /// What pods can use of it.
     pub allocatable: ResourceList,
+    /// What it was made of, by the reason it has drifted for if that is no longer right.
+    pub made_of: BTreeMap<String, BTreeSet<String>>,
     /// Whether it is on its way out.
     pub is_ending: bool,
 }

@@ -39,6 +39,7 @@ pub mod notice;
 pub mod observed;
 mod planner_runs;
 mod planners;
+pub mod provider;
 pub mod reading;
 pub mod reason;
 pub mod role;

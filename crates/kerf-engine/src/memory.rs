@@ -3,6 +3,7 @@
 
 mod batch;
 mod drain;
+mod node_class;
 mod open_notice;
 mod recorded_shift;
 mod update;
@@ -10,6 +11,7 @@ mod update;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use kerf_model::node_spec::NodeClassRef;
 use serde::{Deserialize, Serialize};
 
 use crate::action::NewClaim;
@@ -21,6 +23,7 @@ use crate::reason::NotPlaced;
 use crate::time::Time;
 pub use batch::{Batch, PassFailure, Wait};
 pub use drain::{Closing, Drain, DrainReason, DrainRequest, NotADrainReason};
+pub use node_class::ResolvedClass;
 pub use open_notice::{Awaited, OpenNotice};
 pub use recorded_shift::RecordedShift;
 pub use update::Update;
@@ -61,6 +64,11 @@ pub struct Memory {
     pub counted_at: BTreeMap<Arc<str>, Time>,
     /// Instances that belonged to nobody when they were last listed.
     pub orphans: BTreeSet<Arc<str>>,
+    /// Claims whose instances are tagged.
+    pub tagged: BTreeSet<Name>,
+    /// What the provider found for node classes, and which of them it has let go.
+    #[serde(with = "crate::entries")]
+    pub node_classes: BTreeMap<NodeClassRef, ResolvedClass>,
     /// The commands under way.
     pub commands: Commands,
     /// The shifts pools were told of, by zone.
@@ -203,6 +211,11 @@ impl Memory {
                 self.counted_at.remove(&pool);
             }
             Update::Orphans(instances) => self.orphans = instances,
+            Update::Tagged(claim) => drop(self.tagged.insert(claim)),
+            Update::NodeClassResolved { class, resolved } => {
+                self.node_classes.insert(class, *resolved);
+            }
+            Update::ForgetNodeClass(class) => drop(self.node_classes.remove(&class)),
             Update::Searched(at) => self.searched_at = Some(at),
             Update::Command(update) => self.commands.apply(update),
             Update::ShiftRecorded(told) => {
@@ -260,6 +273,7 @@ impl Memory {
         self.instance_gone.remove(claim);
         self.nominated_until.remove(claim);
         self.interrupted.remove(claim);
+        self.tagged.remove(claim);
         self.commands.forget_claim(claim);
         self.nominations.retain(|_, nomination| nomination.target != *claim);
     }

@@ -10,7 +10,7 @@ use crate::world::World;
 pub(crate) struct PlannerRuns([u64; CONTROLLERS.len()]);
 
 /// Karpenter runs many controllers; each subject stands for the one that does most of its work.
-const CONTROLLERS: [&str; 10] = [
+const CONTROLLERS: [&str; 12] = [
     "nodeclaim.lifecycle",
     "node.termination",
     "eviction-queue",
@@ -21,6 +21,8 @@ const CONTROLLERS: [&str; 10] = [
     "zonalshift",
     "interruption",
     "node.hydration",
+    "nodeclass",
+    "nodeoverlay.controller",
 ];
 
 impl PlannerRuns {
@@ -36,6 +38,8 @@ impl PlannerRuns {
             Subject::Instances => 6,
             Subject::ZonalShift => 7,
             Subject::Notices => 8,
+            Subject::NodeClass(_) => 10,
+            Subject::Overlay(_) => 11,
         };
         self.0[index] += 1;
     }

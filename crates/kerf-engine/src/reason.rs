@@ -107,6 +107,18 @@ pub enum Reason {
     PoolHashOutdated,
     /// A claim's hash was made by another version of the hash function.
     ClaimHashOutdated,
+    /// A node class lacks the finalizer, or carries another hash than the one of its spec.
+    NodeClassMetadataOutdated,
+    /// What a node class selects is not known, or not lately.
+    NodeClassUnresolved,
+    /// More is known of a node class than its status says.
+    NodeClassStatusOutdated,
+    /// A node class is being deleted, and no claim uses it.
+    NodeClassUnused,
+    /// A NodeOverlay's status is behind.
+    OverlayStatusOutdated,
+    /// The node of an instance is known and the instance does not carry its name.
+    InstanceUntagged,
     /// Zones, subnets and ARC's shifts are read from time to time.
     ShiftSourcesOutdated,
     /// The state of zonal shifts is another than the one stored.

@@ -65,6 +65,8 @@ impl Role {
                 Planner::Termination,
                 Planner::Drain,
                 Planner::Pools,
+                Planner::NodeClasses,
+                Planner::Overlays,
                 Planner::Provisioning,
                 Planner::Disruption,
                 Planner::Instances,

@@ -3,8 +3,9 @@
 use kerf_scheduler::{Binder, SchedulerSettings};
 use serde::{Deserialize, Serialize};
 
-use crate::event::Kind;
 use crate::memory::Closing;
+use crate::observed::Kind;
+use crate::provider::ProviderInfo;
 use crate::role::Role;
 use crate::time::Span;
 use crate::zonal_shift::{self, ShiftSettings};
@@ -20,11 +21,10 @@ pub struct Settings {
     pub batch_idle: Span,
     /// How pods are placed.
     pub scheduler: SchedulerSettings,
-    /// Node class kinds the cloud supports, as (group, kind); the first is the default. Objects
-    /// that name others are not Kerf's.
-    pub node_class_kinds: Vec<(String, String)>,
-    /// The drain limit of claims whose pool sets none, where the cloud wants one.
-    pub termination_grace_default: Option<kerf_model::duration::GoDuration>,
+    /// What the provider says about itself.
+    pub provider: ProviderInfo,
+    /// Whether NodeOverlays are read and applied.
+    pub node_overlays: bool,
     /// An instance whose node has not joined by then, counted from the claim's creation, will not.
     pub registration_within: Span,
     /// How a termination handler drains.
@@ -44,12 +44,19 @@ pub struct DrainSettings {
 }
 
 impl Settings {
-    /// The kinds of objects to watch: those of the role, and those of NodePool mode of zonal shifts
-    /// where that is switched on. A controller does not wait for the latter; its planner does.
+    /// The kinds of objects that must be listed before anything is decided.
+    pub fn required_kinds(&self) -> impl Iterator<Item = Kind> + use<> {
+        let overlays = self.node_overlays && self.role.places_pods();
+        self.role.kinds().iter().copied().chain(overlays.then_some(Kind::Overlay))
+    }
+
+    /// The kinds of objects to watch: those that are required, and those of NodePool mode of zonal
+    /// shifts where that is switched on. A controller does not wait for the latter; its planner
+    /// does.
     pub fn kinds(&self) -> impl Iterator<Item = Kind> + '_ {
         let own = self.role.kinds();
         let shifts = self.zonal_shift.iter().flat_map(|_| zonal_shift::KINDS);
-        own.iter().copied().chain(shifts.filter(|kind| !own.contains(kind)))
+        self.required_kinds().chain(shifts.filter(|kind| !own.contains(kind)))
     }
 }
 
@@ -64,8 +71,8 @@ impl Default for Settings {
                 binder: Binder::KubeScheduler,
                 ..SchedulerSettings::default()
             },
-            node_class_kinds: Vec::new(),
-            termination_grace_default: None,
+            provider: ProviderInfo::default(),
+            node_overlays: false,
             registration_within: Span::from_minutes(15),
             drain: DrainSettings::default(),
             zonal_shift: None,

@@ -4,6 +4,7 @@
 //! only read.
 
 pub(crate) mod arrival;
+pub(crate) mod instance_types;
 mod leaving;
 mod node_entries;
 pub(crate) mod node_entry;
@@ -24,6 +25,7 @@ use crate::memory::Memory;
 use crate::observed::{Key, Kind, Name, Object, Objects, Revision, ShiftedZone};
 use crate::settings::Settings;
 use crate::zonal_shift::NodePoolMode;
+use instance_types::Offered;
 use node_entries::NodeEntries;
 use state::WorldState;
 use tombstones::Tombstones;
@@ -34,7 +36,8 @@ use tombstones::Tombstones;
 pub struct World {
     /// How to decide.
     pub settings: Settings,
-    /// What each pool's nodes can be made of.
+    /// What each pool's nodes can be made of: what was offered, without the zones the cluster is
+    /// shifted away from, and as NodeOverlays change it.
     pub instance_types: BTreeMap<Name, Arc<[InstanceType]>>,
     /// The zones the cluster is shifted away from, by name: nothing is taken away there by choice,
     /// and no call is made about instances there.
@@ -46,6 +49,7 @@ pub struct World {
     objects: Objects,
     listed: BTreeSet<Kind>,
     node_entries: NodeEntries,
+    offered: Offered,
     tombstones: Tombstones,
 }
 
@@ -62,6 +66,7 @@ impl World {
             objects: Objects::default(),
             listed: BTreeSet::new(),
             node_entries: NodeEntries::default(),
+            offered: Offered::default(),
             tombstones: Tombstones::default(),
         }
     }
@@ -70,7 +75,7 @@ impl World {
     /// before: what is not known yet would look like it is not there.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.has_listed(self.settings.role.kinds())
+        self.settings.required_kinds().all(|kind| self.listed.contains(&kind))
     }
 
     /// Whether all objects of these kinds have been listed once.
@@ -82,8 +87,7 @@ impl World {
     /// Whether a claim, pool or node class of this kind is Kerf's business.
     #[must_use]
     pub fn is_supported(&self, class: &NodeClassRef) -> bool {
-        let kinds = &self.settings.node_class_kinds;
-        kinds.iter().any(|(group, kind)| *group == class.group && *kind == class.kind)
+        self.settings.provider.node_class_kind(&class.group, &class.kind).is_some()
     }
 
     /// Notes that all objects of a kind have been seen once.
@@ -100,6 +104,7 @@ impl World {
             return false;
         }
         self.objects.insert(object);
+        self.note_offer_dependency(&key);
         true
     }
 
@@ -113,8 +118,9 @@ impl World {
         // Noted even if it was never seen: watch events of its life may still be on the way.
         self.tombstones.add(key.clone(), revision);
         if let Key::Pool(name) = key {
-            self.instance_types.remove(name);
+            self.withdraw_offer(name);
         }
+        self.note_offer_dependency(key);
         self.objects.remove(key)
     }
 

@@ -14,7 +14,7 @@ use kerf_engine::condition::pool::{
 };
 use kerf_engine::condition::{Condition, Status};
 use kerf_engine::event::{Failure, Key, Object};
-use kerf_engine::observed::{Pool, Readiness};
+use kerf_engine::observed::Pool;
 use kerf_model::labels::annotation::{NODE_POOL_HASH, NODE_POOL_HASH_VERSION};
 use kerf_model::quantity::Quantity;
 
@@ -53,16 +53,14 @@ fn every_fault_of_a_pool_is_named() {
 
 #[test]
 fn a_pool_follows_its_node_class() {
-    let not_ready = Readiness::NotReady { reason: "NoSubnets".into(), message: "none".into() };
     let table = [
-        (not_ready, Status::False, "NoSubnets"),
-        (Readiness::Unknown, Status::False, "NodeClassReadinessUnknown"),
-        (Readiness::Ready, Status::True, NODE_CLASS_READY),
+        (Status::False, "NoSubnets", Status::False, "NoSubnets"),
+        (Status::Unknown, "Waiting", Status::False, "NodeClassReadinessUnknown"),
+        (Status::True, "Ready", Status::True, NODE_CLASS_READY),
     ];
     let mut cluster = with(|_| ());
-    for (readiness, status, reason) in table {
-        let mut class = node_class();
-        class.readiness = readiness;
+    for (ready, why, status, reason) in table {
+        let class = node_class().with_ready(ready, why, "");
         cluster.store(Object::NodeClass(class));
         cluster.settle();
         let found = condition(&cluster, NODE_CLASS_READY);

@@ -44,7 +44,7 @@ fn one_claim_that_is_never_launched_delays_no_other_pool() {
     cluster.add_pool(ready_pool("a", |pool| label(pool, "a")));
     cluster.add_pool(ready_pool("b", |pool| label(pool, "b")));
     cluster.ignores = |kind| match kind {
-        ActionKind::Launch(claim) => claim.pool() == Some("a"),
+        ActionKind::Launch(launch) => launch.claim.pool() == Some("a"),
         _ => false,
     };
     for pool in ["a", "b"] {

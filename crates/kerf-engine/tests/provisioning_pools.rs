@@ -7,7 +7,6 @@ mod cluster;
 use std::sync::Arc;
 
 use cluster::{Cluster, allowed, ready_pool, settings};
-use kerf_engine::Settings;
 use kerf_engine::event::{Event, Object};
 use kerf_engine::observed::Pool;
 use kerf_model::duration::GoDuration;
@@ -123,7 +122,9 @@ fn the_drain_limit_is_the_pools_or_else_the_clouds() {
         [(None, None, None), (None, minutes(5), minutes(5)), (minutes(1), minutes(5), minutes(1))]
     {
         let mut cluster = Cluster::with_pool(|pool| pool.template.spec.termination_grace = own);
-        cluster.restart_with(Settings { termination_grace_default: of_cloud, ..settings() });
+        let mut settings = settings();
+        settings.provider.termination_grace_default = of_cloud;
+        cluster.restart_with(settings);
         cluster.pend("web", "1");
         cluster.seconds(2);
         assert_eq!(cluster.ordered_claims()[0].spec.node.termination_grace, then);

@@ -12,7 +12,7 @@
 //!  files ─► Manifests ───────┘
 //! ```
 //!
-//! The running [`Controller`] holds watches, executors, the Lease, metrics and the [`Cloud`] it is
+//! The running [`Controller`] holds watches, executors, the Lease, metrics and the [`Provider`] it is
 //! given. Start reading there.
 //!
 //! An object that cannot be understood is reported with the field and set aside; it never stops

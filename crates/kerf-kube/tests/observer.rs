@@ -8,7 +8,6 @@ use kerf_engine::observed::{DoNotDisrupt, NamespacedName, PodKey, PodPhase};
 use kerf_engine::time::{Span, Time};
 use kerf_engine::{Engine, Role, Settings, World};
 use kerf_kube::{Change, Observer, SchedulerConfig, WatchUpdate};
-use kerf_model::labels::LabelRules;
 use kerf_model::quantity::Quantity;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -21,7 +20,7 @@ struct Edge {
 
 impl Edge {
     fn new() -> Self {
-        let observer = Observer::new(LabelRules::core(), &[]);
+        let observer = Observer::new(&Settings::default());
         Self { observer, engine: Engine::new(Settings::default()) }
     }
 
@@ -341,8 +340,9 @@ fn pods_are_listed_only_once_their_storage_is() {
 #[test]
 fn a_termination_handler_waits_for_pods_and_nodes_only() {
     let role = Role::TerminationHandler;
-    let observer = Observer::in_role(role, LabelRules::core(), &[]);
-    let mut edge = Edge { observer, engine: Engine::new(Settings { role, ..Settings::default() }) };
+    let settings = Settings { role, ..Settings::default() };
+    let mut edge =
+        Edge { observer: Observer::new(&settings), engine: Engine::new(settings.clone()) };
     edge.learn(WatchUpdate::Pod(Change::Listed));
     assert!(!edge.world().is_complete());
     edge.learn(WatchUpdate::Node(Change::Listed));
@@ -358,7 +358,7 @@ fn pods_that_say_nothing_are_spread_by_default_together_with_their_like() {
     let config = SchedulerConfig::from_value(config).unwrap();
     let mut edge = Edge::new();
     edge.observer =
-        Observer::new(LabelRules::core(), &[]).with_default_spreads(config.default_spreads);
+        Observer::new(&Settings::default()).with_default_spreads(config.default_spreads);
     edge.no_storage();
     edge.learn(WatchUpdate::ReplicationController(Change::Listed));
     edge.learn(WatchUpdate::StatefulSet(Change::Listed));

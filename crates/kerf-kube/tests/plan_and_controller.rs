@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
+use kerf_api::kwok_node_class::KWOKNodeClass;
 use kerf_engine::action::ActionKind;
 use kerf_engine::event::Event;
+use kerf_engine::provider::{NodeClassKind, ProviderInfo};
 use kerf_engine::time::Time;
 use kerf_engine::{Engine, Settings};
 use kerf_kube::{Change, Manifests, Observer, SchedulerConfig, Sourced, WatchUpdate};
@@ -13,6 +15,7 @@ use kerf_model::price::Price;
 use kerf_model::quantity::Quantity;
 use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_model::resources::ResourceList;
+use kube::api::ApiResource;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -26,7 +29,8 @@ fn now() -> Time {
 
 fn settings() -> Settings {
     let (group, kind) = CLASS;
-    Settings { node_class_kinds: vec![(group.to_owned(), kind.to_owned())], ..Settings::default() }
+    let kind = NodeClassKind::named(group, kind);
+    Settings { provider: ProviderInfo::with_node_classes([kind]), ..Settings::default() }
 }
 
 fn scheduler_config() -> SchedulerConfig {
@@ -274,7 +278,7 @@ fn of_plan() -> (Value, Vec<String>) {
     }
     let mut observed =
         manifests.observe(settings(), scheduler_config().default_spreads, now()).unwrap();
-    observed.offer("web".into(), instance_types());
+    observed.offer([("web".into(), instance_types())]);
     let asked = observed.problem();
     let aside = asked.set_aside.iter().map(|aside| aside.pod.to_string());
     (serde_json::to_value(&asked.problem).unwrap(), aside.collect())
@@ -305,9 +309,8 @@ impl Controller {
 
 /// The problem the controller orders to be solved when the batch window closes.
 fn of_controller() -> Value {
-    let rules = settings().scheduler.label_rules;
     let mut controller = Controller {
-        observer: Observer::new(rules, &[])
+        observer: Observer::new(&settings())
             .with_default_spreads(scheduler_config().default_spreads),
         engine: Engine::new(settings()),
     };
@@ -327,6 +330,9 @@ fn of_controller() -> Value {
     controller.list("ReplicationController", WatchUpdate::ReplicationController);
     controller.list("ReplicaSet", WatchUpdate::ReplicaSet);
     controller.list("StatefulSet", WatchUpdate::StatefulSet);
+    let class = || ApiResource::erase::<KWOKNodeClass>(&());
+    controller.learn(WatchUpdate::NodeClass(class(), Change::Relisting));
+    controller.learn(WatchUpdate::NodeClass(class(), Change::Listed));
     let Controller { mut engine, .. } = controller;
     let instance_types = instance_types();
     engine.handle(Event::Offered { pool: "web".into(), instance_types }, now());

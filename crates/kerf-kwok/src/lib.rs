@@ -21,13 +21,17 @@ use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Node;
 use kerf_api::kwok_node_class::KWOKNodeClass;
+use kerf_engine::action::Launch;
+use kerf_engine::condition::{READY, Status};
 use kerf_engine::event::{Failure, Instance};
-use kerf_engine::observed::{Claim, Name, Pool};
-use kerf_kube::{Cloud, Ending};
+use kerf_engine::observed::{Claim, Name, NodeClass};
+use kerf_engine::provider::{NodeClassKind, ProviderInfo, RepairPolicy};
+use kerf_engine::time::Span;
+use kerf_kube::{Ending, Provider};
 use kerf_model::instance_type::InstanceType;
 use kerf_model::labels::well_known::{HOSTNAME, TERMINATION_FINALIZER};
 use kerf_model::labels::{LabelRules, ProviderLabels, kwok};
-use kube::api::{Api, ApiResource, DeleteParams, ListParams, PostParams};
+use kube::api::{Api, DeleteParams, ListParams, PostParams};
 use kube::{Client, Resource};
 use tokio::task::AbortHandle;
 use tracing::warn;
@@ -43,6 +47,8 @@ pub struct Kwok {
     booting: Arc<Mutex<HashMap<Name, AbortHandle>>>,
 }
 
+/// A node that is not ready for so long is unhealthy.
+const UNHEALTHY_AFTER: Span = Span::from_minutes(10);
 /// Nodes are read in pages of so many: half a megabyte each.
 const PAGE_SIZE: u32 = 100;
 
@@ -76,10 +82,11 @@ impl Kwok {
     }
 
     /// The node a claim is to get, and how long it takes to show up.
-    async fn design(&self, claim: &Claim) -> Result<(Node, Duration), Failure> {
-        let delay = node_class::delay(&self.client, &claim.spec.node.node_class.name).await?;
-        let choice = choice::choose(claim, &self.instance_types, &self.rules)?;
-        Ok((node::make(claim, &choice), delay))
+    fn design(&self, launch: &Launch) -> Result<(Node, Duration), Failure> {
+        let delay = node_class::delay(launch)?;
+        let types = launch.instance_types.as_ref().unwrap_or(&self.instance_types);
+        let choice = choice::choose(launch, types, &self.rules)?;
+        Ok((node::make(&launch.claim, &choice), delay))
     }
 
     /// The instance that was launched for a claim before.
@@ -104,25 +111,38 @@ impl Kwok {
     }
 }
 
-impl Cloud for Kwok {
-    fn name(&self) -> &'static str {
-        "kwok"
-    }
-
-    fn node_classes(&self) -> Vec<ApiResource> {
-        vec![ApiResource::erase::<KWOKNodeClass>(&())]
+impl Provider for Kwok {
+    fn info(&self) -> ProviderInfo {
+        let unhealthy = |status| RepairPolicy {
+            condition: READY.to_owned(),
+            status,
+            toleration: UNHEALTHY_AFTER,
+        };
+        ProviderInfo {
+            name: "kwok".to_owned(),
+            node_classes: vec![NodeClassKind {
+                group: KWOKNodeClass::group(&()).into_owned(),
+                version: KWOKNodeClass::version(&()).into_owned(),
+                kind: KWOKNodeClass::kind(&()).into_owned(),
+                plural: KWOKNodeClass::plural(&()).into_owned(),
+                managed: None,
+            }],
+            repair_policies: [Status::False, Status::Unknown].map(unhealthy).into(),
+            ..ProviderInfo::default()
+        }
     }
 
     fn label_rules(&self) -> LabelRules {
         self.rules.clone()
     }
 
-    async fn instance_types(&self, _pool: &Pool) -> Result<Arc<[InstanceType]>, Failure> {
+    async fn instance_types(&self, _class: &NodeClass) -> Result<Arc<[InstanceType]>, Failure> {
         Ok(self.instance_types.clone())
     }
 
-    async fn launch(&self, claim: &Claim) -> Result<Instance, Failure> {
-        match self.design(claim).await {
+    async fn launch(&self, launch: &Launch) -> Result<Instance, Failure> {
+        let claim = &launch.claim;
+        match self.design(launch) {
             Ok((node, Duration::ZERO)) => match create(&self.nodes(), &node).await {
                 Ok(Created::Now) => Ok(node::instance(&node)),
                 Ok(Created::Before) => self.known(claim).await?.ok_or_else(gone_meanwhile),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::{Node, NodeSpec, NodeStatus, Taint};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity as ApiQuantity;
+use kerf_engine::action::LaunchOffering;
 use kerf_engine::event::Instance;
 use kerf_engine::observed::Claim;
 use kerf_model::generated_name::suffix;
@@ -19,8 +20,6 @@ use kerf_model::taint::UNREGISTERED_KEY;
 use kube::Resource;
 use kube::api::ObjectMeta;
 
-use crate::choice::Choice;
-
 /// How provider ids of simulated instances begin; the name of the node follows.
 pub(crate) const PROVIDER_PREFIX: &str = "kwok://";
 /// The part of the fleet all nodes belong to.
@@ -33,7 +32,7 @@ pub(crate) fn name(claim: &Claim) -> String {
 }
 
 /// The node of a claim.
-pub(crate) fn make(claim: &Claim, choice: &Choice<'_>) -> Node {
+pub(crate) fn make(claim: &Claim, choice: &LaunchOffering<'_>) -> Node {
     let name = name(claim);
     let requests = &claim.spec.requests;
     let mut allocatable = requests.clone();
@@ -67,7 +66,7 @@ pub(crate) fn make(claim: &Claim, choice: &Choice<'_>) -> Node {
     }
 }
 
-fn labels(claim: &Claim, choice: &Choice<'_>) -> BTreeMap<String, String> {
+fn labels(claim: &Claim, choice: &LaunchOffering<'_>) -> BTreeMap<String, String> {
     let mut labels = claim.spec.labels.clone();
     let settled =
         |entry: &&RequirementEntry| entry.operator == Operator::In && entry.values.len() == 1;
@@ -103,6 +102,7 @@ pub(crate) fn instance(node: &Node) -> Instance {
         annotations: metadata.annotations.clone().unwrap_or_default(),
         capacity: resources(status.and_then(|status| status.capacity.as_ref())),
         allocatable: resources(status.and_then(|status| status.allocatable.as_ref())),
+        made_of: BTreeMap::new(),
         is_ending: metadata.deletion_timestamp.is_some(),
         labels,
     }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use kerf_engine::action::Launch;
 use kerf_engine::event::Failure;
 use kerf_engine::observed::{Claim, ClaimStatus, Meta, Revision};
 use kerf_engine::time::Time;
@@ -52,6 +53,10 @@ fn claim(uid: &str, requirements: Vec<RequirementEntry>) -> Claim {
     }
 }
 
+fn launch(claim: Claim) -> Launch {
+    Launch { claim, node_class: None, instance_types: None }
+}
+
 fn any_of(key: &str, values: &[&str]) -> RequirementEntry {
     RequirementEntry::new(key, Operator::In, values.iter().copied())
 }
@@ -73,7 +78,7 @@ fn rules() -> LabelRules {
 #[test]
 fn the_cheapest_machine_that_holds_the_pods_is_chosen() {
     let types = kerf_catalog::kwok();
-    let choice = choose(&claim("u1", types_and_spot()), &types, &rules()).unwrap();
+    let choice = choose(&launch(claim("u1", types_and_spot())), &types, &rules()).unwrap();
     assert_eq!(choice.instance_type.name, "c-4x-amd64-linux");
     let capacity_type = &choice.offering.requirements[0];
     assert_eq!(capacity_type.values, ["spot"]);
@@ -83,8 +88,8 @@ fn the_cheapest_machine_that_holds_the_pods_is_chosen() {
 fn the_same_claim_always_gets_the_same_machine_and_others_spread_over_equals() {
     let types = kerf_catalog::kwok();
     let zone = |uid: &str| {
-        let claim = claim(uid, types_and_spot());
-        let choice = choose(&claim, &types, &rules()).unwrap();
+        let launch = launch(claim(uid, types_and_spot()));
+        let choice = choose(&launch, &types, &rules()).unwrap();
         choice.offering.requirements[1].values[0].clone()
     };
     assert_eq!(zone("u1"), zone("u1"));
@@ -98,10 +103,10 @@ fn the_same_claim_always_gets_the_same_machine_and_others_spread_over_equals() {
 #[test]
 fn a_claim_that_names_no_types_or_impossible_ones_is_refused() {
     let types = kerf_catalog::kwok();
-    let nothing = choose(&claim("u1", Vec::new()), &types, &rules()).err().unwrap();
+    let nothing = choose(&launch(claim("u1", Vec::new())), &types, &rules()).err().unwrap();
     assert!(matches!(nothing, Failure::LaunchRefused { .. }), "{nothing:?}");
     let too_small = vec![any_of("node.kubernetes.io/instance-type", &["c-2x-amd64-linux"])];
-    let none = choose(&claim("u1", too_small), &types, &rules()).err().unwrap();
+    let none = choose(&launch(claim("u1", too_small)), &types, &rules()).err().unwrap();
     assert!(matches!(none, Failure::InsufficientCapacity { .. }), "{none:?}");
 }
 
@@ -109,7 +114,7 @@ fn a_claim_that_names_no_types_or_impossible_ones_is_refused() {
 fn a_node_carries_the_labels_tools_look_for() {
     let types = kerf_catalog::kwok();
     let claim = claim("u1", types_and_spot());
-    let choice = choose(&claim, &types, &rules()).unwrap();
+    let choice = choose(&launch(claim.clone()), &types, &rules()).unwrap();
     let made = node::make(&claim, &choice);
     let labels = made.metadata.labels.as_ref().unwrap();
     let expected = [

@@ -1,11 +1,13 @@
 //! Overlays: corrections to the price and capacity of instance types.
 
+use serde::{Deserialize, Serialize};
+
 use crate::price::PriceAdjustment;
 use crate::requirement::RequirementEntry;
 use crate::resources::ResourceList;
 
 /// A correction to every instance type and offering its requirements match.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeOverlay {
     /// The name, unique in the cluster.
     pub name: String,

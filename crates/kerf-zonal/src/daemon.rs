@@ -7,7 +7,7 @@ use kerf_aws::Queues;
 use kerf_engine::zonal_shift::ShiftSettings;
 use kerf_engine::{Role, Settings};
 use kerf_kube::{
-    Controller, Health, JournalFiles, Metrics, NoCloud, Pace, Scrape, Shows, ZonalShifts,
+    Controller, Health, JournalFiles, Metrics, NoProvider, Pace, Scrape, Shows, ZonalShifts,
 };
 use kerf_runtime::clock::Clock;
 use kerf_runtime::http::{BindError, Pages};
@@ -48,7 +48,7 @@ pub struct Daemon {
 
 /// A daemon whose port is open.
 pub struct StartedDaemon {
-    controller: Controller<NoCloud>,
+    controller: Controller<NoProvider>,
     address: SocketAddr,
 }
 
@@ -81,7 +81,8 @@ impl Daemon {
         };
         let controller = Controller {
             client: self.client,
-            cloud: Arc::new(NoCloud),
+            provider: Arc::new(NoProvider),
+            shifted_zones: None,
             settings,
             default_spreads: Vec::new(),
             pace: self.pace,

@@ -18,7 +18,7 @@
 //! [`Daemon`] is the role as a process of its own; `kerf controller --enable-zonal-autoshift` gives
 //! its controller the same parts ([`ShiftsOf`]). The commands start at [`Console`]: they share
 //! nothing with either but the ConfigMap, which is why they need no AWS account. Offering mode is
-//! [`ShiftReader`] and [`AvoidingZones`].
+//! [`ShiftReader`].
 
 mod account;
 mod announcements;
@@ -34,7 +34,7 @@ pub use announcements::Announcements;
 pub use api_call::ApiFailure;
 pub use console::{Console, ConsoleError};
 pub use daemon::{Daemon, ShiftsOf, StartedDaemon};
-pub use offering::{AvoidingZones, OfferingError, ShiftReader, ShiftedZones};
+pub use offering::{OfferingError, ShiftReader, ShiftedZones};
 pub use state_store::{StateStore, StoreError};
 
 /// The Lease whose holder polls and writes; the name of the reference deployment, so that one can

@@ -2,28 +2,15 @@
 //! Pools stay as they are, and so do nodes there: the engine, which learns of the zones, takes
 //! none away and makes no call about instances there.
 
-#[cfg(test)]
-mod tests;
-
-use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::Duration;
 
 use kerf_aws::{CallError, Session};
-use kerf_engine::event::{Failure, Instance};
-use kerf_engine::observed::{Claim, Name, Pool, ShiftedZone};
+use kerf_engine::observed::ShiftedZone;
 use kerf_engine::time::Time;
-use kerf_kube::{Cloud, Ending};
-use kerf_model::duration::GoDuration;
-use kerf_model::instance_type::{InstanceType, Offering};
-use kerf_model::labels::LabelRules;
-use kerf_model::labels::well_known::ZONE;
-use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_notices::zonal_shift::{
     AppliedShift, OfferingMode, READ_EVERY_SECONDS, UnixSeconds, ZoneId, ZoneName, ZoneTable,
 };
 use kerf_runtime::clock::Clock;
-use kube::api::ApiResource;
 use serde_json::json;
 use thiserror::Error;
 use tokio::sync::watch;
@@ -159,107 +146,4 @@ impl ShiftReader {
             since: Time::from_seconds(shift.since.seconds()),
         })
     }
-}
-
-/// A cloud that sells nothing in shifted zones.
-pub struct AvoidingZones<C> {
-    cloud: C,
-    shifted: ShiftedZones,
-}
-
-impl<C> AvoidingZones<C> {
-    /// The cloud, but for those zones.
-    pub fn new(cloud: C, shifted: ShiftedZones) -> Self {
-        Self { cloud, shifted }
-    }
-}
-
-impl<C: Cloud> Cloud for AvoidingZones<C> {
-    fn name(&self) -> &'static str {
-        self.cloud.name()
-    }
-
-    fn node_classes(&self) -> Vec<ApiResource> {
-        self.cloud.node_classes()
-    }
-
-    fn label_rules(&self) -> LabelRules {
-        self.cloud.label_rules()
-    }
-
-    fn termination_grace_default(&self) -> Option<GoDuration> {
-        self.cloud.termination_grace_default()
-    }
-
-    fn instance_types_changed(&self) -> impl Future<Output = ()> + Send {
-        let mut shifted = self.shifted.clone();
-        // What changes from here on counts, also before this is waited for.
-        shifted.mark_unchanged();
-        async move {
-            let others = self.cloud.instance_types_changed();
-            tokio::select! {
-                Ok(()) = shifted.changed() => {}
-                () = others => {}
-            }
-        }
-    }
-
-    fn shifted_zones(&self) -> Option<ShiftedZones> {
-        Some(self.shifted.clone())
-    }
-
-    async fn instance_types(&self, pool: &Pool) -> Result<Arc<[InstanceType]>, Failure> {
-        let types = self.cloud.instance_types(pool).await?;
-        Ok(offered(types, &names(&self.shifted.borrow())))
-    }
-
-    async fn launch(&self, claim: &Claim) -> Result<Instance, Failure> {
-        let claim = narrowed(claim, &names(&self.shifted.borrow()));
-        self.cloud.launch(&claim).await
-    }
-
-    async fn terminate(&self, claim: &Name, provider_id: Option<&str>) -> Result<Ending, Failure> {
-        self.cloud.terminate(claim, provider_id).await
-    }
-
-    async fn instances(&self) -> Result<Vec<Instance>, Failure> {
-        self.cloud.instances().await
-    }
-}
-
-fn names(shifted: &[ShiftedZone]) -> BTreeSet<String> {
-    shifted.iter().map(|zone| zone.name.to_string()).collect()
-}
-
-/// The types, with nothing available in these zones.
-fn offered(types: Arc<[InstanceType]>, shifted: &BTreeSet<String>) -> Arc<[InstanceType]> {
-    if shifted.is_empty() {
-        return types;
-    }
-    let without = |instance_type: &InstanceType| {
-        let mut instance_type = instance_type.clone();
-        for offering in &mut instance_type.offerings {
-            offering.available &= !is_only_in(offering, shifted);
-        }
-        instance_type
-    };
-    types.iter().map(without).collect()
-}
-
-/// The claim without these zones. It may allow several, and the cloud chooses among them.
-fn narrowed(claim: &Claim, shifted: &BTreeSet<String>) -> Claim {
-    let mut claim = claim.clone();
-    if !shifted.is_empty() {
-        let zones = shifted.iter().map(String::as_str);
-        let entry = RequirementEntry::new(ZONE, Operator::NotIn, zones);
-        claim.spec.node.requirements.push(entry);
-    }
-    claim
-}
-
-/// Whether an offering is in one of the zones and nowhere else.
-fn is_only_in(offering: &Offering, zones: &BTreeSet<String>) -> bool {
-    let is_zone = |entry: &&RequirementEntry| entry.key == ZONE && entry.operator == Operator::In;
-    let entry = offering.requirements.iter().find(is_zone);
-    entry.is_some_and(|entry| entry.values.iter().all(|zone| zones.contains(zone)))
 }

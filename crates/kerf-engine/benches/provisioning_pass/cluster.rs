@@ -8,8 +8,9 @@ use kerf_engine::condition::{Condition, Conditions, Status};
 use kerf_engine::event::{Event, Kind, Object};
 use kerf_engine::observed::{
     Claim, ClaimStatus, DoNotDisrupt, Meta, Node, NodeClass, NodeProfile, Pod, PodKey, PodOwner,
-    PodPhase, Pool, PoolStatus, Readiness, Revision,
+    PodPhase, Pool, PoolStatus, Revision,
 };
+use kerf_engine::provider::{NodeClassKind, ProviderInfo};
 use kerf_engine::time::{Span, Time};
 use kerf_engine::{Engine, Settings};
 use kerf_model::claim::NodeClaim;
@@ -39,7 +40,10 @@ impl LargeCluster {
         let pool = &problem.pools[0];
         let class = pool.pool.template.spec.node_class.clone();
         let mut settings = Settings {
-            node_class_kinds: vec![(class.group.clone(), class.kind.clone())],
+            provider: ProviderInfo::with_node_classes([NodeClassKind::named(
+                &class.group,
+                &class.kind,
+            )]),
             ..Settings::default()
         };
         settings.scheduler.label_rules = problem.settings.label_rules.clone();
@@ -47,12 +51,8 @@ impl LargeCluster {
         let engine = Engine::new(settings);
         let (quiet, cache) = (engine.clone(), SolverCache::default());
         let mut cluster = Self { quiet, engine, now: START, shapes, cache, revision: 0 };
-        let readiness = Readiness::Ready;
-        cluster.see(Object::NodeClass(NodeClass {
-            meta: meta(&class.name),
-            key: class,
-            readiness,
-        }));
+        let class = NodeClass::new(meta(&class.name), class);
+        cluster.see(Object::NodeClass(class.with_ready(Status::True, "Ready", "")));
         cluster.see(Object::Pool(observed_pool(&pool.pool)));
         let (name, instance_types) = (pool.pool.name.as_str().into(), pool.instance_types.clone());
         cluster.tell(Event::Offered { pool: name, instance_types });

@@ -3,8 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{ActionKind, MetadataPatch, NewClaim, NodePatch, PoolEdit};
-use crate::observed::{Claim, ClaimStatus, Name, PodKey, PoolStatus, Revision};
+use kerf_model::node_spec::NodeClassRef;
+
+use super::{ActionKind, Launch, MetadataPatch, NewClaim, NodePatch, PoolEdit};
+use crate::condition::Conditions;
+use crate::observed::{
+    ClaimStatus, Name, NodeClass, NodeClassStatus, PodKey, PoolStatus, Revision,
+};
 use crate::solve::SolveRequest;
 use crate::zonal_shift::{CopyStep, ShiftStateWrite};
 
@@ -65,13 +70,51 @@ pub trait Executor<'a> {
     ) -> Self::Answer;
 
     /// [`ActionKind::Launch`]
-    fn launch(&mut self, claim: &'a Claim) -> Self::Answer;
+    fn launch(&mut self, launch: &'a Launch) -> Self::Answer;
 
     /// [`ActionKind::Terminate`]
     fn terminate(&mut self, claim: &'a Name, provider_id: Option<&'a Arc<str>>) -> Self::Answer;
 
     /// [`ActionKind::ListInstances`]
     fn list_instances(&mut self) -> Self::Answer;
+
+    /// [`ActionKind::TagInstance`]
+    fn tag_instance(
+        &mut self,
+        claim: &'a Name,
+        provider_id: &'a str,
+        tags: &'a BTreeMap<String, String>,
+    ) -> Self::Answer;
+
+    /// [`ActionKind::ResolveNodeClass`]
+    fn resolve_node_class(&mut self, class: &'a NodeClass) -> Self::Answer;
+
+    /// [`ActionKind::ReleaseNodeClass`]
+    fn release_node_class(&mut self, class: &'a NodeClass) -> Self::Answer;
+
+    /// [`ActionKind::PatchNodeClass`]
+    fn patch_node_class(
+        &mut self,
+        class: &'a NodeClassRef,
+        revision: Revision,
+        patch: &'a MetadataPatch,
+    ) -> Self::Answer;
+
+    /// [`ActionKind::WriteNodeClassStatus`]
+    fn write_node_class_status(
+        &mut self,
+        class: &'a NodeClassRef,
+        revision: Revision,
+        status: &'a NodeClassStatus,
+    ) -> Self::Answer;
+
+    /// [`ActionKind::WriteOverlayStatus`]
+    fn write_overlay_status(
+        &mut self,
+        name: &'a Name,
+        revision: Revision,
+        conditions: &'a Conditions,
+    ) -> Self::Answer;
 
     /// [`ActionKind::WriteShiftState`]
     fn write_shift_state(&mut self, write: &'a ShiftStateWrite) -> Self::Answer;
@@ -116,11 +159,25 @@ impl ActionKind {
             Self::WritePoolStatus { name, revision, status } => {
                 executor.write_pool_status(name, *revision, status)
             }
-            Self::Launch(claim) => executor.launch(claim),
+            Self::Launch(launch) => executor.launch(launch),
             Self::Terminate { claim, provider_id } => {
                 executor.terminate(claim, provider_id.as_ref())
             }
             Self::ListInstances => executor.list_instances(),
+            Self::TagInstance { claim, provider_id, tags } => {
+                executor.tag_instance(claim, provider_id, tags)
+            }
+            Self::ResolveNodeClass(class) => executor.resolve_node_class(class),
+            Self::ReleaseNodeClass(class) => executor.release_node_class(class),
+            Self::PatchNodeClass { class, revision, patch } => {
+                executor.patch_node_class(class, *revision, patch)
+            }
+            Self::WriteNodeClassStatus { class, revision, status } => {
+                executor.write_node_class_status(class, *revision, status)
+            }
+            Self::WriteOverlayStatus { name, revision, conditions } => {
+                executor.write_overlay_status(name, *revision, conditions)
+            }
             Self::WriteShiftState(write) => executor.write_shift_state(write),
             Self::EditPool(edit) => executor.edit_pool(edit),
             Self::EditPoolCopy(step) => executor.edit_pool_copy(step),

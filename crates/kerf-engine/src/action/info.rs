@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kerf_model::node_spec::NodeClassRef;
 use serde::{Deserialize, Serialize};
 
 use super::{ActionKind, CopyEdit, Lane, Subject};
@@ -85,11 +86,12 @@ impl ActionKind {
     /// What is fixed for the action.
     #[must_use]
     pub fn info(&self) -> ActionInfo {
-        use Kind::{Claim, Node, Pod, Pool};
+        use Kind::{Claim, Node, NodeClass, Overlay, Pod, Pool};
         use Verb::{Delete, Patch, Post, Put};
         let claim = |name: &Arc<str>| Subject::Claim(name.clone());
         let node = |name: &Arc<str>| Subject::Node(name.clone());
         let pool = |name: &Arc<str>| Subject::Pool(name.clone());
+        let class = |key: &NodeClassRef| Subject::NodeClass(key.clone());
         match self {
             Self::CreateClaim(new) => {
                 let subject = Subject::Claim(Arc::from(new.spec.name.as_str()));
@@ -128,7 +130,7 @@ impl ActionKind {
             }
             Self::Launch(launched) => {
                 let call = Call::Provider { controller: "nodeclaim.lifecycle", method: "Create" };
-                ActionInfo::new("launch", claim(&launched.meta.name), call).every(LAUNCH)
+                ActionInfo::new("launch", claim(&launched.claim.meta.name), call).every(LAUNCH)
             }
             Self::Terminate { claim: name, .. } => {
                 let call = Call::Provider { controller: "nodeclaim.lifecycle", method: "Delete" };
@@ -138,6 +140,31 @@ impl ActionKind {
                 let call =
                     Call::Provider { controller: "nodeclaim.garbagecollection", method: "List" };
                 ActionInfo::new("list instances", Subject::Instances, call).bookkeeping()
+            }
+            Self::TagInstance { claim: name, .. } => {
+                let call = Call::Provider { controller: "nodeclaim.tagging", method: "Tag" };
+                ActionInfo::new("tag instance", claim(name), call).bookkeeping()
+            }
+            Self::ResolveNodeClass(resolved) => {
+                let call = Call::Provider { controller: "nodeclass", method: "Resolve" };
+                ActionInfo::new("resolve node class", class(&resolved.key), call).bookkeeping()
+            }
+            Self::ReleaseNodeClass(released) => {
+                let call = Call::Provider { controller: "nodeclass", method: "Release" };
+                ActionInfo::new("release node class", class(&released.key), call)
+            }
+            Self::PatchNodeClass { class: key, .. } => {
+                let info = ActionInfo::request("patch node class", class(key), Patch, NodeClass);
+                info.bookkeeping()
+            }
+            Self::WriteNodeClassStatus { class: key, .. } => {
+                let name = "write node class status";
+                ActionInfo::request(name, class(key), Patch, NodeClass).of("status").bookkeeping()
+            }
+            Self::WriteOverlayStatus { name, .. } => {
+                let subject = Subject::Overlay(name.clone());
+                let info = ActionInfo::request("write overlay status", subject, Patch, Overlay);
+                info.of("status").bookkeeping()
             }
             Self::WriteShiftState(write) => {
                 let verb = if write.revision.is_some() { Patch } else { Post };

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use kerf_model::node_spec::NodeClassRef;
 use serde::{Deserialize, Serialize};
 
 use crate::observed::{Name, PodKey};
@@ -18,6 +19,10 @@ pub enum Subject {
     Pod(PodKey),
     /// A pool and what is said about it.
     Pool(Name),
+    /// A node class, from what it selects to its end.
+    NodeClass(NodeClassRef),
+    /// A NodeOverlay and what is said about it.
+    Overlay(Name),
     /// Finding places for pods.
     Provisioning,
     /// Taking away what nobody needs.
@@ -45,7 +50,10 @@ pub enum Lane {
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Claim(name) | Self::Node(name) | Self::Pool(name) => f.write_str(name),
+            Self::Claim(name) | Self::Node(name) | Self::Pool(name) | Self::Overlay(name) => {
+                f.write_str(name)
+            }
+            Self::NodeClass(class) => f.write_str(&class.name),
             Self::Pod(pod) => pod.fmt(f),
             Self::Provisioning
             | Self::Disruption

@@ -15,7 +15,7 @@ use crate::time::Time;
 #[derive(Clone, Debug)]
 pub struct Draft<'a> {
     conditions: Cow<'a, [Condition]>,
-    dependents: &'static [&'static str],
+    dependents: &'a [&'a str],
     created_at: Time,
     generation: i64,
     is_deleting: bool,
@@ -34,12 +34,7 @@ impl<'a> Draft<'a> {
     /// Starts from what is stored; what must exist and does not is made up as unknown since the
     /// object was created, so that time limits run from then.
     #[must_use]
-    pub fn of(
-        stored: &'a Conditions,
-        dependents: &'static [&'static str],
-        meta: &Meta,
-        now: Time,
-    ) -> Self {
+    pub fn of(stored: &'a Conditions, dependents: &'a [&'a str], meta: &Meta, now: Time) -> Self {
         let mut draft = Self {
             conditions: Cow::Borrowed(&stored.0),
             dependents,

@@ -85,6 +85,14 @@ pub mod pool {
     pub const DEPENDENTS: [&str; 2] = [VALIDATION_SUCCEEDED, NODE_CLASS_READY];
 }
 
+/// Conditions of NodeOverlays.
+pub mod overlay {
+    /// The spec makes sense, and no other overlay says otherwise.
+    pub const VALIDATION_SUCCEEDED: &str = "ValidationSucceeded";
+    /// Those that make an overlay ready together.
+    pub const DEPENDENTS: [&str; 1] = [VALIDATION_SUCCEEDED];
+}
+
 impl Conditions {
     /// The condition of that kind.
     #[must_use]

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use kerf_model::node_spec::NodeClassRef;
 use kerf_model::pod::PodShape;
 
 use super::{
     Awaited, DrainReason, DrainRequest, InstanceList, Nomination, RecordedShift, Registration,
+    ResolvedClass,
 };
 use crate::action::NewClaim;
 use crate::command::CommandUpdate;
@@ -166,6 +168,17 @@ pub enum Update {
     ForgetPool(Arc<str>),
     /// These instances belong to nobody.
     Orphans(BTreeSet<Arc<str>>),
+    /// The instance of a claim is tagged.
+    Tagged(Name),
+    /// The provider has looked at a node class.
+    NodeClassResolved {
+        /// Group, kind and name.
+        class: NodeClassRef,
+        /// What it found.
+        resolved: Box<ResolvedClass>,
+    },
+    /// A node class is gone.
+    ForgetNodeClass(NodeClassRef),
     /// Nodes were searched for some to take away.
     Searched(Time),
     /// A command changes.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::index::Index;
 use super::{
     Claim, DaemonSet, Meta, Name, Namespace, NamespacedName, Node, NodeClass, NodeClassSubnets,
-    Pod, PodDisruptionBudget, PodKey, Pool, PoolManifest, PoolManifestKey, Revision,
+    Overlay, Pod, PodDisruptionBudget, PodKey, Pool, PoolManifest, PoolManifestKey, Revision,
     ShiftConfigMap, VolumeAttachment,
 };
 use crate::action::Subject;
@@ -323,6 +323,9 @@ kinds! {
     NodeClass, NodeClassRef, node_classes, Resource::new("", "v1", "NodeClass", "nodeclasses");
     /// NodePools.
     Pool, Name, pools, Resource::new("karpenter.sh", "v1", "NodePool", "nodepools");
+    /// NodeOverlays.
+    Overlay, Name, overlays,
+        Resource::new("karpenter.sh", "v1alpha1", "NodeOverlay", "nodeoverlays");
     /// DaemonSets.
     DaemonSet, NamespacedName, daemon_sets, Resource::new("apps", "v1", "DaemonSet", "daemonsets");
     /// NodeClaims.

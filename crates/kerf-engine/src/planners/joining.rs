@@ -17,6 +17,7 @@ use crate::decision::Decision;
 use crate::event::Key;
 use crate::kubernetes_event::KubernetesEvent;
 use crate::observed::{Claim, Name, Node};
+use crate::provider::RegistrationHook;
 use crate::reason::Reason;
 use crate::world::World;
 
@@ -51,7 +52,10 @@ pub(super) fn plan(world: &World, name: &Name) -> Decision {
             set_label(&mut patch, INITIALIZED_LABEL);
             reason = Reason::NodeInitialized;
         }
-    } else if conditions.is_true(LAUNCHED) && !has_joined(node, claim) {
+    } else if conditions.is_true(LAUNCHED)
+        && !has_joined(node, claim)
+        && pending_hooks(world, claim).is_empty()
+    {
         reason = Reason::NodeJoined;
         patch = joining_patch(node, claim);
         // Nodes that were ready before they joined are ready for pods with the same write.
@@ -66,6 +70,12 @@ pub(super) fn plan(world: &World, name: &Name) -> Decision {
         decision.act(ActionKind::PatchNode { name, uid, patch }, reason);
     }
     decision
+}
+
+/// What the provider must know before the node of a claim is registered.
+pub(super) fn pending_hooks<'w>(world: &'w World, claim: &Claim) -> Vec<&'w RegistrationHook> {
+    let hooks = world.settings.provider.registration_hooks.iter();
+    hooks.filter(|hook| claim.label(&hook.label) == Some("")).collect()
 }
 
 /// Whether a node carries everything it gets when it joins. It is all stored at once, so the marks

@@ -10,9 +10,12 @@ pub(crate) mod disruption;
 pub(crate) mod drain;
 mod instances;
 mod joining;
+mod node_classes;
 mod notices;
+mod overlays;
 mod pools;
 mod provisioning;
+mod template_hash;
 mod termination;
 mod zonal_shift;
 
@@ -39,6 +42,10 @@ pub(crate) enum Planner {
     Drain,
     /// The status of pools.
     Pools,
+    /// What node classes select, and what is kept on them.
+    NodeClasses,
+    /// The status of NodeOverlays.
+    Overlays,
     /// Nodes for pods that have none.
     Provisioning,
     /// Nodes nobody needs.
@@ -84,6 +91,7 @@ pub(crate) fn on_delete(world: &World, key: &Key, now: Time) -> Decision {
         decision.and(match planner {
             Planner::Claims => claims::on_delete(world, key, now),
             Planner::Drain => drain::on_delete(world, key),
+            Planner::NodeClasses => node_classes::on_delete(key),
             Planner::Provisioning => provisioning::on_delete(world, key, now),
             Planner::ZonalShift => zonal_shift::on_delete(world, key),
             _ => continue,
@@ -113,6 +121,9 @@ pub(crate) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: T
             (Planner::Provisioning, Subject::Provisioning) => {
                 provisioning::conclude(world, action, outcome, now)
             }
+            (Planner::NodeClasses, Subject::NodeClass(_)) => {
+                node_classes::conclude(action, outcome, now)
+            }
             (Planner::Instances, Subject::Instances) => instances::conclude(world, action, outcome),
             (Planner::ZonalShift, _) => zonal_shift::conclude(world, action, outcome, now),
             _ => continue,
@@ -131,6 +142,8 @@ impl Planner {
             (Planner::Drain, Subject::Node(name)) => drain::plan(world, name, now),
             (Planner::Drain, Subject::Pod(key)) => drain::plan_pod(world, key, now),
             (Planner::Pools, Subject::Pool(name)) => pools::plan(world, name, now),
+            (Planner::NodeClasses, Subject::NodeClass(key)) => node_classes::plan(world, key, now),
+            (Planner::Overlays, Subject::Overlay(name)) => overlays::plan(world, name, now),
             (Planner::Provisioning, Subject::Provisioning) => provisioning::plan(world, now),
             (Planner::Disruption, Subject::Disruption) => disruption::plan(world, now),
             (Planner::Instances, Subject::Instances) => instances::plan(world, now),

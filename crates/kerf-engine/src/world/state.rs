@@ -19,7 +19,7 @@ use crate::zonal_shift::NodePoolMode;
 pub(super) struct WorldState {
     settings: Settings,
     objects: Vec<Object>,
-    instance_types: BTreeMap<Name, Arc<[InstanceType]>>,
+    offers: BTreeMap<Name, Arc<[InstanceType]>>,
     shifted: BTreeMap<Name, ShiftedZone>,
     zonal_shift: NodePoolMode,
     memory: Memory,
@@ -30,9 +30,9 @@ pub(super) struct WorldState {
 impl From<World> for WorldState {
     fn from(world: World) -> Self {
         Self {
+            offers: world.offers(),
             objects: Kind::ALL.iter().flat_map(|kind| world.objects.list(*kind)).collect(),
             settings: world.settings,
-            instance_types: world.instance_types,
             shifted: world.shifted,
             zonal_shift: world.zonal_shift,
             memory: world.memory,
@@ -48,9 +48,12 @@ impl From<WorldState> for World {
         for object in state.objects {
             world.observe(object);
         }
-        world.instance_types = state.instance_types;
         world.shifted = state.shifted;
         world.zonal_shift = state.zonal_shift;
+        for (pool, instance_types) in state.offers {
+            world.offer(pool, instance_types);
+        }
+        world.refresh_instance_types();
         world.memory = state.memory;
         world.listed = state.listed;
         world.tombstones = state.tombstones;

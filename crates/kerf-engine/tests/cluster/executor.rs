@@ -4,14 +4,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kerf_engine::action::{
-    Action, ActionKind, Executor, MetadataPatch, NewClaim, NodePatch, PoolEdit,
+    Action, ActionKind, Executor, Launch, MetadataPatch, NewClaim, NodePatch, PoolEdit,
 };
+use kerf_engine::condition::Conditions;
 use kerf_engine::event::{Event, Failure, Instance, Key, Object, Outcome};
-use kerf_engine::observed::{Claim, ClaimStatus, Name, PodKey, PoolStatus, Revision};
+use kerf_engine::observed::{
+    Claim, ClaimStatus, Name, NodeClass, NodeClassStatus, PodKey, PoolStatus, Revision,
+};
 use kerf_engine::solve::SolveRequest;
 use kerf_engine::time::{Span, Time};
 use kerf_engine::zonal_shift::{CopyStep, ShiftStateWrite};
 use kerf_model::labels::well_known::{CAPACITY_TYPE, INSTANCE_TYPE, TERMINATION_FINALIZER, ZONE};
+use kerf_model::node_spec::NodeClassRef;
 use kerf_scheduler::CancelFlag;
 
 use super::Cluster;
@@ -239,7 +243,8 @@ impl Executor<'_> for Cluster {
         })
     }
 
-    fn launch(&mut self, claim: &Claim) -> Outcome {
+    fn launch(&mut self, launch: &Launch) -> Outcome {
+        let claim = &launch.claim;
         let stored = self.find_claim(&claim.meta.name);
         let is_safe = stored.is_some_and(|stored| {
             stored.meta.uid == claim.meta.uid
@@ -290,6 +295,63 @@ impl Executor<'_> for Cluster {
         Outcome::Instances(self.instances.values().cloned().map(Arc::new).collect())
     }
 
+    fn tag_instance(
+        &mut self,
+        _claim: &Name,
+        provider_id: &str,
+        tags: &BTreeMap<String, String>,
+    ) -> Outcome {
+        self.tags.entry(provider_id.to_owned()).or_default().extend(tags.clone());
+        Outcome::Done
+    }
+
+    fn resolve_node_class(&mut self, _class: &NodeClass) -> Outcome {
+        Outcome::Resolved(Box::new(self.resolved.clone()))
+    }
+
+    fn release_node_class(&mut self, _class: &NodeClass) -> Outcome {
+        Outcome::Done
+    }
+
+    fn patch_node_class(
+        &mut self,
+        class: &NodeClassRef,
+        at: Revision,
+        patch: &MetadataPatch,
+    ) -> Outcome {
+        self.changed(&Key::NodeClass(class.clone()), at, |object| {
+            let Object::NodeClass(class) = object else { unreachable!("a class's key") };
+            class.annotations.extend(patch.annotations.clone());
+            if let Some(finalizers) = &patch.finalizers {
+                class.finalizers.clone_from(finalizers);
+            }
+        })
+    }
+
+    fn write_node_class_status(
+        &mut self,
+        class: &NodeClassRef,
+        at: Revision,
+        status: &NodeClassStatus,
+    ) -> Outcome {
+        self.changed(&Key::NodeClass(class.clone()), at, |object| {
+            let Object::NodeClass(class) = object else { unreachable!("a class's key") };
+            class.status = status.clone();
+        })
+    }
+
+    fn write_overlay_status(
+        &mut self,
+        name: &Name,
+        at: Revision,
+        conditions: &Conditions,
+    ) -> Outcome {
+        self.changed(&Key::Overlay(name.clone()), at, |object| {
+            let Object::Overlay(overlay) = object else { unreachable!("an overlay's key") };
+            overlay.conditions = conditions.clone();
+        })
+    }
+
     fn write_shift_state(&mut self, _write: &ShiftStateWrite) -> Outcome {
         Outcome::NotFound
     }
@@ -331,6 +393,7 @@ pub(crate) fn instance_for(claim: &Claim) -> Instance {
         annotations: [label("example.com/from", "cloud")].into(),
         capacity: resources("4", "16Gi"),
         allocatable: resources("3900m", "15Gi"),
+        made_of: BTreeMap::new(),
         is_ending: false,
     }
 }

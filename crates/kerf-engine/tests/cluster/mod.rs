@@ -20,10 +20,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use kerf_engine::action::{Action, ActionId, ActionKind};
-use kerf_engine::event::{Event, Failure, Instance, Key, Object};
+use kerf_engine::event::{Event, Failure, Instance, Key, Object, ResolvedNodeClass};
 use kerf_engine::kubernetes_event::KubernetesEvent;
 use kerf_engine::notice::Settled;
 use kerf_engine::observed::{Claim, Name, Node, Pod, Pool, Revision};
+use kerf_engine::provider::{NodeClassKind, ProviderInfo};
 use kerf_engine::sample::Sample;
 use kerf_engine::time::{Span, Time};
 use kerf_engine::{Engine, Settings};
@@ -52,6 +53,10 @@ pub(crate) struct Cluster {
     pub(crate) instances: BTreeMap<String, Instance>,
     /// How often an instance was really made, by claim uid.
     pub(crate) made: BTreeMap<String, u32>,
+    /// What the provider finds for every node class.
+    pub(crate) resolved: ResolvedNodeClass,
+    /// The tags of instances.
+    pub(crate) tags: BTreeMap<String, BTreeMap<String, String>>,
     /// What the cloud answers to every launch, if it refuses.
     pub(crate) launch_fails: Option<Failure>,
     /// Whether launched instances become nodes by themselves.
@@ -104,6 +109,8 @@ impl Cluster {
             settled: Vec::new(),
             instances: BTreeMap::new(),
             made: BTreeMap::new(),
+            resolved: ResolvedNodeClass::default(),
+            tags: BTreeMap::new(),
             launch_fails: None,
             boots: true,
             unevictable: BTreeSet::new(),
@@ -305,6 +312,6 @@ impl Cluster {
 
 /// The settings every test begins with.
 pub(crate) fn settings() -> Settings {
-    let kind = (CLASS_GROUP.to_owned(), CLASS_KIND.to_owned());
-    Settings { node_class_kinds: vec![kind], ..Settings::default() }
+    let kind = NodeClassKind::named(CLASS_GROUP, CLASS_KIND);
+    Settings { provider: ProviderInfo::with_node_classes([kind]), ..Settings::default() }
 }

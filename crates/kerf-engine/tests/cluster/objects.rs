@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use kerf_engine::condition::Status;
 use kerf_engine::event::Object;
 use kerf_engine::observed::{
     Claim, ClaimStatus, DoNotDisrupt, Meta, Node, NodeClass, NodeProfile, Pod, PodKey, PodOwner,
-    PodPhase, Pool, PoolStatus, Readiness, Revision, VolumeAttachment,
+    PodPhase, Pool, PoolStatus, Revision, VolumeAttachment,
 };
 use kerf_engine::time::{Span, Time};
 use kerf_model::budget::BudgetList;
@@ -44,7 +45,7 @@ pub(crate) fn class_ref() -> NodeClassRef {
 }
 
 pub(crate) fn node_class() -> NodeClass {
-    NodeClass { meta: meta("default"), key: class_ref(), readiness: Readiness::Ready }
+    NodeClass::new(meta("default"), class_ref()).with_ready(Status::True, "Ready", "")
 }
 
 pub(crate) fn node_spec() -> NodeSpec {

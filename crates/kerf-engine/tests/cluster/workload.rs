@@ -228,6 +228,7 @@ impl Cluster {
             annotations: BTreeMap::new(),
             capacity: instance.capacity.clone(),
             allocatable: instance.allocatable(),
+            made_of: BTreeMap::new(),
             is_ending: false,
         })
     }

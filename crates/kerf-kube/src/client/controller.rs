@@ -13,10 +13,12 @@ use std::time::Duration;
 
 use kerf_engine::action::ActionKind;
 use kerf_engine::event::{Event, Key, Object, Outcome};
+use kerf_engine::observed::{Name, ShiftedZone};
 use kerf_engine::time::Time;
 use kerf_engine::zonal_shift::ShiftReport;
 use kerf_engine::{Engine, Orders, Settings};
 use kerf_journal::{Header, JournaledEngine};
+use kerf_model::node_spec::NodeClassRef;
 use kerf_model::pod::SpreadConstraint;
 use kerf_runtime::clock::Clock;
 use kerf_runtime::shutdown::FINISH_WITHIN;
@@ -26,7 +28,6 @@ use tokio::sync::{mpsc, watch as signal};
 use tokio::time::{Instant, sleep_until, timeout};
 use tracing::{debug, error, info, warn};
 
-use crate::client::cloud::Cloud;
 use crate::client::event_recorder::EventRecorder;
 use crate::client::execute::{Executor, Pace};
 use crate::client::executor_pool::ExecutorPool;
@@ -36,6 +37,7 @@ use crate::client::journal::{JournalFiles, JournalWriter};
 use crate::client::metrics::{Metrics, Scrape};
 use crate::client::notices::{NoticeDelivery, Notices};
 use crate::client::observe::{Observer, WatchUpdate};
+use crate::client::provider::Provider;
 use crate::client::shifts;
 use crate::client::solver_pool::SolverPool;
 use crate::client::watch::{self, PodsByOwner};
@@ -51,12 +53,12 @@ const EVENTS_PER_DECISION_MAX: usize = 512;
 const SHIFT_STATE: &str = "reading the state";
 
 /// What a controller needs.
-pub struct Controller<C> {
+pub struct Controller<P> {
     /// How to reach the API server.
     pub client: Client,
-    /// The cloud.
-    pub cloud: Arc<C>,
-    /// How to decide. What the cloud must say (kinds, labels) is filled in.
+    /// Where instances come from.
+    pub provider: Arc<P>,
+    /// How to decide. What only the provider knows is filled in.
     pub settings: Settings,
     /// How pods spread that say nothing about it.
     pub default_spreads: Vec<SpreadConstraint>,
@@ -68,6 +70,8 @@ pub struct Controller<C> {
     pub metrics: Metrics,
     /// Asks for the gauges of this moment.
     pub scrapes: mpsc::Receiver<Scrape>,
+    /// The zones the cluster is shifted away from, as they change, where anybody says so.
+    pub shifted_zones: Option<signal::Receiver<Vec<ShiftedZone>>>,
     /// What the cloud announces about instances.
     pub notices: mpsc::Receiver<NoticeDelivery>,
     /// Where the engine's events and actions are kept for a replay, if anywhere.
@@ -78,7 +82,7 @@ pub struct Controller<C> {
     pub clock: Clock,
 }
 
-impl<C: Cloud> Controller<C> {
+impl<P: Provider> Controller<P> {
     /// Runs until `stop` ends. Watches from the start and decides once `leading` is true.
     ///
     /// # Errors
@@ -88,7 +92,7 @@ impl<C: Cloud> Controller<C> {
         mut leading: signal::Receiver<bool>,
         stop: impl Future<Output = Shutdown>,
     ) -> Result<(), TaskEnded> {
-        let node_classes = self.cloud.node_classes();
+        let settings = with_provider(self.settings, self.provider.as_ref());
         let (update_sender, mut news) = mpsc::channel(watch::UPDATES_WAITING_MAX);
         let (event_sender, mut events) = mpsc::channel(EVENTS_WAITING_MAX);
         let pods_by_owner = match self.default_spreads.is_empty() {
@@ -96,16 +100,10 @@ impl<C: Cloud> Controller<C> {
             false => PodsByOwner::Watched,
         };
         let mut tasks = Tasks::default();
-        let role = self.settings.role;
-        let watched = watch::Watched {
-            client: &self.client,
-            settings: &self.settings,
-            node_classes: node_classes.clone(),
-            pods_by_owner,
-        };
+        let role = settings.role;
+        let watched = watch::Watched { client: &self.client, settings: &settings, pods_by_owner };
         watch::start(watched, &update_sender, &self.health, &mut tasks);
-        let mut observer = Observer::in_role(role, self.cloud.label_rules(), &node_classes)
-            .with_default_spreads(self.default_spreads);
+        let mut observer = Observer::new(&settings).with_default_spreads(self.default_spreads);
         if let Some(shifts) = &self.zonal_shifts {
             observer = observer.with_zonal_shifts();
             let (client, served) = (self.client.clone(), shifts.served.clone());
@@ -115,25 +113,26 @@ impl<C: Cloud> Controller<C> {
             let leading = zonal::follow_lead(shifts.leading.clone(), event_sender.clone());
             tasks.spawn("lead of zonal shifts", leading);
         }
-        if let Some(zones) = self.cloud.shifted_zones() {
+        if let Some(zones) = self.shifted_zones {
             tasks.spawn("shifted zones", shifts::follow(zones, event_sender.clone()));
         }
         let (event_recorder, announcing) =
             EventRecorder::start(self.client.clone(), role, self.health.failures().clone());
         let (mut scrapes, mut notices) = (self.scrapes, self.notices);
         let mut reconcile_loop = ReconcileLoop {
-            engine: journaled(with_cloud(self.settings, self.cloud.as_ref()), self.journal),
+            engine: journaled(settings, self.journal),
             observer,
             solver_pool: SolverPool::new(event_sender.clone(), self.metrics.clone()),
             executor_pool: ExecutorPool::new(
-                Executor::new(self.client, self.cloud.clone(), self.pace)
+                Executor::new(self.client, self.provider.clone(), self.pace)
                     .with_shift_account(self.zonal_shifts.map(|shifts| shifts.account)),
                 event_sender.clone(),
                 self.metrics.clone(),
-                self.cloud.name(),
+                self.provider.info().name.into(),
                 self.health.failures().clone(),
             ),
-            instance_types: InstanceTypes::new(self.cloud, event_sender),
+            instance_types: InstanceTypes::new(self.provider.clone(), event_sender),
+            provider: self.provider,
             event_recorder,
             metrics: self.metrics,
             health: self.health,
@@ -170,12 +169,10 @@ impl<C: Cloud> Controller<C> {
     }
 }
 
-/// The settings with what only the cloud knows.
-fn with_cloud(mut settings: Settings, cloud: &impl Cloud) -> Settings {
-    let kinds = cloud.node_classes();
-    settings.node_class_kinds = kinds.into_iter().map(|kind| (kind.group, kind.kind)).collect();
-    settings.scheduler.label_rules = cloud.label_rules();
-    settings.termination_grace_default = cloud.termination_grace_default();
+/// The settings with what only the provider knows.
+fn with_provider(mut settings: Settings, provider: &impl Provider) -> Settings {
+    settings.provider = provider.info();
+    settings.scheduler.label_rules = provider.label_rules();
     settings
 }
 
@@ -192,12 +189,13 @@ fn journaled(settings: Settings, files: Option<JournalFiles>) -> JournaledEngine
 }
 
 /// Where the engine sits.
-struct ReconcileLoop<C> {
+struct ReconcileLoop<P> {
     engine: JournaledEngine<JournalWriter>,
     observer: Observer,
-    executor_pool: ExecutorPool<C>,
+    provider: Arc<P>,
+    executor_pool: ExecutorPool<P>,
     solver_pool: SolverPool,
-    instance_types: InstanceTypes<C>,
+    instance_types: InstanceTypes<P>,
     event_recorder: EventRecorder,
     metrics: Metrics,
     health: Health,
@@ -205,7 +203,7 @@ struct ReconcileLoop<C> {
     clock: Clock,
 }
 
-impl<C: Cloud> ReconcileLoop<C> {
+impl<P: Provider> ReconcileLoop<P> {
     /// Takes in what has come meanwhile, within reason.
     fn catch_up(
         &mut self,
@@ -236,31 +234,68 @@ impl<C: Cloud> ReconcileLoop<C> {
 
     fn take_in(&mut self, event: Event) {
         let mut event = event;
-        if let Event::Finished { outcome: Outcome::Stored(object), .. } = &mut event {
-            self.observer.complete(object);
-        }
-        match &event {
-            Event::Seen(object) => {
-                if let Object::Pool(pool) = &**object {
-                    self.instance_types.ask(pool);
-                }
-            }
-            Event::Gone { key: Key::Pool(pool), .. } => self.instance_types.forget(pool),
-            _ => {}
-        }
+        self.complete(&mut event);
         let listed = match &event {
             Event::Listed(kind) => Some(*kind),
             _ => None,
         };
         let was_complete = self.engine.world().is_complete();
-        let now = self.now();
+        let (pools, now) = (self.offer_dependents(&event), self.now());
         self.engine.handle(event, now);
+        for pool in pools {
+            self.ask_instance_types(&pool);
+        }
         if let Some(kind) = listed {
             self.health.listed(kind);
             if !was_complete && self.engine.world().is_complete() {
                 info!("the cluster is known; ready to decide");
                 self.health.complete();
             }
+        }
+    }
+
+    /// Adds what only the observer or the provider knows of an object.
+    fn complete(&mut self, event: &mut Event) {
+        let object = match event {
+            Event::Finished { outcome: Outcome::Stored(object), .. } => {
+                self.observer.complete(object);
+                object
+            }
+            Event::Seen(object) => object,
+            _ => return,
+        };
+        if let Object::NodeClass(class) = &mut **object {
+            class.hash = self.provider.node_class_hash(class);
+        }
+    }
+
+    /// The pools whose instance types an event may change.
+    fn offer_dependents(&self, event: &Event) -> Vec<Name> {
+        let of_class = |class: &NodeClassRef| {
+            let pools = self.engine.world().pools.values();
+            let pools = pools.filter(|pool| pool.spec.template.spec.node_class == *class);
+            pools.map(|pool| pool.meta.name.clone()).collect()
+        };
+        match event {
+            Event::Seen(object) => match &**object {
+                Object::Pool(pool) => vec![pool.meta.name.clone()],
+                Object::NodeClass(class) => of_class(&class.key),
+                _ => Vec::new(),
+            },
+            Event::Gone { key: Key::Pool(pool), .. } => vec![pool.clone()],
+            Event::Gone { key: Key::NodeClass(class), .. } => of_class(class),
+            _ => Vec::new(),
+        }
+    }
+
+    fn ask_instance_types(&mut self, pool: &Name) {
+        let world = self.engine.world();
+        match world.pools.get(pool) {
+            Some(pool) => {
+                let class = world.node_classes.get(&pool.spec.template.spec.node_class);
+                self.instance_types.ask(pool, class);
+            }
+            None => self.instance_types.forget(pool),
         }
     }
 

@@ -12,9 +12,9 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 use tracing::{debug, warn};
 
-use crate::client::cloud::Cloud;
 use crate::client::execute::Executor;
 use crate::client::metrics::{Metrics, call};
+use crate::client::provider::Provider;
 use crate::client::words::words;
 use crate::client::zonal;
 
@@ -24,24 +24,24 @@ const WRITES_AT_ONCE: usize = 64;
 const CLOUD_CALLS_AT_ONCE: usize = 64;
 
 /// Those who carry out actions, so many at a time.
-pub(crate) struct ExecutorPool<C> {
-    executor: Arc<Executor<C>>,
+pub(crate) struct ExecutorPool<P> {
+    executor: Arc<Executor<P>>,
     events: mpsc::Sender<Event>,
     writes: Arc<Semaphore>,
     cloud_calls: Arc<Semaphore>,
     under_way: JoinSet<()>,
     metrics: Metrics,
-    provider: &'static str,
+    provider: Arc<str>,
     failures: FailureLog,
 }
 
-impl<C: Cloud> ExecutorPool<C> {
+impl<P: Provider> ExecutorPool<P> {
     /// Nothing is under way.
     pub(crate) fn new(
-        executor: Executor<C>,
+        executor: Executor<P>,
         events: mpsc::Sender<Event>,
         metrics: Metrics,
-        provider: &'static str,
+        provider: Arc<str>,
         failures: FailureLog,
     ) -> Self {
         Self {
@@ -65,7 +65,7 @@ impl<C: Cloud> ExecutorPool<C> {
             Lane::Solve => unreachable!("the solver pool carries out solves"),
         };
         let (executor, events) = (self.executor.clone(), self.events.clone());
-        let (metrics, provider) = (self.metrics.clone(), self.provider);
+        let (metrics, provider) = (self.metrics.clone(), self.provider.clone());
         let failures = self.failures.clone();
         self.under_way.spawn(async move {
             let _turn = turns.acquire_owned().await;
@@ -73,7 +73,7 @@ impl<C: Cloud> ExecutorPool<C> {
             let outcome = executor.carry_out(&action.kind).await;
             let milliseconds = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
             let span = Span::from_millis(milliseconds);
-            metrics.count(call(&action.kind, &outcome, span, provider));
+            metrics.count(call(&action.kind, &outcome, span, &provider));
             match &outcome {
                 // The watch event that made it one is on its way.
                 Outcome::Failed(Failure::Conflict) => debug!("too late: {}", words(&action)),
@@ -139,6 +139,7 @@ fn kind(outcome: &Outcome) -> &'static str {
         Outcome::NotFound => "not found",
         Outcome::Launched(_) => "launched",
         Outcome::Instances(_) => "listed",
+        Outcome::Resolved(_) => "resolved",
         Outcome::Solved(_) => "solved",
         Outcome::ShiftNetwork(_) => "described",
         Outcome::ShiftsListed(_) => "listed",

@@ -6,7 +6,6 @@
 //!          metrics ◄─ └────────────┘
 //! ```
 
-mod cloud;
 mod connection;
 mod controller;
 mod event_recorder;
@@ -19,13 +18,13 @@ mod journal;
 mod metrics;
 mod notices;
 mod observe;
+mod provider;
 mod shifts;
 mod solver_pool;
 mod watch;
 mod words;
 mod zonal;
 
-pub use cloud::{Cloud, Ending, NoCloud};
 pub use connection::connect;
 pub use controller::Controller;
 pub use event_spec::{CLUSTER_NAMESPACE, EventSpec};
@@ -35,6 +34,7 @@ pub use journal::{JournalFiles, JournalWriter, read_order as journal_files};
 pub use metrics::{Metrics, Scrape, Shows};
 pub use notices::{NoticeDelivery, no_notices};
 pub use observe::{Change, Observer, WatchUpdate};
+pub use provider::{Ending, NoProvider, Provider};
 pub use zonal::{
     Pending, ServedKinds, ShiftAccount, ZonalShifts, config_map as read_shift_state,
     write_state as write_shift_state,

@@ -24,6 +24,7 @@ use tracing::info;
 
 use crate::client::health::Health;
 use crate::client::observe::{Change, WatchUpdate};
+use crate::client::provider::api_resource;
 
 /// Watch events that may wait for the engine. One is a few kilobytes at most, so this is a few megabytes.
 pub(crate) const UPDATES_WAITING_MAX: usize = 256;
@@ -32,7 +33,6 @@ pub(crate) const UPDATES_WAITING_MAX: usize = 256;
 pub(crate) struct Watched<'a> {
     pub(crate) client: &'a Client,
     pub(crate) settings: &'a Settings,
-    pub(crate) node_classes: Vec<ApiResource>,
     pub(crate) pods_by_owner: PodsByOwner,
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn start(
     health: &Health,
     tasks: &mut Tasks,
 ) {
-    let Watched { client, settings, node_classes, pods_by_owner } = watched;
+    let Watched { client, settings, pods_by_owner } = watched;
     let mut watches = Watches { client, updates, health, tasks };
     for kind in settings.kinds() {
         match kind {
@@ -53,8 +53,10 @@ pub(crate) fn start(
             Kind::Claim => watches.cluster(WatchUpdate::Claim),
             Kind::Pool => watches.cluster(WatchUpdate::Pool),
             Kind::NodeClass => {
-                node_classes.iter().cloned().for_each(|class| watches.node_class(class));
+                let classes = settings.provider.node_classes.iter().map(api_resource);
+                classes.for_each(|class| watches.node_class(class));
             }
+            Kind::Overlay => watches.cluster(WatchUpdate::Overlay),
             Kind::PodDisruptionBudget => watches.namespaced(WatchUpdate::PodDisruptionBudget),
             Kind::DaemonSet => watches.namespaced(WatchUpdate::DaemonSet),
             Kind::Namespace => watches.cluster(WatchUpdate::Namespace),

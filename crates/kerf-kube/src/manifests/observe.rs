@@ -89,9 +89,12 @@ impl ObservedManifests {
         self.engine.world()
     }
 
-    /// Sets what the nodes of a pool can be made of.
-    pub fn offer(&mut self, pool: Name, instance_types: Arc<[InstanceType]>) {
-        self.engine.handle(Event::Offered { pool, instance_types }, self.now);
+    /// Sets what the nodes of pools can be made of; NodeOverlays among the manifests change it.
+    pub fn offer(&mut self, offers: impl IntoIterator<Item = (Name, Arc<[InstanceType]>)>) {
+        for (pool, instance_types) in offers {
+            self.engine.handle(Event::Offered { pool, instance_types }, self.now);
+        }
+        self.engine.refresh_instance_types();
     }
 }
 
@@ -107,7 +110,7 @@ pub(super) struct Observing {
 
 impl Observing {
     fn new(settings: Settings, default_spreads: Vec<SpreadConstraint>, now: Time) -> Self {
-        let observer = Observer::new(settings.scheduler.label_rules.clone(), &[]).of_manifests();
+        let observer = Observer::new(&settings).of_manifests();
         let observed = ObservedManifests {
             engine: Engine::new(settings),
             now,

@@ -60,9 +60,11 @@ impl Running {
             let client = connect(config.unwrap()).unwrap();
             let controller = Controller {
                 client: client.clone(),
-                cloud: Arc::new(Kwok::new(client.clone(), kerf_catalog::kwok())),
+                provider: Arc::new(Kwok::new(client.clone(), kerf_catalog::kwok())),
+                shifted_zones: None,
                 settings: Settings {
                     registration_within: REGISTRATION_WITHIN,
+                    node_overlays: true,
                     ..Settings::default()
                 },
                 default_spreads: Vec::new(),

@@ -11,6 +11,7 @@ mod manifest;
 mod joining;
 mod leading;
 mod leaving;
+mod offers;
 mod placement;
 mod refusal;
 mod scaling;

@@ -6,14 +6,16 @@ use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{Event, Node, ObjectReference, Pod};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use kerf_api::node_overlay::NodeOverlay;
 use kerf_api::node_pool::NodePool;
 use kerf_engine::Settings;
-use kerf_engine::action::{ActionKind, CordonChange, MetadataPatch, NodePatch};
+use kerf_engine::action::{ActionKind, CordonChange, Launch, MetadataPatch, NodePatch};
+use kerf_engine::condition::{Conditions, Status};
 use kerf_engine::event::{Object, Outcome};
-use kerf_engine::observed::{Claim, ClaimStatus, PodKey, PoolStatus, Revision};
+use kerf_engine::observed::{Claim, ClaimStatus, NodeClass, PodKey, PoolStatus, Revision};
 use kerf_kube::{
-    Cloud, Controller, EventSpec, Executor, Health, Metrics, NoticeDelivery, Pace, SchedulerConfig,
-    Shows, no_notices,
+    Controller, EventSpec, Executor, Health, Metrics, NoticeDelivery, Pace, Provider,
+    SchedulerConfig, Shows, no_notices,
 };
 use kerf_runtime::Candidate;
 use kerf_runtime::clock::Clock;
@@ -42,12 +44,13 @@ impl<'a> Calls<'a> {
     }
 
     /// Watches everything the controller watches, until all of it has been listed.
-    pub(crate) fn watch(&self, cloud: impl Cloud, has_default_spreads: bool) {
+    pub(crate) fn watch(&self, provider: impl Provider, has_default_spreads: bool) {
         let spreads = if has_default_spreads { objects::default_spreads() } else { json!({}) };
         let default_spreads = SchedulerConfig::from_value(spreads).unwrap().default_spreads;
+        let settings = Settings { node_overlays: true, ..Settings::default() };
         let controller = Controller {
             default_spreads,
-            ..controller(self.account, cloud, Settings::default(), no_notices())
+            ..controller(self.account, provider, settings, no_notices())
         };
         let health = controller.health.clone();
         let (_lead, leading) = watch::channel(false);
@@ -91,8 +94,8 @@ impl<'a> Calls<'a> {
     }
 
     /// Carries out every action that writes to the API server.
-    pub(crate) fn write(&self, cloud: impl Cloud) {
-        let executor = self.executor(cloud);
+    pub(crate) fn write(&self, provider: impl Provider) {
+        let executor = self.executor(provider);
         let claim = self.create_claim(&executor);
         let (name, revision) = (claim.meta.name.clone(), claim.meta.revision);
         let patch = MetadataPatch {
@@ -106,17 +109,20 @@ impl<'a> Calls<'a> {
         let (name, uid) = (claim.meta.name.clone(), claim.meta.uid.clone());
         self.done(&executor, &ActionKind::DeleteClaim { name, uid });
         self.write_pool(&executor);
+        self.write_overlay(&executor);
         self.write_node_and_pods(&executor);
     }
 
     /// Carries out every action that calls the cloud.
-    pub(crate) fn launch(&self, cloud: impl Cloud) {
-        let executor = self.executor(cloud);
+    pub(crate) fn launch(&self, provider: impl Provider) {
+        let executor = self.executor(provider);
         let claim = self.create_claim(&executor);
         let name = claim.meta.name.clone();
+        let class = NodeClass::new(claim.meta.clone(), claim.spec.node.node_class.clone());
+        let node_class = Some(Arc::new(class.with_ready(Status::True, "Ready", "")));
         // Whether it works is the cloud's affair; whether it is allowed is in the audit log.
         for kind in [
-            ActionKind::Launch(Box::new(claim)),
+            ActionKind::Launch(Box::new(Launch { claim, node_class, instance_types: None })),
             ActionKind::ListInstances,
             ActionKind::Terminate { claim: name, provider_id: None },
         ] {
@@ -124,19 +130,19 @@ impl<'a> Calls<'a> {
         }
     }
 
-    fn executor<C: Cloud>(&self, cloud: C) -> Executor<C> {
-        Executor::new(self.account.client(), Arc::new(cloud), Pace::new(OFTEN, OFTEN))
+    fn executor<P: Provider>(&self, provider: P) -> Executor<P> {
+        Executor::new(self.account.client(), Arc::new(provider), Pace::new(OFTEN, OFTEN))
     }
 
     /// Twice: the second time it is found to exist.
-    fn create_claim<C: Cloud>(&self, executor: &Executor<C>) -> Claim {
+    fn create_claim<P: Provider>(&self, executor: &Executor<P>) -> Claim {
         let pool = self.pool();
         let new = objects::claim(&pool.uid().unwrap());
         self.claim(executor, &ActionKind::CreateClaim(Box::new(new.clone())));
         self.claim(executor, &ActionKind::CreateClaim(Box::new(new)))
     }
 
-    fn write_pool<C: Cloud>(&self, executor: &Executor<C>) {
+    fn write_pool<P: Provider>(&self, executor: &Executor<P>) {
         let annotations = [("example.com/a".to_owned(), "b".to_owned())].into();
         let (name, revision) = ("pool".into(), self.revision_of_pool());
         self.done(executor, &ActionKind::PatchPool { name, revision, annotations });
@@ -145,7 +151,15 @@ impl<'a> Calls<'a> {
         self.done(executor, &ActionKind::WritePoolStatus { name, revision, status });
     }
 
-    fn write_node_and_pods<C: Cloud>(&self, executor: &Executor<C>) {
+    fn write_overlay<P: Provider>(&self, executor: &Executor<P>) {
+        let overlays = Api::<NodeOverlay>::all(self.admin());
+        let overlay = self.account.runtime.block_on(overlays.get("overlay")).unwrap();
+        let revision = Revision(overlay.resource_version().unwrap().parse().unwrap());
+        let (name, conditions) = ("overlay".into(), Conditions::default());
+        self.done(executor, &ActionKind::WriteOverlayStatus { name, revision, conditions });
+    }
+
+    fn write_node_and_pods<P: Provider>(&self, executor: &Executor<P>) {
         let nodes = Api::<Node>::all(self.admin());
         let node = self.account.runtime.block_on(nodes.get("node")).unwrap();
         let uid: Arc<str> = node.uid().unwrap().into();
@@ -166,7 +180,7 @@ impl<'a> Calls<'a> {
     }
 
     /// Carries an action out that must succeed.
-    fn done<C: Cloud>(&self, executor: &Executor<C>, kind: &ActionKind) -> Outcome {
+    fn done<P: Provider>(&self, executor: &Executor<P>, kind: &ActionKind) -> Outcome {
         let outcome = self.account.runtime.block_on(executor.carry_out(kind));
         assert!(
             matches!(outcome, Outcome::Done | Outcome::Stored(_)),
@@ -175,7 +189,7 @@ impl<'a> Calls<'a> {
         outcome
     }
 
-    fn claim<C: Cloud>(&self, executor: &Executor<C>, kind: &ActionKind) -> Claim {
+    fn claim<P: Provider>(&self, executor: &Executor<P>, kind: &ActionKind) -> Claim {
         match self.done(executor, kind) {
             Outcome::Stored(object) => match *object {
                 Object::Claim(claim) => claim,
@@ -199,15 +213,16 @@ impl<'a> Calls<'a> {
 }
 
 /// A controller with the account's rights.
-pub(crate) fn controller<C: Cloud>(
+pub(crate) fn controller<P: Provider>(
     account: &Account,
-    cloud: C,
+    provider: P,
     settings: Settings,
     notices: mpsc::Receiver<NoticeDelivery>,
-) -> Controller<C> {
+) -> Controller<P> {
     Controller {
         client: account.client(),
-        cloud: Arc::new(cloud),
+        provider: Arc::new(provider),
+        shifted_zones: None,
         settings,
         default_spreads: Vec::new(),
         pace: Pace::new(OFTEN, OFTEN),

@@ -8,7 +8,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::account::{Account, SOON};
 use crate::calls::controller;
-use crate::no_cloud::NoCloud;
+use kerf_kube::NoProvider;
 
 /// What draining needs.
 pub(crate) const ROLE: &str = "
@@ -61,7 +61,7 @@ fn notified(account: &Account) -> NoticeOutcome {
     let settings = Settings { role: Role::TerminationHandler, ..Settings::default() };
     let (notices, deliveries) = mpsc::channel(1);
     let (_lead, leading) = watch::channel(true);
-    let handler = controller(account, NoCloud, settings, deliveries);
+    let handler = controller(account, NoProvider, settings, deliveries);
     let health = handler.health.clone();
     let outcome = async {
         loop {

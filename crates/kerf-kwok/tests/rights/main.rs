@@ -8,7 +8,6 @@
 mod account;
 mod calls;
 mod handler;
-mod no_cloud;
 mod objects;
 
 use account::{Account, Right};
@@ -40,9 +39,9 @@ const FORBIDDEN: [Right; 18] = [
 fn the_controller_needs_rbac_yaml_and_no_more() {
     let account = Account::with(&["deploy/rbac.yaml"], ["list", "nodes"]);
     let calls = Calls::of(&account);
-    calls.watch(no_cloud::NoCloud, false);
+    calls.watch(kerf_kube::NoProvider, false);
     calls.lead();
-    calls.write(no_cloud::NoCloud);
+    calls.write(kerf_kube::NoProvider);
     account.assert_rights_are_those_used();
     account.assert_forbidden(&FORBIDDEN);
     // What the kwok cloud may do is not the controller's to do elsewhere.
@@ -72,9 +71,9 @@ fn default_spreads_need_rbac_scheduler_config_yaml_beside_it() {
     let files = ["deploy/rbac.yaml", "deploy/rbac-scheduler-config.yaml"];
     let account = Account::with(&files, ["list", "services"]);
     let calls = Calls::of(&account);
-    calls.watch(no_cloud::NoCloud, true);
+    calls.watch(kerf_kube::NoProvider, true);
     calls.lead();
-    calls.write(no_cloud::NoCloud);
+    calls.write(kerf_kube::NoProvider);
     account.assert_rights_are_those_used();
     account.assert_forbidden(&FORBIDDEN);
 }
@@ -86,7 +85,7 @@ fn a_call_that_no_file_allows_is_found() {
     let kwok = kerf_kwok::Kwok::new(account.client(), kerf_catalog::kwok());
     calls.launch(kwok);
     let refused = account.refused();
-    assert!(refused.contains(&"get karpenter.kwok.sh/kwoknodeclasses".to_owned()), "{refused:?}");
+    assert!(refused.contains(&"create /nodes".to_owned()), "{refused:?}");
 }
 
 #[test]

@@ -16,14 +16,18 @@ const KIND: &str = "KWOKNodeClass";
 /// One of the types the kwok cloud has.
 const TYPE: &str = "c-4x-amd64-linux";
 
-/// A pool with its node class, a node, and two pods on it.
+/// A pool with its node class, an overlay, a node, and two pods on it.
 pub(crate) fn all() -> String {
     let class = json!({
         "apiVersion": format!("{GROUP}/v1alpha1"), "kind": KIND,
         "metadata": { "name": "default" }, "spec": {},
     });
     let node = json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": "node" } });
-    let objects = [class, pool(), node, pod("evicted"), pod("deleted")];
+    let overlay = json!({
+        "apiVersion": "karpenter.sh/v1alpha1", "kind": "NodeOverlay",
+        "metadata": { "name": "overlay" }, "spec": { "requirements": [], "price": "1" },
+    });
+    let objects = [class, pool(), overlay, node, pod("evicted"), pod("deleted")];
     json!({ "apiVersion": "v1", "kind": "List", "items": objects }).to_string()
 }
 

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use super::{MICRO_PLACES, Price, PriceError, decimal};
 
 /// Parts a percentage is kept in: millionths of a percent.
@@ -11,7 +13,7 @@ const MICROS_PER_PERCENT: i128 = 1_000_000;
 const WHOLE: i128 = 100 * MICROS_PER_PERCENT;
 
 /// A change of a price.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum PriceAdjustment {
     /// A new price in place of the old.
     Absolute(Price),

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use kerf_engine::action::{Launch, LaunchOffering};
 use kerf_engine::event::{Failure, Instance, Outcome};
 use kerf_engine::observed::Claim;
 use kerf_engine::time::Time;
 use kerf_model::instance_type::{InstanceType, Offering};
-use kerf_model::labels::well_known::{CAPACITY_TYPE, INSTANCE_TYPE, ZONE};
+use kerf_model::labels::LabelRules;
+use kerf_model::labels::well_known::ZONE;
 use kerf_model::price::Price;
 use kerf_model::requirement::{Operator, RequirementEntry};
 
@@ -16,7 +18,7 @@ use super::{Cloud, CloudInstance, OfferingIndex, SOLD_OUT_FOR};
 use crate::matching::admits;
 
 /// What came of a launch.
-pub(crate) struct Launch {
+pub(crate) struct Launched {
     /// What the caller hears.
     pub(crate) outcome: Outcome,
     /// The instance that was started just now.
@@ -30,12 +32,13 @@ const IMAGE: &str = "ami-0123456789abcdef0";
 
 impl Cloud {
     /// Starts an instance for a claim, at most one ever for its identity.
-    pub(crate) fn launch(&mut self, claim: &Claim, now: Time) -> Launch {
+    pub(crate) fn launch(&mut self, launch: &Launch, rules: &LabelRules, now: Time) -> Launched {
+        let claim = &launch.claim;
         if let Some((_, instance)) = self.launched.get(&claim.meta.uid) {
             let outcome = Outcome::Launched(instance.clone());
-            return Launch { outcome, started: None, instance_types_changed: false };
+            return Launched { outcome, started: None, instance_types_changed: false };
         }
-        let wanted = self.wanted(claim);
+        let wanted = self.wanted(launch, rules);
         let mut sold_out = Vec::new();
         let found = wanted.into_iter().find(|(_, index)| {
             let has = self.stock.get(index).is_none_or(|left| *left > 0);
@@ -52,41 +55,27 @@ impl Cloud {
         }
         let instance_types_changed = !sold_out.is_empty();
         let Some((price, index)) = found else {
-            let message = "no machine of the wanted types is left in the wanted zones".to_owned();
+            let message = "no instance of the wanted types is left in the wanted zones".to_owned();
             let outcome = Outcome::Failed(Failure::InsufficientCapacity { message });
-            return Launch { outcome, started: None, instance_types_changed };
+            return Launched { outcome, started: None, instance_types_changed };
         };
         let started = self.start(claim, index, price, now);
         let outcome = Outcome::Launched(self.instances[&started].instance.clone());
-        Launch { outcome, started: Some(started), instance_types_changed }
+        Launched { outcome, started: Some(started), instance_types_changed }
     }
 
-    /// Every offering the claim allows, cheapest first.
-    fn wanted(&self, claim: &Claim) -> Vec<(Price, OfferingIndex)> {
-        let requirements = &claim.spec.node.requirements;
-        let named = requirements
-            .iter()
-            .find(|entry| entry.key == INSTANCE_TYPE && entry.operator == Operator::In);
-        let types: Vec<usize> = match named {
-            Some(entry) => {
-                entry.values.iter().filter_map(|name| self.by_name.get(name).copied()).collect()
-            }
-            None => (0..self.instance_types.len()).collect(),
+    /// Every offering the claim allows, cheapest first. The engine decided on what it knew; what is
+    /// sold out since is found out here.
+    fn wanted(&self, launch: &Launch, rules: &LabelRules) -> Vec<(Price, OfferingIndex)> {
+        let types = launch.instance_types.as_ref().unwrap_or(&self.instance_types);
+        let index = |it: &LaunchOffering<'_>| {
+            let instance_type = *self.by_name.get(&it.instance_type.name)?;
+            let mut sold = self.instance_types[instance_type].offerings.iter();
+            let offering = sold.position(|own| own.requirements == it.offering.requirements)?;
+            Some((it.offering.price, OfferingIndex { instance_type, offering }))
         };
-        let mut wanted = Vec::new();
-        for instance_type in types {
-            let it = &self.instance_types[instance_type];
-            if !claim.spec.requests.fits(&it.allocatable()) || !type_serves(it, requirements) {
-                continue;
-            }
-            for (offering, sold) in it.offerings.iter().enumerate() {
-                if sold.available && offering_serves(sold, requirements) {
-                    wanted.push((sold.price, OfferingIndex { instance_type, offering }));
-                }
-            }
-        }
-        wanted.sort();
-        wanted
+        let offerings = launch.offerings(types, rules).unwrap_or_default();
+        offerings.iter().filter_map(index).collect()
     }
 
     fn start(&mut self, claim: &Claim, index: OfferingIndex, price: Price, now: Time) -> Arc<str> {
@@ -107,6 +96,7 @@ impl Cloud {
             annotations: BTreeMap::new(),
             capacity,
             allocatable: it.allocatable_of(offering),
+            made_of: BTreeMap::new(),
             is_ending: false,
         });
         let launched = CloudInstance {
@@ -128,27 +118,6 @@ impl Cloud {
         self.instances.insert(id.clone(), launched);
         id
     }
-}
-
-fn type_serves(it: &InstanceType, requirements: &[RequirementEntry]) -> bool {
-    requirements.iter().filter(|entry| !is_of_offering(&entry.key)).all(|wanted| {
-        let known = it.requirements.iter().find(|entry| entry.key == wanted.key);
-        // A key no type speaks of is a label of the pool's own.
-        known.is_none_or(|known| match known.operator {
-            Operator::In => known.values.iter().any(|value| admits(wanted, Some(value))),
-            Operator::DoesNotExist => admits(wanted, None),
-            _ => true,
-        })
-    })
-}
-
-fn offering_serves(offering: &Offering, requirements: &[RequirementEntry]) -> bool {
-    let asked = requirements.iter().filter(|entry| is_of_offering(&entry.key));
-    asked.into_iter().all(|wanted| admits(wanted, value(offering, &wanted.key)))
-}
-
-fn is_of_offering(key: &str) -> bool {
-    key == ZONE || key == CAPACITY_TYPE
 }
 
 /// What the node will be labelled with: what the type and the offering leave no choice about, and

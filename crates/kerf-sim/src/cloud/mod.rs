@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod launch;
+mod node_class;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,6 +15,8 @@ use kerf_model::price::Price;
 use rustc_hash::FxHashMap;
 
 use crate::scenario::{CloudPlan, ScenarioError};
+
+pub(crate) use node_class::{provider, resolve};
 
 /// The cloud.
 #[derive(Clone, Debug)]

@@ -147,7 +147,7 @@ impl Checker {
     pub(crate) fn about_to(&mut self, action: &Action, store: &Store, cloud: &Cloud) {
         self.now = store.now;
         match &action.kind {
-            ActionKind::Launch(claim) => self.check_finalizer(claim),
+            ActionKind::Launch(launch) => self.check_finalizer(&launch.claim),
             ActionKind::DeleteClaim { name, uid } => {
                 self.check_disruption(name, uid, action, store, cloud);
             }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kerf_engine::action::{Action, ActionId, ActionKind};
+use kerf_engine::action::{Action, ActionId, ActionKind, Launch};
 use kerf_engine::event::Key;
 use kerf_engine::observed::{Claim, Node, Pod, PodOwner};
 use kerf_engine::time::Span;
@@ -57,12 +57,17 @@ fn pod_of(simulation: &Simulation, workload: &str) -> (Pod, Node, Claim) {
     (pod.clone(), node.clone(), store.claim_of(node).unwrap().clone())
 }
 
+/// A launch that nobody decided on.
+fn launch(claim: Claim) -> ActionKind {
+    ActionKind::Launch(Box::new(Launch { claim, node_class: None, instance_types: None }))
+}
+
 #[test]
 fn a_launch_for_a_claim_that_was_never_stored_is_seen() {
     let mut simulation = calm();
     let (_, _, mut claim) = pod_of(&simulation, "web");
     claim.meta.uid = Arc::from("never stored");
-    simulation.carry_out(&rogue(ActionKind::Launch(Box::new(claim))));
+    simulation.carry_out(&rogue(launch(claim)));
     assert!(rules(&simulation).contains(&Rule::FinalizerBeforeLaunch));
 }
 
@@ -128,7 +133,7 @@ fn a_pool_over_its_limit_is_seen() {
         simulation.carry_out(&rogue(ActionKind::CreateClaim(Box::new(new))));
         let stored = Claim::clone(&simulation.store.claims[format!("default-{number}").as_str()]);
         simulation.settle();
-        simulation.carry_out(&rogue(ActionKind::Launch(Box::new(stored))));
+        simulation.carry_out(&rogue(launch(stored)));
     }
     assert!(rules(&simulation).contains(&Rule::Limits));
 }

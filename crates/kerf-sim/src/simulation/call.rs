@@ -4,16 +4,24 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kerf_engine::action::{
-    Action, ActionId, ActionKind, Executor, Lane, MetadataPatch, NewClaim, NodePatch, PoolEdit,
+    Action, ActionId, ActionKind, Executor, Lane, Launch, MetadataPatch, NewClaim, NodePatch,
+    PoolEdit,
 };
+use kerf_engine::condition::Conditions;
 use kerf_engine::event::{Event, Failure, Outcome};
-use kerf_engine::observed::{Claim, ClaimStatus, Name, Node, PodKey, Pool, PoolStatus, Revision};
+use kerf_engine::observed::{
+    Claim, ClaimStatus, Name, Node, NodeClass, NodeClassStatus, Overlay, PodKey, Pool, PoolStatus,
+    Revision,
+};
 use kerf_engine::solve::SolveRequest;
 use kerf_engine::time::{Span, Time};
 use kerf_engine::zonal_shift::{CopyStep, ShiftStateWrite};
+use kerf_model::node_spec::NodeClassRef;
 use kerf_scheduler::CancelFlag;
 
 use super::Simulation;
+use super::setup::label_rules;
+use crate::cloud;
 use crate::replica::ReplicaId;
 use crate::rng::Delay;
 use crate::scenario::CallFaults;
@@ -105,9 +113,9 @@ impl Simulation {
         action.kind.execute(self)
     }
 
-    fn start_instance(&mut self, claim: &Claim) -> Outcome {
+    fn start_instance(&mut self, launch: &Launch) -> Outcome {
         let now = self.store.now;
-        let launch = self.cloud.launch(claim, now);
+        let launch = self.cloud.launch(launch, &label_rules(), now);
         if let Some(instance) = launch.started {
             self.checker.launched(&self.cloud.instances[&instance], &self.store, &self.cloud);
             self.trace.instance(now, &self.cloud.instances[&instance]);
@@ -230,8 +238,8 @@ impl Executor<'_> for Simulation {
         })
     }
 
-    fn launch(&mut self, claim: &Claim) -> Outcome {
-        self.start_instance(claim)
+    fn launch(&mut self, launch: &Launch) -> Outcome {
+        self.start_instance(launch)
     }
 
     fn terminate(&mut self, claim: &Name, provider_id: Option<&Arc<str>>) -> Outcome {
@@ -243,6 +251,62 @@ impl Executor<'_> for Simulation {
 
     fn list_instances(&mut self) -> Outcome {
         Outcome::Instances(self.cloud.list())
+    }
+
+    fn tag_instance(
+        &mut self,
+        _claim: &Name,
+        provider_id: &str,
+        _tags: &BTreeMap<String, String>,
+    ) -> Outcome {
+        match self.cloud.instances.contains_key(provider_id) {
+            true => Outcome::Done,
+            false => Outcome::NotFound,
+        }
+    }
+
+    fn resolve_node_class(&mut self, _class: &NodeClass) -> Outcome {
+        Outcome::Resolved(Box::new(cloud::resolve()))
+    }
+
+    fn release_node_class(&mut self, _class: &NodeClass) -> Outcome {
+        Outcome::Done
+    }
+
+    fn patch_node_class(
+        &mut self,
+        class: &NodeClassRef,
+        revision: Revision,
+        patch: &MetadataPatch,
+    ) -> Outcome {
+        self.store.change(class, Precondition::Revision(revision), |class: &mut NodeClass| {
+            class.annotations.extend(patch.annotations.clone());
+            if let Some(finalizers) = &patch.finalizers {
+                class.finalizers.clone_from(finalizers);
+            }
+        })
+    }
+
+    fn write_node_class_status(
+        &mut self,
+        class: &NodeClassRef,
+        revision: Revision,
+        status: &NodeClassStatus,
+    ) -> Outcome {
+        self.store.change(class, Precondition::Revision(revision), |class: &mut NodeClass| {
+            class.status = status.clone();
+        })
+    }
+
+    fn write_overlay_status(
+        &mut self,
+        name: &Name,
+        revision: Revision,
+        conditions: &Conditions,
+    ) -> Outcome {
+        self.store.change(name, Precondition::Revision(revision), |overlay: &mut Overlay| {
+            overlay.conditions = conditions.clone();
+        })
     }
 
     fn write_shift_state(&mut self, _write: &ShiftStateWrite) -> Outcome {

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use kerf_engine::Settings;
 use kerf_engine::event::Object;
-use kerf_engine::observed::{Namespace, NodeClass, Pool, PoolStatus, Readiness};
+use kerf_engine::observed::{Namespace, NodeClass, Pool, PoolStatus};
 use kerf_journal::MemoryJournal;
 use kerf_model::labels::{LabelRules, aws, kwok};
 
 use super::{JUDGE_EVERY, Simulation};
+use crate::cloud::provider;
 use crate::replica::{Replica, ReplicaId};
 use crate::sim_event::SimEvent;
 
@@ -25,8 +26,7 @@ impl Simulation {
         }
         let class = scenario.cloud.catalogue.node_class();
         let meta = self.store.new_meta(Arc::from(class.name.as_str()));
-        let readiness = Readiness::Ready;
-        self.store.put(Object::NodeClass(NodeClass { meta, key: class, readiness }));
+        self.store.put(Object::NodeClass(NodeClass::new(meta, class)));
         for pool in &scenario.pools {
             let meta = self.store.new_meta(Arc::from(pool.name.as_str()));
             self.store.put(Object::Pool(Pool {
@@ -68,11 +68,14 @@ impl Simulation {
     }
 
     fn settings(&self) -> Settings {
-        let rules = LabelRules::core().with(&aws::provider_labels()).with(&kwok::provider_labels());
         let class = self.scenario.cloud.catalogue.node_class();
-        let mut settings =
-            Settings { node_class_kinds: vec![(class.group, class.kind)], ..Settings::default() };
-        settings.scheduler.label_rules = rules;
+        let mut settings = Settings { provider: provider(class), ..Settings::default() };
+        settings.scheduler.label_rules = label_rules();
         settings
     }
+}
+
+/// Which labels may be used in the simulated cloud.
+pub(super) fn label_rules() -> LabelRules {
+    LabelRules::core().with(&aws::provider_labels()).with(&kwok::provider_labels())
 }

@@ -1,7 +1,10 @@
 //! From a decided claim to a stored one, and from there to an instance.
 
+use kerf_model::labels::well_known::ZONE;
+use kerf_model::requirement::{Operator, RequirementEntry};
+
 use super::{Reconcile, metrics};
-use crate::action::{Action, ActionKind, NewClaim};
+use crate::action::{Action, ActionKind, Launch, NewClaim};
 use crate::command::Command;
 use crate::condition::claim::LAUNCHED;
 use crate::decision::Decision;
@@ -66,8 +69,23 @@ pub(super) fn advance(reconcile: &mut Reconcile<'_>) {
         }
         None => reconcile.is_launching = true,
     }
-    let kind = ActionKind::Launch(Box::new(reconcile.claim.clone()));
-    reconcile.decision.act(kind, Reason::NotLaunched);
+    let launch = launch(reconcile.world, reconcile.claim);
+    reconcile.decision.act(ActionKind::Launch(Box::new(launch)), Reason::NotLaunched);
+}
+
+/// What a launch is decided on. A claim from before a restart, whose pool's offer is on its way, is
+/// launched nevertheless: it may have an instance already.
+fn launch(world: &World, claim: &Claim) -> Launch {
+    let node_class = world.node_classes.get(&claim.spec.node.node_class).cloned();
+    let instance_types = claim.pool().and_then(|pool| world.instance_types.get(pool)).cloned();
+    let mut claim = claim.clone();
+    // It may allow several zones, and the provider chooses among them.
+    if !world.shifted.is_empty() {
+        let zones = world.shifted.keys().map(|zone| &**zone);
+        let entry = RequirementEntry::new(ZONE, Operator::NotIn, zones);
+        claim.spec.node.requirements.push(entry);
+    }
+    Launch { claim, node_class, instance_types }
 }
 
 /// The claim's own labels win over the instance's; annotations are the other way round.

@@ -77,7 +77,8 @@ pub(super) fn conclude(
 ) -> Decision {
     match &action.kind {
         ActionKind::CreateClaim(spec) => launch::created(world, name, spec, action, outcome),
-        ActionKind::Launch(claim) => launch::launched(world, claim, outcome),
+        ActionKind::Launch(launch) => launch::launched(world, &launch.claim, outcome),
+        ActionKind::TagInstance { .. } => registration::tagged(world, name, outcome),
         ActionKind::Terminate { .. } => deletion::terminated(world, name, outcome, now),
         ActionKind::DeleteClaim { uid, .. } => deletion::deleted(world, name, uid, action, outcome),
         _ => Decision::default(),
@@ -99,6 +100,7 @@ fn advance(world: &World, claim: &Claim, now: Time) -> Decision {
     launch::advance(&mut reconcile);
     registration::register(&mut reconcile);
     registration::initialize(&mut reconcile);
+    registration::tag(&mut reconcile);
     conditions::store_pod_event(&mut reconcile);
     conditions::judge_consolidatable(&mut reconcile);
     conditions::judge_consistency(&mut reconcile);

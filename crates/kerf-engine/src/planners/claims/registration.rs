@@ -3,14 +3,18 @@
 
 use kerf_model::labels::well_known::INITIALIZED as INITIALIZED_LABEL;
 
-use super::super::joining::{Lack, has_joined, lack};
+use super::super::joining::{Lack, has_joined, lack, pending_hooks};
 use super::Reconcile;
+use crate::action::ActionKind;
 use crate::condition::claim::{INITIALIZED, LAUNCHED, REGISTERED};
 use crate::condition::pool::NODE_REGISTRATION_HEALTHY;
 use crate::condition::{Condition, Status};
+use crate::decision::Decision;
+use crate::event::Outcome;
 use crate::memory::{Registration, Update};
-use crate::observed::{Claim, Node};
-use crate::reason::DeletionCause;
+use crate::observed::{Claim, Name, Node};
+use crate::provider::RegistrationHook;
+use crate::reason::{DeletionCause, Reason};
 use crate::world::World;
 
 /// Notes that the node has joined, or why not.
@@ -27,7 +31,13 @@ pub(super) fn register(reconcile: &mut Reconcile<'_>) {
             reconcile.conditions.set_unknown(REGISTERED, "NodeNotFound", message);
         }
         (Some(node), None) => {
-            if has_joined(node, reconcile.claim) {
+            let pending = pending_hooks(world, reconcile.claim);
+            if !pending.is_empty() {
+                let names: Vec<&str> = pending.iter().map(|hook| hook.name.as_str()).collect();
+                let message = format!("waiting for {}", names.join(", "));
+                fill_in(reconcile, &pending, &provider_id);
+                reconcile.conditions.set_unknown(REGISTERED, "RegistrationHookPending", &message);
+            } else if has_joined(node, reconcile.claim) {
                 reconcile.status.to_mut().node_name = Some(node.meta.name.clone());
                 reconcile.conditions.set_true(REGISTERED);
             }
@@ -38,6 +48,48 @@ pub(super) fn register(reconcile: &mut Reconcile<'_>) {
             reconcile.conditions.set_false(REGISTERED, "MultipleNodesFound", &message);
         }
     }
+}
+
+/// Takes over what the provider knows by now and did not when it launched the instance.
+fn fill_in(reconcile: &mut Reconcile<'_>, pending: &[&RegistrationHook], provider_id: &str) {
+    let listed = reconcile.world.memory.instances.as_ref();
+    let Some(instance) = listed.and_then(|list| list.instances.get(provider_id)) else { return };
+    for hook in pending {
+        if let Some(value) = instance.labels.get(&hook.label).filter(|value| !value.is_empty()) {
+            reconcile.patch.labels.insert(hook.label.clone(), value.clone());
+        }
+    }
+}
+
+/// Tags the instance with the names of its node and claim, where the provider wants that.
+pub(super) fn tag(reconcile: &mut Reconcile<'_>) {
+    let Some(tagging) = &reconcile.world.settings.provider.tagging else { return };
+    let Reconcile { claim, status, .. } = &*reconcile;
+    let (Some(node), Some(provider_id)) = (&status.node_name, &status.provider_id) else { return };
+    if claim.annotations().contains_key(&tagging.annotation) {
+        return;
+    }
+    if reconcile.world.memory.tagged.contains(&claim.meta.name) {
+        reconcile.patch.annotations.insert(tagging.annotation.clone(), "true".to_owned());
+        return;
+    }
+    let tags = [(&tagging.node_tag, node), (&tagging.claim_tag, &claim.meta.name)];
+    let tags = tags.into_iter().map(|(key, value)| (key.clone(), value.to_string()));
+    let kind = ActionKind::TagInstance {
+        claim: claim.meta.name.clone(),
+        provider_id: provider_id.clone(),
+        tags: tags.collect(),
+    };
+    reconcile.decision.act(kind, Reason::InstanceUntagged);
+}
+
+/// What to make of tags that were set. An instance that is gone needs none.
+pub(super) fn tagged(world: &World, name: &Name, outcome: &Outcome) -> Decision {
+    let mut decision = Decision::default();
+    if matches!(outcome, Outcome::Done | Outcome::NotFound) && world.claims.contains_key(name) {
+        decision.remember(Update::Tagged(name.clone()));
+    }
+    decision
 }
 
 /// Notes that the node is ready for pods, or why not. There is no time limit.

@@ -35,9 +35,9 @@ fn failure(reconcile: &Reconcile<'_>) -> Option<(String, String)> {
     if class.meta.is_deleting() {
         return Some(("NodeClassTerminating".to_owned(), format!("{name} is being deleted")));
     }
-    match &class.readiness {
+    match class.readiness() {
         Readiness::Ready => None,
-        Readiness::NotReady { reason, message } => Some((reason.clone(), message.clone())),
+        Readiness::NotReady { reason, message } => Some((reason.to_owned(), message.to_owned())),
         Readiness::Unknown => {
             let message = format!("{name} has not said whether it is ready");
             Some(("NodeClassReadinessUnknown".to_owned(), message))

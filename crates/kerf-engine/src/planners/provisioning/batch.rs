@@ -139,7 +139,7 @@ pub(in crate::planners) fn on_delete(world: &World, key: &Key, now: Time) -> Dec
 /// What to remember when a pool's instances are about to be known for the first time.
 pub(in crate::planners) fn on_instance_types(world: &World, pool: &Name, now: Time) -> Decision {
     let mut decision = Decision::default();
-    if !world.instance_types.contains_key(pool) && world.unschedulable_pods().next().is_some() {
+    if !world.is_offered(pool) && world.unschedulable_pods().next().is_some() {
         call(pool, now, &mut decision);
     }
     decision

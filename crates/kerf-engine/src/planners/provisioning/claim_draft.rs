@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use kerf_model::claim::NodeClaim;
 use kerf_model::instance_type::InstanceType;
 use kerf_model::labels::LabelRules;
-use kerf_model::labels::annotation::{MIN_VALUES_RELAXED, NODE_POOL_HASH, NODE_POOL_HASH_VERSION};
+use kerf_model::labels::annotation::{
+    CAPACITY_OVERLAY_APPLIED, MIN_VALUES_RELAXED, NODE_POOL_HASH, NODE_POOL_HASH_VERSION,
+    PRICE_OVERLAY_APPLIED,
+};
 use kerf_model::labels::well_known::{CAPACITY_TYPE, HOSTNAME, NODE_POOL, RESERVED};
 use kerf_model::node_spec::NodeSpec;
 use kerf_model::requirement::{Choice, Operator, RequirementEntry};
@@ -16,6 +19,8 @@ use kerf_scheduler::NewNode;
 use crate::action::NewClaim;
 use crate::observed::{Name, Pool};
 use crate::settings::Settings;
+use crate::world::World;
+use crate::world::instance_types::Overlaid;
 
 /// The function that makes the pool hash; claims made by another are not compared.
 const HASH_VERSION: &str = "v3";
@@ -36,11 +41,22 @@ pub(super) fn draft(
     annotations.insert(NODE_POOL_HASH.to_owned(), pool.spec.hash.clone());
     annotations.insert(NODE_POOL_HASH_VERSION.to_owned(), HASH_VERSION.to_owned());
     annotations.insert(MIN_VALUES_RELAXED.to_owned(), relaxed);
-    let grace = template.spec.termination_grace.or(settings.termination_grace_default);
+    let grace = template.spec.termination_grace.or(settings.provider.termination_grace_default);
     let spec = NodeSpec { requirements, termination_grace: grace, ..template.spec.clone() };
     let name = name.to_string();
     let spec = NodeClaim { name, labels, annotations, node: spec, requests: node.requests.clone() };
     NewClaim { spec, pool: (pool.meta.name.clone(), pool.meta.uid.clone()) }
+}
+
+/// Marks a claim that may be launched as a type whose price or capacity an overlay changed.
+pub(super) fn mark_overlaid(claim: &mut NewClaim, node: &NewNode, world: &World) {
+    for option in &node.options {
+        let Overlaid { price, capacity } = world.overlaid(&claim.pool.0, option.instance_type);
+        let marks = [(price, PRICE_OVERLAY_APPLIED), (capacity, CAPACITY_OVERLAY_APPLIED)];
+        for (_, key) in marks.into_iter().filter(|(is_changed, _)| *is_changed) {
+            claim.spec.annotations.insert(key.to_owned(), "true".to_owned());
+        }
+    }
 }
 
 /// What the node must be: as the solver says, with the ways it can be bought. The host name is the

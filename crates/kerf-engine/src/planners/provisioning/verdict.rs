@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use kerf_scheduler::{NewNode, PlacementProblem, Solution};
 
-use super::claim_draft::draft;
+use super::claim_draft::{draft, mark_overlaid};
 use super::claim_name::claim_name;
 use super::usage::Usage;
 use super::{nomination, pass, pool_choice, waiting};
@@ -133,6 +133,7 @@ impl<'a> Verdict<'a> {
                 || self.names.contains(name)
         });
         let mut claim = draft(node, pool, &asked.instance_types, &name, &world.settings);
+        mark_overlaid(&mut claim, node, world);
         self.forget_missing(&mut claim, node, &pods);
         if let Err(cause) = usage.take(&pool.spec, &claim) {
             for pod in pods {

@@ -30,6 +30,7 @@ use crate::event::Key;
 use crate::kubernetes_event::KubernetesEvent;
 use crate::memory::{Closing, DrainReason, DrainRequest};
 use crate::observed::{Claim, Name, Node};
+use crate::provider::NodeClassKind;
 use crate::reason::Reason;
 use crate::time::{Span, Time};
 use crate::timestamp::{parse_rfc3339, rfc3339};
@@ -98,8 +99,10 @@ fn is_terminating(world: &World, node: &Node) -> bool {
 
 /// A node is Kerf's when it carries the label of a supported node class.
 fn is_managed(world: &World, node: &Node) -> bool {
-    let mut kinds = world.settings.node_class_kinds.iter();
-    kinds.any(|(group, kind)| node.labels.contains_key(&node_class_key(group, kind)))
+    let mut kinds = world.settings.provider.node_classes.iter();
+    kinds.any(|NodeClassKind { group, kind, .. }| {
+        node.labels.contains_key(&node_class_key(group, kind))
+    })
 }
 
 /// The part of a node's drain that termination waits for, whoever else has the node drained.

@@ -6,7 +6,9 @@
 
 mod claims;
 mod failure;
+mod node_classes;
 mod nodes;
+mod overlays;
 mod pace;
 mod pods;
 mod pools;
@@ -17,16 +19,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kerf_engine::action::{
-    ActionKind, CopyEdit, Executor as ActionExecutor, MetadataPatch, NewClaim, NodePatch, PoolEdit,
+    ActionKind, CopyEdit, Executor as ActionExecutor, Launch, MetadataPatch, NewClaim, NodePatch,
+    PoolEdit,
 };
+use kerf_engine::condition::Conditions;
 use kerf_engine::event::{Failure, Outcome};
-use kerf_engine::observed::{Claim, ClaimStatus, Name, PodKey, PoolStatus, Revision};
+use kerf_engine::observed::{
+    ClaimStatus, Name, NodeClass, NodeClassStatus, PodKey, PoolStatus, Revision,
+};
 use kerf_engine::solve::SolveRequest;
 use kerf_engine::zonal_shift::{CopyStep, ShiftStateWrite};
+use kerf_model::labels::LabelRules;
+use kerf_model::node_spec::NodeClassRef;
 use kube::Client;
+use kube::api::ApiResource;
 use tokio::time::timeout;
 
-use crate::client::cloud::{Cloud, Ending};
+use crate::client::provider::{Ending, Provider, api_resource};
 use crate::client::zonal::{self, ShiftAccount};
 
 pub(crate) use claims::{deleted, of_identity};
@@ -38,17 +47,19 @@ const CALL_WITHIN: Duration = Duration::from_secs(30);
 
 /// Carries out actions.
 #[derive(Clone)]
-pub struct Executor<C> {
+pub struct Executor<P> {
     client: Client,
-    cloud: Arc<C>,
+    provider: Arc<P>,
+    rules: LabelRules,
     pace: Pace,
     shift_account: Option<Arc<dyn ShiftAccount>>,
 }
 
-impl<C: Cloud> Executor<C> {
+impl<P: Provider> Executor<P> {
     /// An executor that calls the API server no faster than the pace allows.
-    pub fn new(client: Client, cloud: Arc<C>, pace: Pace) -> Self {
-        Self { client, cloud, pace, shift_account: None }
+    pub fn new(client: Client, provider: Arc<P>, pace: Pace) -> Self {
+        let rules = provider.label_rules();
+        Self { client, provider, rules, pace, shift_account: None }
     }
 
     /// The same with an account that zones and zonal shifts belong to.
@@ -62,6 +73,12 @@ impl<C: Cloud> Executor<C> {
     fn shift_account(&self) -> Result<&dyn ShiftAccount, Failure> {
         let none = || Failure::Invalid { message: "no account is set for zonal shifts".to_owned() };
         self.shift_account.as_deref().ok_or_else(none)
+    }
+
+    /// How the API server names the kind of a node class, if the provider has it.
+    fn node_class_resource(&self, class: &NodeClassRef) -> Option<ApiResource> {
+        let info = self.provider.info();
+        info.node_class_kind(&class.group, &class.kind).map(api_resource)
     }
 
     /// Carries an action out.
@@ -86,13 +103,18 @@ impl<C: Cloud> Executor<C> {
     }
 }
 
+/// The outcome of a call that only succeeds or fails.
+fn done<'a>(call: impl Future<Output = Result<(), Failure>> + Send + 'a) -> Answer<'a> {
+    Box::pin(async { call.await.map_or_else(Outcome::Failed, |()| Outcome::Done) })
+}
+
 /// An outcome that is on its way.
 type Answer<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
 
 /// Each action as the call it becomes.
-struct Calls<'e, C>(&'e Executor<C>);
+struct Calls<'e, P>(&'e Executor<P>);
 
-impl<'a, C: Cloud> ActionExecutor<'a> for Calls<'a, C> {
+impl<'a, P: Provider> ActionExecutor<'a> for Calls<'a, P> {
     type Answer = Answer<'a>;
 
     fn create_claim(&mut self, claim: &'a NewClaim) -> Answer<'a> {
@@ -143,8 +165,8 @@ impl<'a, C: Cloud> ActionExecutor<'a> for Calls<'a, C> {
         revision: Revision,
         annotations: &'a BTreeMap<String, String>,
     ) -> Answer<'a> {
-        let (client, cloud) = (&self.0.client, self.0.cloud.as_ref());
-        self.0.request(pools::patch(client, cloud, name, revision, annotations))
+        let (client, rules) = (&self.0.client, &self.0.rules);
+        self.0.request(pools::patch(client, rules, name, revision, annotations))
     }
 
     fn write_pool_status(
@@ -153,22 +175,22 @@ impl<'a, C: Cloud> ActionExecutor<'a> for Calls<'a, C> {
         revision: Revision,
         status: &'a PoolStatus,
     ) -> Answer<'a> {
-        let (client, cloud) = (&self.0.client, self.0.cloud.as_ref());
-        self.0.request(pools::write_status(client, cloud, name, revision, status))
+        let (client, rules) = (&self.0.client, &self.0.rules);
+        self.0.request(pools::write_status(client, rules, name, revision, status))
     }
 
-    fn launch(&mut self, claim: &'a Claim) -> Answer<'a> {
-        let cloud = &self.0.cloud;
+    fn launch(&mut self, launch: &'a Launch) -> Answer<'a> {
+        let provider = &self.0.provider;
         Box::pin(async {
-            let launched = cloud.launch(claim).await;
+            let launched = provider.launch(launch).await;
             launched.map_or_else(Outcome::Failed, |it| Outcome::Launched(Arc::new(it)))
         })
     }
 
     fn terminate(&mut self, claim: &'a Name, provider_id: Option<&'a Arc<str>>) -> Answer<'a> {
-        let cloud = &self.0.cloud;
+        let provider = &self.0.provider;
         Box::pin(async move {
-            match cloud.terminate(claim, provider_id.map(|id| &**id)).await {
+            match provider.terminate(claim, provider_id.map(|id| &**id)).await {
                 Ok(Ending::Begun) => Outcome::Done,
                 Ok(Ending::Gone) => Outcome::NotFound,
                 Err(failure) => Outcome::Failed(failure),
@@ -177,13 +199,64 @@ impl<'a, C: Cloud> ActionExecutor<'a> for Calls<'a, C> {
     }
 
     fn list_instances(&mut self) -> Answer<'a> {
-        let cloud = &self.0.cloud;
+        let provider = &self.0.provider;
         Box::pin(async {
-            let listed = cloud.instances().await;
+            let listed = provider.instances().await;
             listed.map_or_else(Outcome::Failed, |instances| {
                 Outcome::Instances(instances.into_iter().map(Arc::new).collect())
             })
         })
+    }
+
+    fn tag_instance(
+        &mut self,
+        _claim: &'a Name,
+        provider_id: &'a str,
+        tags: &'a BTreeMap<String, String>,
+    ) -> Answer<'a> {
+        done(self.0.provider.tag_instance(provider_id, tags))
+    }
+
+    fn resolve_node_class(&mut self, class: &'a NodeClass) -> Answer<'a> {
+        let provider = &self.0.provider;
+        Box::pin(async {
+            let resolved = provider.resolve_node_class(class).await;
+            resolved.map_or_else(Outcome::Failed, |it| Outcome::Resolved(Box::new(it)))
+        })
+    }
+
+    fn release_node_class(&mut self, class: &'a NodeClass) -> Answer<'a> {
+        done(self.0.provider.release_node_class(class))
+    }
+
+    fn patch_node_class(
+        &mut self,
+        class: &'a NodeClassRef,
+        revision: Revision,
+        patch: &'a MetadataPatch,
+    ) -> Answer<'a> {
+        let kind = self.0.node_class_resource(class);
+        self.0.request(node_classes::patch(&self.0.client, kind, class, revision, patch))
+    }
+
+    fn write_node_class_status(
+        &mut self,
+        class: &'a NodeClassRef,
+        revision: Revision,
+        status: &'a NodeClassStatus,
+    ) -> Answer<'a> {
+        let kind = self.0.node_class_resource(class);
+        self.0.request(node_classes::write_status(&self.0.client, kind, class, revision, status))
+    }
+
+    fn write_overlay_status(
+        &mut self,
+        name: &'a Name,
+        revision: Revision,
+        conditions: &'a Conditions,
+    ) -> Answer<'a> {
+        let (client, rules) = (&self.0.client, &self.0.rules);
+        self.0.request(overlays::write_status(client, rules, name, revision, conditions))
     }
 
     fn write_shift_state(&mut self, write: &'a ShiftStateWrite) -> Answer<'a> {

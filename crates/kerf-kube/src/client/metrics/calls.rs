@@ -17,7 +17,7 @@ pub(crate) fn call(
     kind: &ActionKind,
     outcome: &Outcome,
     span: Span,
-    provider: &'static str,
+    provider: &str,
 ) -> Vec<Sample> {
     match kind.info().call {
         Call::ShiftAccount => Vec::new(),
@@ -31,11 +31,7 @@ pub(crate) fn call(
 }
 
 /// A call to the provider.
-fn provider_call(
-    labels: [(&'static str, &'static str); 3],
-    outcome: &Outcome,
-    span: Span,
-) -> Vec<Sample> {
+fn provider_call(labels: [(&'static str, &str); 3], outcome: &Outcome, span: Span) -> Vec<Sample> {
     let labels: Vec<_> = labels.map(|(name, value)| (name, value.to_owned())).into();
     let took = Sample::Took {
         metric: "karpenter_cloudprovider_duration_seconds",

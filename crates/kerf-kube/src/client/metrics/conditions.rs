@@ -33,8 +33,8 @@ pub(super) fn write(page: &mut Page, world: &World, now: Time) {
     for pool in world.pools.values() {
         Shown::pool(pool).write(page, now);
     }
-    let classes = &world.settings.node_class_kinds;
-    let class = classes.first().map(|(group, kind)| node_class_key(group, kind));
+    let class = world.settings.provider.node_classes.first();
+    let class = class.map(|class| node_class_key(&class.group, &class.kind));
     for node in world.nodes.values() {
         Shown::node(node, class.as_deref()).write(page, now);
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use kerf_engine::event::{Event, Key, Kind};
 use kerf_engine::observed::Revision;
-use kerf_engine::{Role, World};
+use kerf_engine::{Settings, World};
 use kube::api::ApiResource;
 
 use crate::client::zonal::ServedKinds;
@@ -115,16 +115,19 @@ impl Source {
 }
 
 impl Listings {
-    /// Nothing has been listed yet, and what the role reads will be, with these kinds of node classes
-    /// where it reads those.
-    pub(super) fn new(role: Role, node_classes: &[ApiResource]) -> Self {
-        let kinds = role.kinds();
+    /// Nothing has been listed yet, and what the engine reads will be.
+    pub(super) fn new(settings: &Settings) -> Self {
+        let kinds: Vec<Kind> = settings.required_kinds().collect();
+        let classes = settings.provider.node_classes.iter();
+        let classes: Vec<Source> = classes
+            .map(|class| Source::NodeClass(class.group.clone(), class.kind.clone()))
+            .collect();
         let sources = |kind: &Kind| match kind {
-            Kind::NodeClass => node_classes.iter().map(Source::of_class).collect(),
+            Kind::NodeClass => classes.clone(),
             kind => vec![Source::of_kind(*kind)],
         };
         let parts = [Source::CsiNode, Source::VolumeClaim, Source::Volume, Source::StorageClass];
-        let parts = parts.into_iter().filter(|_| role.places_pods());
+        let parts = parts.into_iter().filter(|_| settings.role.places_pods());
         Self {
             open: HashMap::new(),
             awaited: kinds.iter().flat_map(sources).chain(parts).collect(),

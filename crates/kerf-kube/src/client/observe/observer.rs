@@ -9,10 +9,9 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kerf_api::FieldError;
 use kerf_engine::event::{Event, Key, Kind, Object};
 use kerf_engine::observed::{Name, Namespace, NamespacedName, PodKey, VolumeAttachment};
-use kerf_engine::{Role, World, zonal_shift};
+use kerf_engine::{Settings, World, zonal_shift};
 use kerf_model::labels::LabelRules;
 use kerf_model::pod::SpreadConstraint;
-use kube::api::ApiResource;
 use tracing::warn;
 
 use super::daemon_sets::DaemonSets;
@@ -21,7 +20,7 @@ use super::meta::{meta, name_of, revision};
 use super::pod::{self, Interners, Reading};
 use super::pods_by_owner::{self, PodsByOwner};
 use super::watch_update::{Change, WatchUpdate};
-use super::{claim, node, node_class, pod_disruption_budget, pool, pool_manifest};
+use super::{claim, node, node_class, overlay, pod_disruption_budget, pool, pool_manifest};
 use crate::client::zonal::config_map;
 use crate::pod::{Origin, namespace_of};
 use crate::storage::Storage;
@@ -57,18 +56,12 @@ struct Unreadable {
 }
 
 impl Observer {
-    /// An observer of a cluster with these rules for labels and these kinds of node classes, for an
-    /// engine that provisions.
+    /// An observer for an engine with these settings: its role says which kinds of objects it
+    /// reads, its provider which kinds of node classes there are and what labels mean.
     #[must_use]
-    pub fn new(rules: LabelRules, node_classes: &[ApiResource]) -> Self {
-        Self::in_role(Role::Controller, rules, node_classes)
-    }
-
-    /// The same for an engine in this role, which reads only some kinds of objects.
-    #[must_use]
-    pub fn in_role(role: Role, rules: LabelRules, node_classes: &[ApiResource]) -> Self {
+    pub fn new(settings: &Settings) -> Self {
         Self {
-            rules,
+            rules: settings.scheduler.label_rules.clone(),
             origin: Origin::Stored,
             interners: Interners::default(),
             daemon_sets: DaemonSets::default(),
@@ -76,7 +69,7 @@ impl Observer {
             pods_by_owner: PodsByOwner::default(),
             dependent_pods: BTreeMap::new(),
             volume_limits: HashMap::new(),
-            listings: Listings::new(role, node_classes),
+            listings: Listings::new(settings),
             unreadable: Vec::new(),
         }
     }
@@ -166,6 +159,16 @@ impl Observer {
                     let (read, problems) = pool::read(&pool, &this.rules);
                     this.mark("NodePool", &pool.metadata, problems);
                     Ok(vec![Object::Pool(read)])
+                },
+            ),
+            WatchUpdate::Overlay(change) => self.follow(
+                Source::Kind(Kind::Overlay),
+                change,
+                world,
+                |overlay| Key::Overlay(name_of(&overlay.metadata)),
+                |this, overlay| {
+                    // One that cannot be used says so in its status and stops nothing else.
+                    Ok(vec![Object::Overlay(overlay::read(&overlay, &this.rules))])
                 },
             ),
             WatchUpdate::NodeClass(kind, change) => self.follow(

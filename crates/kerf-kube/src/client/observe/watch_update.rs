@@ -8,6 +8,7 @@ use k8s_openapi::api::core::v1::{
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::storage::v1::{CSINode, StorageClass, VolumeAttachment};
 use kerf_api::node_claim::NodeClaim;
+use kerf_api::node_overlay::NodeOverlay;
 use kerf_api::node_pool::NodePool;
 use kube::api::{ApiResource, DynamicObject};
 
@@ -34,6 +35,7 @@ pub enum WatchUpdate {
     Node(Change<Node>),
     Claim(Change<NodeClaim>),
     Pool(Change<NodePool>),
+    Overlay(Change<NodeOverlay>),
     NodeClass(ApiResource, Change<DynamicObject>),
     /// The kinds of pools and node classes that are served, for zonal shifts.
     Served(ServedKinds),

@@ -71,9 +71,7 @@ impl BenchSolve {
             anyhow::anyhow!("{file}: {}", lines.join("; "))
         })?;
         let pools: Vec<_> = observed.world().pools.keys().cloned().collect();
-        for pool in pools {
-            observed.offer(pool, instance_types.clone());
-        }
+        observed.offer(pools.into_iter().map(|pool| (pool, instance_types.clone())));
         let asked = observed.problem();
         let assemble_micros = start.elapsed().as_micros();
         let before_memory_bytes = peak_memory_bytes();

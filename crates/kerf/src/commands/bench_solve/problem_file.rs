@@ -6,6 +6,7 @@ use anyhow::{Context, Result, anyhow};
 use k8s_openapi::api::core::v1 as core;
 use kerf_api::node_pool::NodePool;
 use kerf_engine::Settings;
+use kerf_engine::provider::{NodeClassKind, ProviderInfo};
 use kerf_kube::{Manifests, Owner, Sourced, Workload};
 use kerf_model::instance_type::InstanceType;
 use kerf_model::labels::{LabelRules, ProviderLabels};
@@ -70,15 +71,16 @@ pub(super) fn read(path: &str) -> Result<BenchProblem> {
     for group in file.pod_groups.into_iter().flatten() {
         manifests.workloads.push(Sourced { source: 0, object: workload(group) });
     }
-    let mut node_class_kinds = Vec::new();
+    let mut node_classes = Vec::new();
     for object in file.node_pools.into_iter().flatten() {
         let class = &object.spec.template.spec.node_class_ref;
-        node_class_kinds.push((class.group.clone(), class.kind.clone()));
+        node_classes.push(NodeClassKind::named(&class.group, &class.kind));
         manifests.node_pools.push(Sourced { source: 0, object });
     }
     let label_rules = label_rules(&instance_types);
     let scheduler = SchedulerSettings { label_rules, ..SchedulerSettings::default() };
-    let settings = Settings { scheduler, node_class_kinds, ..Settings::default() };
+    let provider = ProviderInfo::with_node_classes(node_classes);
+    let settings = Settings { scheduler, provider, ..Settings::default() };
     Ok(BenchProblem { workload: file.workload, manifests, instance_types, settings })
 }
 

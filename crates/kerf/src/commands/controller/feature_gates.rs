@@ -19,9 +19,14 @@ const DEFAULTS: [(&str, bool); 6] = [
     ("CapacityBuffer", false),
 ];
 /// The features that are built.
-const BUILT: [&str; 1] = ["ReservedCapacity"];
+const BUILT: [&str; 2] = ["ReservedCapacity", "NodeOverlay"];
 
 impl FeatureGates {
+    /// Whether the feature of that name is on.
+    pub(super) fn is_on(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|on| *on)
+    }
+
     /// Features that are on and do nothing yet.
     pub(super) fn without_effect(&self) -> Vec<&'static str> {
         let on = self.0.iter().filter(|(_, on)| **on);

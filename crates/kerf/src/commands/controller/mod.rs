@@ -17,7 +17,7 @@ use kerf_engine::Settings;
 use kerf_engine::time::Span;
 use kerf_interruption::MESSAGES_AT_ONCE;
 use kerf_kube::{
-    Cloud, Controller as Running, Health, Metrics, NoticeDelivery, Pace, Scrape, Shows, connect,
+    Controller as Running, Health, Metrics, NoticeDelivery, Pace, Provider, Scrape, Shows, connect,
 };
 use kerf_kwok::Kwok;
 use kerf_runtime::clock::Clock;
@@ -77,27 +77,27 @@ impl Controller {
         match self.cloud {
             CloudName::Kwok => {
                 let kwok = Kwok::new(client.clone(), self.kwok_types()?);
-                if self.enable_zonal_shift {
-                    let cloud = zonal_offering::avoiding(kwok, &self.cluster_name).await?;
-                    return self.lead(client, lease_client, &namespace, cloud).await;
-                }
                 self.lead(client, lease_client, &namespace, kwok).await
             }
         }
     }
 
-    async fn lead<C: Cloud>(
+    async fn lead<P: Provider>(
         self,
         client: Client,
         lease_client: Client,
         namespace: &str,
-        cloud: C,
+        provider: P,
     ) -> Result<ExitCode> {
         let (name, identity) = (&self.leader_election_name, identity::of_this_process());
         let candidate = Candidate::new(lease_client.clone(), namespace, name, identity);
         let (mut leadership, leading) = Leadership::new(candidate, self.disable_leader_election);
         let metrics = Metrics::new(Registry::default(), self.shows());
         let mut tasks = Tasks::default();
+        let shifted_zones = match self.enable_zonal_shift {
+            true => Some(zonal_offering::shifted_zones(&self.cluster_name, &mut tasks).await?),
+            false => None,
+        };
         let health = Health::default();
         let (notice_sender, notices) = mpsc::channel(MESSAGES_AT_ONCE);
         let sources =
@@ -111,7 +111,8 @@ impl Controller {
         self.open_ports(scrape_sender, &health, &mut tasks).await?;
         let controller = Running {
             client,
-            cloud: Arc::new(cloud),
+            provider: Arc::new(provider),
+            shifted_zones,
             settings: Settings { zonal_shift: shift_settings, ..self.settings() },
             default_spreads: self.scheduler_config.default_spreads.clone(),
             pace: Pace::new(self.kube_client_qps, self.kube_client_burst),
@@ -161,6 +162,7 @@ impl Controller {
         let mut settings = Settings {
             batch_max: Span::from(self.batch_max_duration),
             batch_idle: Span::from(self.batch_idle_duration),
+            node_overlays: self.feature_gates.is_on("NodeOverlay"),
             ..Settings::default()
         };
         settings.scheduler.preferences = self.preference_policy.into();

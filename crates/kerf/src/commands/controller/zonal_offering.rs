@@ -2,12 +2,12 @@
 
 use anyhow::Result;
 use kerf_aws::{Session, TimeOuts};
-use kerf_kube::Cloud;
+use kerf_runtime::Tasks;
 use kerf_runtime::clock::Clock;
-use kerf_zonal::{AvoidingZones, ShiftReader};
+use kerf_zonal::{ShiftReader, ShiftedZones};
 
-/// The cloud, but for the zones the cluster is shifted away from while that lasts.
-pub(super) async fn avoiding<C: Cloud>(cloud: C, cluster_name: &str) -> Result<AvoidingZones<C>> {
+/// The zones the cluster is shifted away from, read now and then by a task of its own.
+pub(super) async fn shifted_zones(cluster_name: &str, tasks: &mut Tasks) -> Result<ShiftedZones> {
     if cluster_name.is_empty() {
         anyhow::bail!(
             "--enable-zonal-shift needs the EKS cluster's name: set CLUSTER_NAME, or pass \
@@ -16,6 +16,6 @@ pub(super) async fn avoiding<C: Cloud>(cloud: C, cluster_name: &str) -> Result<A
     }
     let session = Session::from_env(TimeOuts::default()).await;
     let (reader, shifted) = ShiftReader::start(&session, cluster_name, Clock::default()).await?;
-    tokio::spawn(reader.run());
-    Ok(AvoidingZones::new(cloud, shifted))
+    tasks.spawn("zonal shift reader", reader.run());
+    Ok(shifted)
 }

@@ -9,12 +9,14 @@ use kerf_aws::catalogue::{InstanceTypesQuery, NamedLabels};
 use kerf_catalog::price::{PriceSource, price_source};
 use kerf_engine::World;
 use kerf_engine::condition::READY;
-use kerf_engine::observed::{Name, Pool};
+use kerf_engine::observed::Pool;
+use kerf_engine::provider::NodeClassKind;
 use kerf_kube::{ObservedManifests, SchedulerConfig, Sourced};
 use kerf_lint::FILE_BYTES_MAX;
 use kerf_model::instance_type::InstanceType;
 use kerf_model::labels::well_known::REGION;
 use kerf_model::labels::{LabelRules, ProviderLabels, aws, kwok};
+use kerf_model::node_spec::NodeClassRef;
 use kerf_model::pool::{NodePool, Sizing};
 use kerf_model::requirement::RequirementEntry;
 
@@ -104,24 +106,20 @@ impl<'a> Catalogues<'a> {
     /// Offers every pool its instance types, as overlays change them. Returns what to say about it.
     pub(super) fn offer(
         &mut self,
-        input: &Input,
         observed: &mut ObservedManifests,
     ) -> Result<Vec<String>, Refusals> {
         let world = observed.world();
         let mut notes: Vec<String> = self.assumed.map(str::to_owned).into_iter().collect();
-        let mut types = TypesByClass::new(self, input, world);
+        let mut types = TypesByClass::new(self, world);
         let mut offered = Vec::new();
         for pool in world.pools.values() {
             notes.extend(why_closed(pool));
-            offered.push((pool.spec.clone(), types.of_pool(&pool.spec, &mut notes)?));
+            offered.push((pool.meta.name.clone(), types.of_pool(&pool.spec, &mut notes)?));
         }
         notes.extend(types.price_note());
         notes.dedup();
-        let rules = &world.settings.scheduler.label_rules;
-        notes.extend(overlays::apply(&input.node_overlays, &mut offered, rules));
-        for (pool, instance_types) in offered {
-            observed.offer(Name::from(pool.name.as_str()), instance_types);
-        }
+        observed.offer(offered);
+        notes.extend(overlays::notes(observed.world()));
         Ok(notes)
     }
 
@@ -153,7 +151,7 @@ fn default_pool(provider: DefaultProvider) -> ApiNodePool {
 /// The instance types in use, each list made once.
 struct TypesByClass<'a> {
     catalogues: &'a Catalogues<'a>,
-    input: &'a Input,
+    world: &'a World,
     region: String,
     named_labels: NamedLabels,
     /// What the pools of a node class require, by its name, where nobody else can ask for types.
@@ -164,7 +162,7 @@ struct TypesByClass<'a> {
 }
 
 impl<'a> TypesByClass<'a> {
-    fn new(catalogues: &'a Catalogues<'a>, input: &'a Input, world: &'a World) -> Self {
+    fn new(catalogues: &'a Catalogues<'a>, world: &'a World) -> Self {
         let region = match catalogues.named {
             Some(CatalogueName::Aws { region }) => region.clone(),
             _ => region_of_nodes(world).unwrap_or_else(|| REGION_DEFAULT.to_owned()),
@@ -173,10 +171,10 @@ impl<'a> TypesByClass<'a> {
         world.pools.values().for_each(|pool| named_labels.note_pool(&pool.spec));
         // Overlays may contradict each other on types that no pool can use, which is reported, too; and
         // a claim may have been made when its pool allowed other types.
-        let only_pools_ask = input.node_overlays.is_empty() && world.claims.is_empty();
+        let only_pools_ask = world.overlays.is_empty() && world.claims.is_empty();
         let required = only_pools_ask.then(|| required(world));
         let (kwok, aws) = (None, BTreeMap::new());
-        Self { catalogues, input, region, named_labels, required, kwok, aws }
+        Self { catalogues, world, region, named_labels, required, kwok, aws }
     }
 
     fn of_pool(
@@ -199,24 +197,27 @@ impl<'a> TypesByClass<'a> {
         if let Some(types) = self.aws.get(&class.name) {
             return Ok(types.clone());
         }
-        let types = self.of_node_class(&class.name, notes)?;
+        let types = self.of_node_class(class, notes)?;
         self.aws.insert(class.name.clone(), types.clone());
         Ok(types)
     }
 
     fn of_node_class(
         &self,
-        name: &str,
+        class: &NodeClassRef,
         notes: &mut Vec<String>,
     ) -> Result<Arc<[InstanceType]>, Refusals> {
-        let classes = self.input.node_classes.iter().map(|class| &class.object);
-        let node_class = classes.into_iter().find(|it| it.metadata.name.as_deref() == Some(name));
+        let name = class.name.as_str();
+        // Its kind may be written otherwise in the pool: there is only one that AWS has.
+        let mut classes = self.world.node_classes.values();
+        let node_class = classes.find(|it| it.key.name == *name);
+        let node_class = node_class.and_then(|class| kerf_aws::node_class::read(class).ok());
         if node_class.is_none() && self.catalogues.assumed.is_none() {
             notes.push(format!("EC2NodeClass {name} not given: assumed one without settings"));
         }
         let query = InstanceTypesQuery {
             region: &self.region,
-            node_class,
+            node_class: node_class.as_ref(),
             labels: &self.named_labels,
             pools: self.required.as_ref().and_then(|pools| pools.get(name)).map(Vec::as_slice),
         };
@@ -255,12 +256,12 @@ fn region_of_nodes(world: &World) -> Option<String> {
 
 /// The kinds of node classes that pools name. Whatever they are, a plan finds instance types for
 /// them.
-pub(super) fn node_class_kinds(input: &Input) -> Vec<(String, String)> {
+pub(super) fn node_class_kinds(input: &Input) -> Vec<NodeClassKind> {
     let pools = input.manifests.node_pools.iter().map(|pool| &pool.object.spec.template.spec);
     let kinds: BTreeSet<(String, String)> = pools
         .map(|spec| (spec.node_class_ref.group.clone(), spec.node_class_ref.kind.clone()))
         .collect();
-    kinds.into_iter().collect()
+    kinds.iter().map(|(group, kind)| NodeClassKind::named(group, kind)).collect()
 }
 
 fn read_file(path: &str) -> Result<Arc<[InstanceType]>, Refusals> {

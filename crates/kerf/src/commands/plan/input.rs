@@ -7,10 +7,10 @@ use anyhow::{Context, Result};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kerf_api::ec2_node_class::EC2NodeClass;
 use kerf_api::legacy::{self, AWSNodeTemplate, Provisioner};
-use kerf_api::node_overlay::NodeOverlay;
 use kerf_aws::catalogue::NamedLabels;
-use kerf_kube::{Intake, ManifestWarning, Manifests, Sourced, SourcedError, WatchUpdate};
+use kerf_kube::{Change, Intake, ManifestWarning, Manifests, Sourced, SourcedError, WatchUpdate};
 use kerf_lint::{Catalogue, Object, Objects, SemanticFinding};
+use kube::api::{ApiResource, DynamicObject};
 use serde_json::Value;
 
 /// The role of node classes made from old templates; a plan launches nothing.
@@ -24,8 +24,6 @@ const OWN_GROUP_WORDS: [&str; 2] = ["karpenter", "autoscaling.x-k8s.io"];
 pub(super) struct Input {
     /// Everything the controller watches.
     pub(super) manifests: Manifests,
-    pub(super) node_classes: Vec<Sourced<EC2NodeClass>>,
-    pub(super) node_overlays: Vec<Sourced<NodeOverlay>>,
     pub(super) places: Places,
     /// Labels of AWS's own that some object names.
     pub(super) named_labels: NamedLabels,
@@ -73,6 +71,12 @@ impl Input {
             self.places.line(*source, field, &format!("{message}{instead}"))
         };
         self.manifests.warnings.iter().map(line).collect()
+    }
+
+    fn add_node_class(&mut self, source: usize, class: DynamicObject) {
+        let kind = ApiResource::erase::<EC2NodeClass>(&());
+        let object = WatchUpdate::NodeClass(kind, Change::Is(Box::new(class)));
+        self.manifests.others.push(Sourced { source, object });
     }
 }
 
@@ -194,14 +198,14 @@ impl Reading {
     fn take_own(&mut self, source: usize, value: &Value) {
         let value = self.catalogue.with_defaults(value).unwrap_or_else(|| value.clone());
         let kind = value.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let is_leaving = value.pointer("/metadata/deletionTimestamp").is_some();
         let taken = match kind.as_str() {
             "NodePool" => kerf_kube::read(value)
                 .map(|object| self.input.manifests.node_pools.push(Sourced { source, object })),
-            "EC2NodeClass" => kerf_kube::read(value)
-                .map(|object| self.input.node_classes.push(Sourced { source, object })),
-            "NodeOverlay" if !is_leaving => kerf_kube::read(value)
-                .map(|object| self.input.node_overlays.push(Sourced { source, object })),
+            "EC2NodeClass" => {
+                kerf_kube::read(value).map(|class| self.input.add_node_class(source, class))
+            }
+            "NodeOverlay" => kerf_kube::read(value)
+                .map(|overlay| self.input.manifests.report(source, WatchUpdate::Overlay, overlay)),
             "NodeClaim" => kerf_kube::read(value)
                 .map(|claim| self.input.manifests.report(source, WatchUpdate::Claim, claim)),
             "Provisioner" => kerf_kube::read(value)
@@ -285,8 +289,12 @@ fn convert(
     let source = first.unwrap_or_default();
     let pools = converted.node_pools.into_iter().map(|object| Sourced { source, object });
     input.manifests.node_pools.extend(pools);
-    let classes = converted.node_classes.into_iter().map(|object| Sourced { source, object });
-    input.node_classes.extend(classes);
+    for class in converted.node_classes {
+        let value = serde_json::to_value(class).unwrap_or_default();
+        if let Ok(class) = kerf_kube::read(value) {
+            input.add_node_class(source, class);
+        }
+    }
 }
 
 /// `Kind/name`, as far as they are known.

@@ -23,6 +23,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
+use kerf_engine::provider::ProviderInfo;
 use kerf_engine::time::Time;
 use kerf_kube::PlanProblem;
 
@@ -134,11 +135,12 @@ fn planned(
     let mut catalogues = Catalogues::new(&mut input, catalogue)?;
     catalogues.note_scheduler_config(&scheduler_config);
     let mut settings = policy.settings(catalogues.label_rules());
-    settings.node_class_kinds = catalogue::node_class_kinds(&input);
+    settings.provider = ProviderInfo::with_node_classes(catalogue::node_class_kinds(&input));
+    settings.node_overlays = true;
     let manifests = std::mem::take(&mut input.manifests);
     let observed = manifests.observe(settings, scheduler_config.default_spreads, now());
     let mut observed = observed.map_err(|problems| input.places.refusals(problems))?;
-    let mut notes = catalogues.offer(&input, &mut observed)?;
+    let mut notes = catalogues.offer(&mut observed)?;
     let PlanProblem { problem, set_aside, passed_over, notes: assumed, kubernetes_events } =
         observed.problem();
     let solution = kerf_scheduler::solve(&problem);

@@ -1,0 +1,147 @@
+//! What the engine must know of a provider: plain data, handed over once at the start.
+//!
+//! A provider does the rest by carrying out actions: [`Launch`](crate::action::Launch) and
+//! terminate, list and tag instances, resolve node classes. Node classes are objects of the world,
+//! instance types and offerings come as events.
+
+use std::collections::BTreeSet;
+
+use kerf_model::duration::GoDuration;
+use serde::{Deserialize, Serialize};
+
+use crate::condition::Status;
+use crate::event::Instance;
+use crate::time::Span;
+
+/// A provider, as the engine knows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProviderInfo {
+    /// The name, as metrics carry it.
+    pub name: String,
+    /// The kinds of node classes it understands; the first is the default. Objects that name
+    /// others are not Kerf's.
+    pub node_classes: Vec<NodeClassKind>,
+    /// The drain limit of claims whose pool sets none, where the provider wants one.
+    pub termination_grace_default: Option<GoDuration>,
+    /// When a node counts as unhealthy.
+    pub repair_policies: Vec<RepairPolicy>,
+    /// What a node must wait for before it is registered.
+    pub registration_hooks: Vec<RegistrationHook>,
+    /// How instances are tagged once their nodes are known, if they are.
+    pub tagging: Option<Tagging>,
+}
+
+/// A kind of node class.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeClassKind {
+    /// The API group.
+    pub group: String,
+    /// The version that is read.
+    pub version: String,
+    /// The kind, as manifests name it.
+    pub kind: String,
+    /// The plural, as paths and rights name it.
+    pub plural: String,
+    /// What Kerf keeps on objects of this kind; nothing where they are only read.
+    pub managed: Option<ManagedNodeClass>,
+}
+
+/// What Kerf keeps on node classes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ManagedNodeClass {
+    /// Holds a class that is being deleted until no claim uses it.
+    pub finalizer: String,
+    /// The annotation with the hash of the spec, on classes and claims.
+    pub hash_annotation: String,
+    /// The annotation with the version of the hash function.
+    pub hash_version_annotation: String,
+    /// The version in use.
+    pub hash_version: String,
+    /// The conditions that make a class ready together.
+    pub conditions: Vec<String>,
+    /// How often what a class selects is looked up anew.
+    pub resolve_every: Span,
+}
+
+/// A condition of a node that makes it unhealthy, once it has held for so long.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepairPolicy {
+    /// The type of the node's condition.
+    pub condition: String,
+    /// The status that is bad.
+    pub status: Status,
+    /// How long it may last.
+    pub toleration: Span,
+}
+
+/// Something a provider must know before a node is registered: a label of the claim that it has
+/// set to nothing, and fills in when it knows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RegistrationHook {
+    /// As the claim's condition names it.
+    pub name: String,
+    /// The label.
+    pub label: String,
+}
+
+/// How instances are tagged once their nodes are known.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tagging {
+    /// Set on a claim whose instance is tagged.
+    pub annotation: String,
+    /// The tag with the name of the node.
+    pub node_tag: String,
+    /// The tag with the name of the claim.
+    pub claim_tag: String,
+}
+
+/// What instances of a node class may be made of, in one respect: images, subnets, security groups.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DriftRule {
+    /// Why an instance has drifted that is made of something else, as its claim's condition says.
+    pub reason: String,
+    /// What the class selects.
+    pub allowed: BTreeSet<String>,
+    /// Whether an instance must have all of it, not just some.
+    pub is_exact: bool,
+}
+
+impl DriftRule {
+    /// Whether an instance is no longer what its class asks for. One of which it is not known what
+    /// it was made of has not drifted.
+    #[must_use]
+    pub fn is_broken_by(&self, instance: &Instance) -> bool {
+        instance.made_of.get(&self.reason).is_some_and(|made_of| match self.is_exact {
+            true => *made_of != self.allowed,
+            false => !made_of.is_subset(&self.allowed),
+        })
+    }
+}
+
+impl ProviderInfo {
+    /// A provider of which nothing but its node classes is known.
+    #[must_use]
+    pub fn with_node_classes(kinds: impl IntoIterator<Item = NodeClassKind>) -> Self {
+        Self { node_classes: kinds.into_iter().collect(), ..Self::default() }
+    }
+
+    /// The kind of node class with that name.
+    #[must_use]
+    pub fn node_class_kind(&self, group: &str, kind: &str) -> Option<&NodeClassKind> {
+        self.node_classes.iter().find(|it| it.group == group && it.kind == kind)
+    }
+}
+
+impl NodeClassKind {
+    /// A kind that is known by its name only: nobody watches it.
+    #[must_use]
+    pub fn named(group: &str, kind: &str) -> Self {
+        Self {
+            group: group.to_owned(),
+            version: String::new(),
+            kind: kind.to_owned(),
+            plural: String::new(),
+            managed: None,
+        }
+    }
+}
