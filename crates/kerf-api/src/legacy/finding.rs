@@ -9,6 +9,12 @@ pub enum Kind {
     Provisioner,
     /// `karpenter.k8s.aws/v1alpha1`
     AWSNodeTemplate,
+    /// `karpenter.sh/v1beta1`
+    NodePool,
+    /// `karpenter.sh/v1beta1`
+    NodeClaim,
+    /// `karpenter.k8s.aws/v1beta1`
+    EC2NodeClass,
 }
 
 /// How much a problem matters.
@@ -48,6 +54,9 @@ impl fmt::Display for Kind {
         f.write_str(match self {
             Self::Provisioner => "Provisioner",
             Self::AWSNodeTemplate => "AWSNodeTemplate",
+            Self::NodePool => "NodePool",
+            Self::NodeClaim => "NodeClaim",
+            Self::EC2NodeClass => "EC2NodeClass",
         })
     }
 }
@@ -84,6 +93,11 @@ impl Findings {
     /// Whether nothing so far keeps the object from being converted.
     pub(crate) fn allow_conversion(&self) -> bool {
         !self.problems.iter().any(LegacyFinding::is_error)
+    }
+
+    /// Adds what was found elsewhere about the same object.
+    pub(crate) fn append(&mut self, other: Self) {
+        self.problems.extend(other.problems);
     }
 
     /// Everything found, in the order of the fields as they were looked at.

@@ -1,4 +1,5 @@
-//! `kerf convert`: Provisioners and AWSNodeTemplates to NodePools and EC2NodeClasses.
+//! `kerf convert`: Provisioners and AWSNodeTemplates, and objects of v1beta1, to NodePools,
+//! EC2NodeClasses and NodeClaims of v1.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -6,8 +7,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use kerf_api::legacy::{self, AWSNodeTemplate, Converted, Options, Provisioner};
-use kerf_lint::{Catalogue, Object, Objects};
+use kerf_api::legacy::{self, AWSNodeTemplate, Converted, ConvertedBeta, Options, Provisioner};
+use kerf_lint::{Catalogue, Object, Objects, Verdict};
 use serde_json::{Value, json};
 
 /// Exit code when something was refused.
@@ -18,8 +19,8 @@ const EXIT_UNREADABLE: u8 = 2;
 /// Arguments of `kerf convert`.
 #[derive(Args)]
 #[command(after_help = "Exit codes: 0 all converted, 1 some refused, 2 some input could not be \
-    read.\nWhat converts is printed in every case. Give Provisioners together with the templates \
-    they use.")]
+    read.\nWhat converts is printed in every case. Give Provisioners and NodePools together with \
+    the templates\nand classes they use.")]
 pub(crate) struct Convert {
     /// A file, a folder (searched for .yaml, .yml and .json), or - for standard input
     #[arg(short, long, value_name = "FILE|DIR|-", required = true)]
@@ -52,6 +53,8 @@ enum Format {
 struct Selection {
     provisioners: Vec<Provisioner>,
     templates: Vec<AWSNodeTemplate>,
+    /// Objects of v1beta1.
+    beta: Vec<Value>,
     /// Lines of the form `Kind/name  field  message`, each of which refuses an object.
     refusals: Vec<String>,
     /// How many objects of other kinds there were.
@@ -74,14 +77,21 @@ impl Convert {
             say(&format!("{}{place}  {}", finding.file, finding.message));
         }
 
-        let Selection { provisioners, templates, refusals, passed_over } = select(&objects)?;
+        let catalogue =
+            Catalogue::new(&kerf_api::crds()).context("the definitions of this build")?;
+        let Selection { provisioners, templates, beta, mut refusals, passed_over } =
+            select(&objects, &catalogue);
         let converted = legacy::convert(&provisioners, &templates, &options);
-        report(&refusals, &converted, &passed_over);
-        let text = rendered(&converted, output)?;
+        let mut from_beta = legacy::convert_beta(&beta);
+        refusals.extend(judge(&mut from_beta, &catalogue));
+        let problems = [converted.problems.as_slice(), &from_beta.problems].concat();
+        report(&refusals, &problems, &passed_over);
+        let text = rendered(objects_of(&converted, from_beta)?, output)?;
         std::io::stdout().write_all(text.as_bytes()).context("could not write the objects")?;
 
         let all_read = unreadable.is_empty() && findings.is_empty();
-        Ok(match (all_read, refusals.is_empty() && converted.is_complete()) {
+        let is_complete = !problems.iter().any(legacy::LegacyFinding::is_error);
+        Ok(match (all_read, refusals.is_empty() && is_complete) {
             (false, _) => ExitCode::from(EXIT_UNREADABLE),
             (true, false) => ExitCode::from(EXIT_REFUSED),
             (true, true) => ExitCode::SUCCESS,
@@ -99,25 +109,21 @@ fn tag(text: &str) -> Result<(String, String), String> {
 
 /// Takes the legacy objects an API server would admit: a field it does not know would otherwise be
 /// lost without a word.
-fn select(objects: &[Object]) -> Result<Selection> {
-    let catalogue = Catalogue::new(&kerf_api::crds()).context("the definitions of this build")?;
+fn select(objects: &[Object], catalogue: &Catalogue) -> Selection {
     let mut selection = Selection::default();
     for object in objects {
         let kind = object.value["kind"].as_str().unwrap_or("no kind");
         let verdict = match kind {
             "Provisioner" | "AWSNodeTemplate" => catalogue.verdict(&object.value),
+            // There is no schema of v1beta1 here; what becomes of it is judged.
+            _ if legacy::beta_kind(&object.value).is_some() => Some(Verdict::default()),
             _ => None,
         };
         let Some(verdict) = verdict else {
             *selection.passed_over.entry(kind.to_owned()).or_default() += 1;
             continue;
         };
-        let wrong = verdict.problems.into_iter().map(|problem| match problem.instead {
-            Some(instead) => {
-                (problem.path.to_string(), format!("{}; write: {instead}", problem.message))
-            }
-            None => (problem.path.to_string(), problem.message),
-        });
+        let wrong = wrong(verdict);
         let twice = object.repeated_keys.iter();
         let twice = twice.map(|path| (path.to_string(), "is given twice; keep one".to_owned()));
         let refusals: Vec<String> =
@@ -127,7 +133,30 @@ fn select(objects: &[Object]) -> Result<Selection> {
         }
         selection.refusals.extend(refusals);
     }
-    Ok(selection)
+    selection
+}
+
+/// Fields with what is wrong with them.
+fn wrong(verdict: Verdict) -> impl Iterator<Item = (String, String)> {
+    verdict.problems.into_iter().map(|problem| match problem.instead {
+        Some(instead) => {
+            (problem.path.to_string(), format!("{}; write: {instead}", problem.message))
+        }
+        None => (problem.path.to_string(), problem.message),
+    })
+}
+
+/// Takes out what an API server would not admit, and says why. Fields are those of v1.
+fn judge(converted: &mut ConvertedBeta, catalogue: &Catalogue) -> Vec<String> {
+    let mut refusals = Vec::new();
+    converted.objects.retain(|object| {
+        let wrong: Vec<_> = catalogue.verdict(object).into_iter().flat_map(wrong).collect();
+        let text = |pointer| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+        let (kind, name) = (text("/kind"), text("/metadata/name"));
+        refusals.extend(wrong.iter().map(|(field, why)| format!("{kind}/{name}  {field}  {why}")));
+        wrong.is_empty()
+    });
+    refusals
 }
 
 impl Selection {
@@ -135,6 +164,10 @@ impl Selection {
         let value = object.value.clone();
         let taken = match kind {
             "Provisioner" => serde_json::from_value(value).map(|it| self.provisioners.push(it)),
+            _ if legacy::beta_kind(&value).is_some() => {
+                self.beta.push(value);
+                Ok(())
+            }
             _ => serde_json::from_value(value).map(|it| self.templates.push(it)),
         };
         self.refusals.extend(taken.err().map(|error| refusal(object, "", &error.to_string())));
@@ -151,11 +184,15 @@ fn refusal(object: &Object, field: &str, message: &str) -> String {
     }
 }
 
-fn report(refusals: &[String], converted: &Converted, passed_over: &BTreeMap<String, usize>) {
+fn report(
+    refusals: &[String],
+    problems: &[legacy::LegacyFinding],
+    passed_over: &BTreeMap<String, usize>,
+) {
     for refusal in refusals {
         say(refusal);
     }
-    for problem in &converted.problems {
+    for problem in problems {
         let weight = if problem.is_error() { "" } else { "warning: " };
         let legacy::LegacyFinding { kind, name, field, message, .. } = problem;
         say(&format!("{kind}/{name}  {field}  {weight}{message}"));
@@ -173,11 +210,22 @@ fn say(line: &str) {
 }
 
 /// The classes first, so that whoever applies the text never has a pool without its class.
-fn rendered(converted: &Converted, format: Format) -> Result<String> {
+fn objects_of(converted: &Converted, from_beta: ConvertedBeta) -> Result<Vec<Value>> {
     let classes = converted.node_classes.iter().map(serde_json::to_value);
     let pools = converted.node_pools.iter().map(serde_json::to_value);
-    let objects: Vec<Value> =
+    let mut objects: Vec<Value> =
         classes.chain(pools).collect::<Result<_, _>>().context("an object is plain data")?;
+    objects.extend(from_beta.objects);
+    let order = |object: &Value| match object["kind"].as_str() {
+        Some("EC2NodeClass") => 0,
+        Some("NodePool") => 1,
+        _ => 2,
+    };
+    objects.sort_by_key(order);
+    Ok(objects)
+}
+
+fn rendered(objects: Vec<Value>, format: Format) -> Result<String> {
     match format {
         Format::Json => {
             let list = json!({ "apiVersion": "v1", "kind": "List", "items": objects });

@@ -71,6 +71,111 @@ fn the_examples_convert_and_the_result_lints_clean() {
     }
 }
 
+/// A NodePool and its EC2NodeClass, as they were written for v1beta1.
+const BETA: &str = include_str!("v1beta1.yaml");
+
+#[test]
+fn objects_of_v1beta1_become_those_of_v1_that_mean_the_same() {
+    let claim = "
+---
+apiVersion: karpenter.sh/v1beta1
+kind: NodeClaim
+metadata: {name: general-x7k2p, labels: {karpenter.sh/nodepool: general}, uid: abc}
+spec:
+  nodeClassRef: {name: default}
+  kubelet: {maxPods: 58}
+  requirements: [{key: kubernetes.io/os, operator: In, values: [linux]}]
+  resources: {requests: {cpu: 2}}
+status: {providerID: 'aws:///us-east-1a/i-1'}
+";
+    let (code, json, stderr) = convert(&[BETA, claim].concat(), &["-o", "json"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert_lints_clean(&json);
+
+    let pool = &items(&json, "NodePool")[0];
+    assert_eq!(pool["apiVersion"], "karpenter.sh/v1");
+    let (spec, template) = (&pool["spec"], &pool["spec"]["template"]["spec"]);
+    let disruption = serde_json::json!({
+        "consolidationPolicy": "WhenEmptyOrUnderutilized", "consolidateAfter": "0s",
+        "budgets": [{"nodes": "10%"}],
+    });
+    assert_eq!(spec["disruption"], disruption);
+    assert_eq!((&spec["weight"], &spec["limits"]["cpu"]), (&10.into(), &1000.into()));
+    assert_eq!(template["expireAfter"], "336h");
+    let class = serde_json::json!(
+        {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"});
+    assert_eq!(template["nodeClassRef"], class);
+    assert_eq!(template["requirements"][1]["minValues"], 2);
+    assert!(template.get("kubelet").is_none());
+
+    let class = &items(&json, "EC2NodeClass")[0]["spec"];
+    assert_eq!(class["amiSelectorTerms"], serde_json::json!([{"alias": "al2023@latest"}]));
+    assert!(class.get("amiFamily").is_none());
+    assert_eq!(class["kubelet"]["maxPods"], 58);
+    assert_eq!(class["metadataOptions"]["httpPutResponseHopLimit"], 2, "as it was then");
+
+    let claim = &items(&json, "NodeClaim")[0];
+    assert_eq!(claim["spec"]["expireAfter"], "336h", "as its pool says");
+    assert_eq!(claim["spec"]["nodeClassRef"]["kind"], "EC2NodeClass");
+    assert!(claim.get("status").is_none() && claim["metadata"].get("uid").is_none());
+    assert!(stderr.contains("NodeClaim/general-x7k2p  status  warning: is left out"), "{stderr}");
+}
+
+#[test]
+fn pools_of_v1beta1_with_other_kubelet_settings_get_a_copy_of_their_class() {
+    let (pool, class) = BETA.split_once("---\n").unwrap();
+    let other = pool.replace("name: general", "name: small").replace("maxPods: 58", "maxPods: 20");
+    let manifest = [pool, other.as_str(), class].join("---\n");
+    let (code, json, stderr) = convert(&manifest, &["-o", "json"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert_lints_clean(&json);
+    let classes = items(&json, "EC2NodeClass");
+    let of = |class: &Value| {
+        (class["metadata"]["name"].clone(), class["spec"]["kubelet"]["maxPods"].clone())
+    };
+    assert_eq!(of(&classes[0]), ("default".into(), 58.into()));
+    assert_eq!(of(&classes[1]), ("default-small".into(), 20.into()));
+    let pools = items(&json, "NodePool");
+    let names: Vec<_> =
+        pools.iter().map(|it| &it["spec"]["template"]["spec"]["nodeClassRef"]["name"]).collect();
+    assert_eq!(names, ["default", "default-small"]);
+    assert!(stderr.contains("NodePool/small  spec.template.spec.kubelet  warning: "), "{stderr}");
+}
+
+/// Changes to the manifests of v1beta1, and what keeps which object from being converted.
+const BETA_REFUSED: [(&str, &str, &str); 6] = [
+    (
+        "name: default\nspec",
+        "name: other\nspec",
+        "NodePool/general  spec.template.spec.kubelet  moves to",
+    ),
+    ("weight: 10", "wieght: 10", "NodePool/general  spec.wieght  "),
+    ("amiFamily: AL2023", "amiFamily: Ubuntu", "EC2NodeClass/default  spec.amiFamily  "),
+    ("amiFamily: AL2023", "amiFamily: Custom", "EC2NodeClass/default  spec.amiSelectorTerms  "),
+    (
+        "consolidationPolicy: WhenUnderutilized",
+        "consolidationPolicy: WhenEmpty",
+        "NodePool/general  spec.disruption.consolidateAfter  ",
+    ),
+    ("role: Kar", "roel: Kar", "EC2NodeClass/default  spec.roel  "),
+];
+
+#[test]
+fn what_has_no_meaning_in_v1_refuses_the_object_of_v1beta1_and_no_other() {
+    for (right, wrong, said) in BETA_REFUSED {
+        let manifest = BETA.replace(right, wrong);
+        assert_ne!(manifest, BETA, "{wrong}");
+        let (code, stdout, stderr) = convert(&manifest, &[]);
+        assert_eq!(code, Some(1), "{wrong}: {stderr}");
+        assert!(stderr.contains(said), "{wrong}: {stderr}");
+        let refused = said.split('/').next().unwrap();
+        for kind in ["NodePool", "EC2NodeClass"] {
+            let is_made = stdout.lines().any(|line| line == format!("kind: {kind}"));
+            assert_eq!(is_made, kind != refused, "{wrong}: {stdout}");
+        }
+    }
+}
+
 #[test]
 fn yaml_and_json_say_the_same() {
     let (_, yaml, _) = convert(PAIR, &[]);
