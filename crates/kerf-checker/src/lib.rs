@@ -27,6 +27,7 @@ mod new_nodes;
 mod offerings;
 mod options;
 mod pool_limits;
+mod pool_weights;
 mod random;
 mod selecting;
 mod serving;
@@ -56,6 +57,7 @@ pub fn check(problem: &PlacementProblem, solution: &Solution) -> Vec<Violation> 
         options::check,
         offerings::check_reservations,
         pool_limits::check,
+        pool_weights::check,
         spread::check,
         affinity::check,
         anti_affinity::check,

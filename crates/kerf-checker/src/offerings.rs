@@ -64,7 +64,7 @@ fn suits(facts: &Facts, index: usize, instance_type: usize, offering: usize) -> 
 }
 
 /// The first resource of which there is too little.
-fn too_small<'a>(
+pub(crate) fn too_small<'a>(
     chosen: &InstanceType,
     offering: &Offering,
     wanted: &'a ResourceList,

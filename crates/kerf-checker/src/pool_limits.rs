@@ -15,19 +15,10 @@ const NODES: &str = "nodes";
 pub(crate) fn check(facts: &Facts) -> Vec<Violation> {
     let mut found = Vec::new();
     for (index, pool) in facts.problem.pools.iter().enumerate() {
-        let new: Vec<_> =
-            facts.solution.new_nodes.iter().filter(|node| node.pool == index).collect();
-        if new.is_empty() {
+        if !facts.solution.new_nodes.iter().any(|node| node.pool == index) {
             continue;
         }
-        let name = &pool.pool.name;
-        let mut total = ResourceList::new();
-        for node in &facts.problem.nodes {
-            if node.pool.as_ref() == Some(name) {
-                total.add(&counted(node.capacity.clone()));
-            }
-        }
-        new.iter().for_each(|node| total.add(&counted(largest(facts, node))));
+        let (name, total) = (&pool.pool.name, used(facts, index));
         for (resource, limit) in pool.pool.limits.iter() {
             let reached = total.quantity(resource);
             if reached > limit {
@@ -40,7 +31,19 @@ pub(crate) fn check(facts: &Facts) -> Vec<Violation> {
     found
 }
 
-fn counted(mut capacity: ResourceList) -> ResourceList {
+/// What the nodes of a pool have and the most its new nodes may have, together.
+pub(crate) fn used(facts: &Facts, pool: usize) -> ResourceList {
+    let name = &facts.problem.pools[pool].pool.name;
+    let mut total = ResourceList::new();
+    for node in facts.problem.nodes.iter().filter(|node| node.pool.as_ref() == Some(name)) {
+        total.add(&counted(node.capacity.clone()));
+    }
+    let new = facts.solution.new_nodes.iter().filter(|node| node.pool == pool);
+    new.for_each(|node| total.add(&counted(largest(facts, node))));
+    total
+}
+
+pub(crate) fn counted(mut capacity: ResourceList) -> ResourceList {
     capacity.insert(NODES, Quantity::from_int(1));
     capacity
 }

@@ -40,6 +40,8 @@ pub enum Rule {
     Reservations,
     /// Pools stay within their limits.
     Limits,
+    /// Heavier pools are filled to their limits first.
+    Weights,
     /// Required spreads are not too skewed.
     Spread,
     /// Required affinities have their pods near.

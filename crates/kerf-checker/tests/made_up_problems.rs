@@ -37,6 +37,20 @@ fn problems_are_no_larger_than_asked_for() {
 }
 
 #[test]
+fn ranked_pools_have_weights_of_their_own_and_limits_that_bind() {
+    let mut filled = 0;
+    for seed in 0..SEEDS {
+        let problem = random_problem(seed, &Size::RANKED);
+        let weights: BTreeSet<u32> = problem.pools.iter().map(|each| each.pool.weight).collect();
+        assert_eq!(weights.len(), problem.pools.len());
+        let solution = kerf_scheduler::solve(&problem);
+        let pools: BTreeSet<usize> = solution.new_nodes.iter().map(|node| node.pool).collect();
+        filled += usize::from(pools.len() > 1);
+    }
+    assert!(filled >= 100, "only {filled} of {SEEDS} problems use several pools");
+}
+
+#[test]
 fn pools_come_in_the_order_in_which_they_are_tried() {
     for problem in problems() {
         let order =
@@ -146,6 +160,7 @@ fn pods_dealt_out_blindly_break_every_rule() {
         Rule::InstanceTypes,
         Rule::MinValues,
         Rule::Limits,
+        Rule::Weights,
         Rule::Spread,
         Rule::Affinity,
         Rule::AntiAffinity,

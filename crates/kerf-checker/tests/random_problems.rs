@@ -16,7 +16,12 @@ mod seeds;
 /// Tries every seed with one of the sizes; `violation` says what is wrong with its problem.
 fn for_every_problem(violation: impl Fn(&PlacementProblem) -> Option<String>) {
     let reserving = Size { reservations: true, ..Size::SMALL };
-    let sizes = [("small", Size::SMALL), ("medium", Size::MEDIUM), ("reserving", reserving)];
+    let sizes = [
+        ("small", Size::SMALL),
+        ("medium", Size::MEDIUM),
+        ("reserving", reserving),
+        ("ranked", Size::RANKED),
+    ];
     seeds::for_every_seed(|seed| {
         let (name, size) = &sizes[(seed % sizes.len() as u64) as usize];
         let violation = violation(&random_problem(seed, size))?;

@@ -38,6 +38,8 @@ pub struct Size {
     pub daemons: usize,
     /// Whether some capacity is reserved beforehand.
     pub reservations: bool,
+    /// Whether each pool has a weight of its own and a limit, and most pods have no rules.
+    pub ranked_pools: bool,
 }
 
 impl Size {
@@ -51,6 +53,7 @@ impl Size {
         zones: 3,
         daemons: 1,
         reservations: false,
+        ranked_pools: false,
     };
 
     /// A problem in which everything can happen at once.
@@ -63,7 +66,12 @@ impl Size {
         zones: 4,
         daemons: 3,
         reservations: false,
+        ranked_pools: false,
     };
+
+    /// Pools that are filled one after the other.
+    pub const RANKED: Self =
+        Self { pods: 120, replicas: 30, nodes: 2, pools: 4, ranked_pools: true, ..Self::MEDIUM };
 }
 
 /// A problem; the same for the same seed and size, always.
@@ -76,8 +84,14 @@ pub fn random_problem(seed: u64, size: &Size) -> PlacementProblem {
     let mut pools = pools::pools(rng, size, zones, &types);
     let daemons = pods::daemons(rng, size, zones);
     let nodes = nodes::nodes(rng, size, &pools, &daemons);
+    if size.ranked_pools {
+        pools::rank(rng, &mut pools);
+    }
     pools::raise_limits(rng, &mut pools, &nodes);
-    let pods = pods::pods(rng, size, zones);
+    let mut pods = pods::pods(rng, size, zones);
+    if size.ranked_pools {
+        pods::drop_rules(rng, &mut pods);
+    }
     PlacementProblem {
         pods,
         daemons,

@@ -39,6 +39,21 @@ pub(super) fn pods(rng: &mut Rng, size: &Size, zones: &[&str]) -> Vec<Pod> {
     pods
 }
 
+/// Takes the rules about other pods and all preferences off most shapes.
+pub(super) fn drop_rules(rng: &mut Rng, pods: &mut [Pod]) {
+    for alike in pods.chunk_by_mut(|a, b| Arc::ptr_eq(&a.shape, &b.shape)) {
+        if rng.chance(25) {
+            continue;
+        }
+        let mut shape = (*alike[0].shape).clone();
+        shape.spreads.clear();
+        (shape.affinity, shape.anti_affinity) = Default::default();
+        shape.placement.node_affinity.preferred.clear();
+        let shape = Arc::new(shape);
+        alike.iter_mut().for_each(|pod| pod.shape = shape.clone());
+    }
+}
+
 /// A pod of the given shape.
 pub(super) fn pod(name: String, created_at: i64, shape: Arc<PodShape>) -> Pod {
     Pod { uid: format!("uid-{name}"), name, created_at, shape }

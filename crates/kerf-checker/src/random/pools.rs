@@ -28,7 +28,9 @@ pub(super) fn pools(
     zones: &[&str],
     types: &[InstanceType],
 ) -> Vec<PoolWithTypes> {
-    let count = rng.between(1, size.pools.clamp(1, POOL_NAMES.len()) as u64) as usize;
+    let least = if size.ranked_pools { 2 } else { 1 };
+    let count =
+        rng.between(least, size.pools.clamp(least as usize, POOL_NAMES.len()) as u64) as usize;
     let shared: Arc<[InstanceType]> = types.into();
     let mut pools = Vec::new();
     for name in &POOL_NAMES[..count] {
@@ -99,6 +101,21 @@ fn limits(rng: &mut Rng) -> ResourceList {
         limits.insert(GPU, Quantity::from_int(rng.between(0, 3) as i64));
     }
     limits
+}
+
+/// Gives each pool a weight of its own, in the order they are tried, and most of them a limit.
+pub(super) fn rank(rng: &mut Rng, pools: &mut [PoolWithTypes]) {
+    let count = pools.len() as u32;
+    for (place, pool) in (0..).zip(pools) {
+        let pool = Arc::make_mut(&mut pool.pool);
+        pool.weight = (count - place) * 10;
+        if rng.chance(85) {
+            pool.limits.insert(CPU, Quantity::from_int(rng.between(2, 24) as i64));
+        }
+        if rng.chance(20) {
+            pool.limits.insert("nodes", Quantity::from_int(rng.between(1, 5) as i64));
+        }
+    }
 }
 
 /// Makes headroom for the nodes that are there already in most pools; the others are full.

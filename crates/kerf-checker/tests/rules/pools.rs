@@ -8,7 +8,7 @@ use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_scheduler::{MinValuesPolicy, PlacementProblem};
 
 use crate::world::{
-    LARGE, SMALL, answer, bites, change_pool, is_in, new, node, pods, pool, shape, world,
+    LARGE, SMALL, answer, bites, change_pool, is_in, new, node, pods, pool, shape, spread, world,
 };
 
 fn two_pods() -> PlacementProblem {
@@ -88,6 +88,52 @@ fn a_pool_beyond_its_limit_is_nobodys_fault_until_it_gets_a_node() {
     problem.nodes = vec![Arc::new(existing)];
     let illegal = answer(&problem, [], [new(&problem, &["a"], &[SMALL], &[0])]);
     bites(Rule::Limits, &problem, &answer(&problem, [], []), &illegal);
+}
+
+/// Two pools of the same types, of which the first is heavier and has a limit of processors.
+fn ranked(limit_cpus: i64) -> PlacementProblem {
+    let mut problem = two_pods();
+    let light = pool("birch");
+    change_pool(&mut problem, |pool| {
+        pool.weight = 10;
+        pool.limits.insert("cpu", Quantity::from_int(limit_cpus));
+    });
+    problem.pools.push(light);
+    problem
+}
+
+#[test]
+fn a_lighter_pool_gets_no_pod_while_the_limits_of_a_heavier_one_leave_a_node_for_it() {
+    let on = |problem: &PlacementProblem, pool: usize, pods: &[usize]| {
+        let node = new(problem, &["a"], &[SMALL], pods);
+        kerf_scheduler::NewNode { pool, ..node }
+    };
+    let problem = ranked(2);
+    let legal = answer(&problem, [], [on(&problem, 0, &[0, 1])]);
+    let illegal = answer(&problem, [], [on(&problem, 1, &[0, 1])]);
+    bites(Rule::Weights, &problem, &legal, &illegal);
+    let problem = ranked(1);
+    assert_eq!(check(&problem, &answer(&problem, [], [on(&problem, 1, &[0, 1])])), []);
+}
+
+#[test]
+fn a_lighter_pool_gets_no_pod_that_a_new_node_of_a_heavier_one_has_headroom_for() {
+    let problem = ranked(2);
+    let heavy = |pods: &[usize]| new(&problem, &["a"], &[SMALL], pods);
+    let light = kerf_scheduler::NewNode { pool: 1, ..heavy(&[1]) };
+    let legal = answer(&problem, [], [heavy(&[0, 1])]);
+    let illegal = answer(&problem, [], [heavy(&[0]), light]);
+    bites(Rule::Weights, &problem, &legal, &illegal);
+}
+
+#[test]
+fn a_preference_or_a_rule_about_other_pods_may_lead_to_a_lighter_pool() {
+    let mut problem = ranked(2);
+    let mut web = shape("web");
+    web.spreads = vec![spread(well_known::ZONE, "web")];
+    problem.pods = pods([web, shape("web")]);
+    let light = kerf_scheduler::NewNode { pool: 1, ..new(&problem, &["a"], &[SMALL], &[0]) };
+    assert_eq!(check(&problem, &answer(&problem, [], [light])), []);
 }
 
 #[test]

@@ -147,6 +147,20 @@ impl Bin {
         self.occupancy.add(class, &class.variants[item.variant], context.hosts, count);
     }
 
+    /// The same node with other contents.
+    pub(crate) fn with_contents(
+        &self,
+        contents: Vec<Content>,
+        context: &PackingContext<'_>,
+    ) -> Self {
+        let mut bin = Self { reserved: self.reserved, ..Self::empty(self.instance_type, context) };
+        for Content { item, count } in &contents {
+            bin.count_in(item, context, *count);
+        }
+        bin.contents = contents;
+        bin
+    }
+
     /// The demands of its pods.
     pub(crate) fn demands(&self) -> &[DemandId] {
         &self.demands

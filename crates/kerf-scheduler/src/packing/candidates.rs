@@ -50,8 +50,11 @@ impl Packer<'_> {
         let item = &self.items[hardest];
         let demand = self.context.demands.get(item.demand);
         let fitting = demand.priced.iter().copied().filter(|(instance_type, _)| {
+            let is_open = self.context.is_open(*instance_type as usize);
             let instance_type = &self.context.instance_types.all[*instance_type as usize];
-            units::fits(requests, &instance_type.free) && self.state.allows(instance_type)
+            is_open
+                && units::fits(requests, &instance_type.free)
+                && self.state.allows(instance_type)
         });
         let priced = |(instance_type, price): (u32, u64)| {
             let instance_type = instance_type as usize;

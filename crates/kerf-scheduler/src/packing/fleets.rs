@@ -45,7 +45,7 @@ struct Candidate {
 
 impl Solver<'_> {
     /// The cheapest of several fleets, or one nearly as cheap with fewer nodes.
-    pub(crate) fn best_packing(&self, items: &[Item]) -> Packing {
+    pub(crate) fn best_packing(&self, items: &[Item], weight: Option<u32>) -> Packing {
         let settings = &self.base.problem.settings;
         let overhead = settings.node_overhead.micros_per_hour();
         let is_free = settings.binder == Binder::KubeScheduler && binding_may_differ(items, self);
@@ -54,13 +54,13 @@ impl Solver<'_> {
         let mut spent = 0;
         for (factor, order) in WAYS.into_iter().chain(blended) {
             let counted = overhead.saturating_mul(factor);
-            let packing = self.merged_packing(items, counted, order);
+            let packing = self.merged_packing(items, weight, counted, order);
             spent += packing.bins_filled;
             if is_free {
                 self.simulate_binding(
                     packing,
                     items,
-                    (counted, order),
+                    (weight, counted, order),
                     &mut spent,
                     &mut candidates,
                 );
@@ -75,8 +75,15 @@ impl Solver<'_> {
         best_of(candidates, overhead)
     }
 
-    fn merged_packing(&self, items: &[Item], overhead_micros: u64, order: Order) -> Packing {
-        let mut packing = pack(self.context(), items, &self.state, overhead_micros, order);
+    fn merged_packing(
+        &self,
+        items: &[Item],
+        weight: Option<u32>,
+        overhead_micros: u64,
+        order: Order,
+    ) -> Packing {
+        let context = self.context_of(weight);
+        let mut packing = pack(context, items, &self.state, overhead_micros, order);
         merge(
             &mut packing,
             &self.context(),
@@ -91,7 +98,7 @@ impl Solver<'_> {
         &self,
         mut packing: Packing,
         items: &[Item],
-        (counted, order): (u64, Order),
+        (weight, counted, order): (Option<u32>, u64, Order),
         spent: &mut u32,
         candidates: &mut Vec<Candidate>,
     ) {
@@ -112,7 +119,7 @@ impl Solver<'_> {
             for (asked, left) in asked.iter_mut().zip(left_over) {
                 asked.count += left;
             }
-            packing = self.merged_packing(&asked, counted, order);
+            packing = self.merged_packing(&asked, weight, counted, order);
             *spent += packing.bins_filled;
         }
     }

@@ -23,7 +23,7 @@ pub(crate) fn improve(packing: &mut Packing, context: &PackingContext<'_>) {
             for (target, bin) in changed {
                 packing.bins[target] = bin;
             }
-            give_back(index, packing, context);
+            packing.state.give_back_bin(&packing.bins[index], context.instance_types);
             gone.push(index);
         }
     }
@@ -67,13 +67,4 @@ fn dissolved(
         }
     }
     Some(changed)
-}
-
-/// Returns what a node took of its pool's limits.
-fn give_back(index: usize, packing: &mut Packing, context: &PackingContext<'_>) {
-    let instance_type = &context.instance_types.all[packing.bins[index].instance_type];
-    packing.state.give_back(instance_type.template, &instance_type.capacity);
-    if let Some(reservation) = packing.bins[index].reserved {
-        packing.state.reservations[reservation] += 1;
-    }
 }

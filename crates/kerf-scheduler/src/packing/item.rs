@@ -45,4 +45,13 @@ pub(crate) struct PackingContext<'a> {
     pub(crate) limits: &'a Limits,
     /// Most instance types a new node keeps as options.
     pub(crate) options_max: usize,
+    /// The weight of the pools that may get nodes; any where all have one.
+    pub(crate) weight: Option<u32>,
+}
+
+impl PackingContext<'_> {
+    /// Whether an instance type is one of those pools'.
+    pub(crate) fn is_open(&self, instance_type: usize) -> bool {
+        self.weight.is_none_or(|weight| self.instance_types.weight(instance_type) == weight)
+    }
 }

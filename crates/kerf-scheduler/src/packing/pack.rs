@@ -152,7 +152,8 @@ fn offered_to<'a>(
     demands.sort_unstable();
     demands.dedup();
     let priced = demands.into_iter().flat_map(|demand| context.demands.get(demand).priced.iter());
-    priced.map(|(instance_type, price)| (*instance_type as usize, *price))
+    let priced = priced.map(|(instance_type, price)| (*instance_type as usize, *price));
+    priced.filter(|(instance_type, _)| context.is_open(*instance_type))
 }
 
 /// Whether an item's pods can only stand on a node where others stand already.
@@ -209,24 +210,14 @@ impl Packer<'_> {
         }
     }
 
-    /// The filled bin that costs least for what it holds. Pools are tried in the order of their
-    /// weights; pools of one weight compete by price.
+    /// The filled bin that costs least for what it holds: of the most promising instance types, or
+    /// of the others where none of those can be had.
     fn best_filled(&mut self, hardest: usize) -> Option<FilledBin> {
         let fitting = self.fitting(hardest);
-        let templates = &self.context.instance_types.templates;
-        let weight = |instance_type: usize| {
-            templates[self.context.instance_types.all[instance_type].template].weight
-        };
-        let mut weights: Vec<u32> =
-            fitting.iter().map(|(instance_type, _)| weight(*instance_type)).collect();
-        weights.sort_unstable_by_key(|weight| Reverse(*weight));
-        weights.dedup();
-        weights.into_iter().find_map(|tier| {
-            let of_tier =
-                fitting.iter().copied().filter(|(instance_type, _)| weight(*instance_type) == tier);
-            let candidates = self.ranked(of_tier);
-            self.best_of(candidates, hardest)
-        })
+        let promising = self.ranked(fitting.iter().copied());
+        let is_promising = |it: &(usize, u64)| promising.iter().any(|(known, _)| *known == it.0);
+        let others = fitting.iter().copied().filter(|it| !is_promising(it)).collect();
+        self.best_of(promising, hardest).or_else(|| self.best_of(others, hardest))
     }
 
     /// The best of some instance types, filled.

@@ -1,5 +1,6 @@
 //! What packing uses up.
 
+use crate::packing::bin::Bin;
 use crate::reading::cluster::PoolUse;
 use crate::reading::instance_type::{InstanceTypes, PoolInstanceType};
 use crate::units::Amounts;
@@ -45,6 +46,15 @@ impl PackState {
         }
         for (resource, left) in &mut self.limits[template] {
             *left += capacity.get(*resource).copied().unwrap_or(0);
+        }
+    }
+
+    /// Returns what a new node takes of its pool's limits and reservation.
+    pub(crate) fn give_back_bin(&mut self, bin: &Bin, instance_types: &InstanceTypes) {
+        let instance_type = &instance_types.all[bin.instance_type];
+        self.give_back(instance_type.template, &instance_type.capacity);
+        if let Some(reservation) = bin.reserved {
+            self.reservations[reservation] += 1;
         }
     }
 

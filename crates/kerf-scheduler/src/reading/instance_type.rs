@@ -1,5 +1,6 @@
 //! Instance types: what each pool can be made of, ready to be compared.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use kerf_model::instance_type::InstanceType;
@@ -65,6 +66,8 @@ pub(crate) struct InstanceTypes {
     pub(crate) all: Vec<PoolInstanceType>,
     /// How much is left of each reservation, by id.
     pub(crate) reservations: Vec<(String, u32)>,
+    /// The weights of the pools, the highest first: each is filled before the next.
+    pub(crate) weights: Vec<u32>,
 }
 
 /// What reading instance types needs.
@@ -107,6 +110,10 @@ impl InstanceTypeReader<'_> {
                 self.read_pool(index, problem, daemons, &mut known, &mut instance_types);
             }
         }
+        let weights = instance_types.templates.iter().map(|template| template.weight);
+        instance_types.weights = weights.collect();
+        instance_types.weights.sort_unstable_by_key(|weight| Reverse(*weight));
+        instance_types.weights.dedup();
         instance_types
     }
 
@@ -275,6 +282,11 @@ impl InstanceTypeReader<'_> {
 }
 
 impl InstanceTypes {
+    /// The weight of the pool of an instance type.
+    pub(crate) fn weight(&self, instance_type: usize) -> u32 {
+        self.templates[self.all[instance_type].template].weight
+    }
+
     fn reservation(&mut self, id: &str, remaining: u32) -> usize {
         match self.reservations.iter().position(|(known, _)| known == id) {
             Some(known) => {

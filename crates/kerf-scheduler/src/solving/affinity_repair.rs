@@ -47,7 +47,7 @@ impl Solver<'_> {
             self.uncount(item.class, item.variant, &item.pins, count);
             placed.unplaced.push((item.class, item.variant, count));
         }
-        placed.bins.retain(|bin| !bin.contents.is_empty());
+        self.drop_empty(&mut placed.bins);
         !unmatched.is_empty()
     }
 

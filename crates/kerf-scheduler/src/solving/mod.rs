@@ -7,6 +7,7 @@ pub(crate) mod affinity_repair;
 pub(crate) mod answer;
 pub(crate) mod assign;
 pub(crate) mod bound;
+pub(crate) mod fill_up;
 pub(crate) mod nodes;
 pub(crate) mod rounds;
 pub(crate) mod solver;

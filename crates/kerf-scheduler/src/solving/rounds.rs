@@ -56,7 +56,13 @@ impl Solver<'_> {
         }
         // Taking a pod back may leave another without its neighbour, or a domain emptier than
         // others can bear; each turn takes at least one back, so this ends.
-        while self.repair_spreads(&mut placed) || self.repair_affinity(&mut placed) {}
+        let mut is_repaired = false;
+        while self.repair_spreads(&mut placed) || self.repair_affinity(&mut placed) {
+            is_repaired = true;
+        }
+        if is_repaired {
+            self.fill_up(&mut placed.bins);
+        }
         placed
     }
 
@@ -120,15 +126,15 @@ impl Solver<'_> {
             self.relax(class, variant, count, &mut next, placed);
         }
         self.use_nodes(&mut items);
-        self.use_bins(&mut items, &mut placed.bins);
-        items.retain(|item| item.count > 0);
-        if items.is_empty() {
-            return merged(next);
+        let weights: &[u32] = &self.base.instance_types.weights;
+        match weights {
+            [] | [_] => self.use_pools(None, &mut items, &mut placed.bins),
+            _ => weights.iter().for_each(|weight| {
+                self.use_pools(Some(*weight), &mut items, &mut placed.bins);
+            }),
         }
-        let packing = self.best_packing(&items);
-        self.state = packing.state;
-        placed.bins.extend(packing.bins);
-        for (item, left) in items.iter().zip(packing.left).filter(|(_, left)| *left > 0) {
+        for item in items.iter().filter(|item| item.count > 0) {
+            let left = item.count;
             self.uncount(item.class, item.variant, &item.pins, left);
             if self.limits.are_reached() {
                 let (class, variant) = (item.class, item.variant);
@@ -216,9 +222,40 @@ impl Solver<'_> {
         }
     }
 
-    /// Puts items into the slack of nodes added in earlier rounds.
-    fn use_bins(&mut self, items: &mut [Item], bins: &mut [Bin]) {
-        for bin in bins {
+    /// Puts items onto nodes of pools of one weight, until these take no more: a lighter pool gets
+    /// only what they cannot. A packing may leave limits and slack unused because it did without a
+    /// node in the end, so it is repeated while that places anybody.
+    pub(crate) fn use_pools(
+        &mut self,
+        weight: Option<u32>,
+        items: &mut Vec<Item>,
+        bins: &mut Vec<Bin>,
+    ) {
+        loop {
+            self.use_bins(weight, items, bins);
+            items.retain(|item| item.count > 0);
+            if items.is_empty() || self.limits.are_reached() {
+                return;
+            }
+            let packing = self.best_packing(items, weight);
+            self.state = packing.state;
+            for (item, left) in items.iter_mut().zip(packing.left) {
+                item.count = left;
+            }
+            if packing.bins.is_empty() {
+                return;
+            }
+            bins.extend(packing.bins);
+        }
+    }
+
+    /// Puts items into the slack of nodes added before.
+    fn use_bins(&mut self, weight: Option<u32>, items: &mut [Item], bins: &mut [Bin]) {
+        let instance_types = &self.base.instance_types;
+        let is_open = |bin: &Bin| {
+            weight.is_none_or(|weight| instance_types.weight(bin.instance_type) == weight)
+        };
+        for bin in bins.iter_mut().filter(|bin| is_open(bin)) {
             for item in items.iter_mut().filter(|item| item.count > 0) {
                 let context = self.context();
                 let headroom = bin.headroom(item, &context, &self.state.started, item.count);
@@ -238,8 +275,8 @@ impl Solver<'_> {
         for bin in bins.iter_mut().rev() {
             self.repair_contents(&mut bin.contents, &mut placed.unplaced);
         }
-        bins.retain(|bin| !bin.contents.is_empty());
         placed.bins = bins;
+        self.drop_empty(&mut placed.bins);
         for index in self.nodes.changed().into_iter().rev() {
             let mut contents = std::mem::take(&mut self.nodes.headroom_mut(index).contents);
             self.repair_contents(&mut contents, &mut placed.unplaced);

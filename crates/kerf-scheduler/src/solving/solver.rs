@@ -60,7 +60,13 @@ impl<'b> Solver<'b> {
 
     /// What packing reads.
     pub(crate) fn context(&self) -> PackingContext<'_> {
+        self.context_of(None)
+    }
+
+    /// What packing reads where only pools of one weight may get nodes.
+    pub(crate) fn context_of(&self, weight: Option<u32>) -> PackingContext<'_> {
         PackingContext {
+            weight,
             classes: &self.base.classes,
             groups: &self.base.groups,
             hosts: &self.base.hosts,
