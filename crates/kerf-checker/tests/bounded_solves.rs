@@ -49,6 +49,41 @@ fn enough_effort_changes_nothing() {
 }
 
 #[test]
+fn a_solve_whose_time_is_over_answers_with_what_it_has_and_defers_the_rest() {
+    let stopped = CancelFlag::default();
+    stopped.stop();
+    for seed in 0..50 {
+        let problem = random_problem(seed, &Size::MEDIUM);
+        let solution = solve_within(&problem, Effort::UNLIMITED, &stopped).expect("it answers");
+        assert_eq!(check(&problem, &solution), []);
+        assert_eq!(solution.deferred.len() + solution.unplaced.len(), problem.pods.len());
+        // Refused are only those that nobody can place, however long it takes.
+        let hopeless = solve(&problem).unplaced;
+        assert!(solution.unplaced.iter().all(|it| hopeless.contains(it)), "seed {seed}");
+    }
+}
+
+/// Wherever the end finds it, a solve answers legally and about every pod.
+#[test]
+fn a_solve_that_is_stopped_anywhere_answers_for_every_pod() {
+    let size = Size { pods: 3_000, replicas: 40, types: 60, ..Size::RANKED };
+    for seed in 0..12 {
+        let problem = random_problem(seed, &size);
+        let flag = CancelFlag::default();
+        let solution = std::thread::scope(|scope| {
+            let solving = scope.spawn(|| solve_within(&problem, Effort::UNLIMITED, &flag));
+            for _ in 0..seed * 40_000 {
+                std::hint::spin_loop();
+            }
+            flag.stop();
+            solving.join().expect("no panic").expect("a stopped solve answers")
+        });
+        let found = check(&problem, &solution);
+        assert!(found.is_empty(), "seed {seed}: {found:?}");
+    }
+}
+
+#[test]
 fn a_cancelled_solve_has_no_answer() {
     let cancel = CancelFlag::default();
     cancel.cancel();

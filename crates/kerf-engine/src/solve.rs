@@ -18,7 +18,8 @@ pub struct SolveRequest {
     /// The work that may go into it; what is found by then is the answer. Effort and not time, so
     /// that the same request always has the same answer.
     pub effort: Effort,
-    /// Nobody waits for the answer after this time: a solve that runs longer is cancelled.
+    /// Nobody waits for the answer after this time: a solve that runs longer is cancelled. It is
+    /// [stopped](Self::stop_at) before.
     pub deadline: Time,
     /// What to solve.
     pub problem: Arc<PlacementProblem>,
@@ -68,7 +69,17 @@ impl Asker {
     }
 }
 
+/// How long before its deadline a solve is told to end with what it has found: the answer has to be
+/// written and to arrive, and one step of the solver may take a moment.
+const STOPS_BEFORE_DEADLINE: Span = Span::from_seconds(5);
+
 impl SolveRequest {
+    /// When a solve that still runs ends with what was found so far; the rest continues in the next.
+    #[must_use]
+    pub fn stop_at(&self) -> Time {
+        self.deadline - STOPS_BEFORE_DEADLINE
+    }
+
     /// A request with the effort and the patience of its asker.
     #[must_use]
     pub fn new(asker: Asker, problem: PlacementProblem, now: Time) -> Self {

@@ -9,6 +9,7 @@ use kerf_engine::action::{Action, ActionKind};
 use kerf_engine::event::{Failure, Key, Object};
 use kerf_engine::observed::PodPhase;
 use kerf_engine::time::Span;
+use kerf_scheduler::Effort;
 
 /// Larger than every instance.
 const TOO_LARGE: &str = "64";
@@ -166,6 +167,39 @@ fn a_solve_that_fails_is_tried_again_after_a_second_and_then_less_and_less_often
     cluster.refuses = |_| None;
     cluster.seconds(16);
     assert_eq!(cluster.claims().len(), 1);
+}
+
+#[test]
+fn what_a_solve_did_not_come_to_before_its_end_continues_in_the_next() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    // Enough for a node or two at a time.
+    cluster.effort = Effort(2);
+    let sizes = ["1", "2", "3", "4", "5", "6", "7", "8"];
+    for (number, size) in sizes.iter().enumerate() {
+        cluster.pend(&format!("pod-{number}"), size);
+    }
+    cluster.seconds(5);
+    assert!(solves(&cluster).len() > 1);
+    let placed =
+        (0..sizes.len()).filter(|number| cluster.target_of(&format!("pod-{number}")).is_some());
+    assert_eq!(placed.count(), sizes.len());
+    assert!(cluster.messages("FailedScheduling").is_empty(), "nobody was refused");
+}
+
+#[test]
+fn a_solve_that_comes_to_nothing_before_its_end_is_cut_into_smaller_ones() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    cluster.effort = Effort(0);
+    for number in 0..16 {
+        cluster.pend(&format!("pod-{number}"), "1");
+    }
+    cluster.seconds(4);
+    let pods: Vec<usize> = solves(&cluster).into_iter().map(|(_, pods)| pods).collect();
+    assert_eq!(pods[..3], [16, 4, 1]);
+    cluster.effort = Effort::UNLIMITED;
+    cluster.seconds(30);
+    let placed = (0..16).filter(|number| cluster.target_of(&format!("pod-{number}")).is_some());
+    assert_eq!(placed.count(), 16);
 }
 
 #[test]

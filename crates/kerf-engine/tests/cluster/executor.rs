@@ -373,7 +373,8 @@ impl Executor<'_> for Cluster {
     }
 
     fn solve(&mut self, request: &SolveRequest) -> Outcome {
-        request.solve(&CancelFlag::default())
+        let effort = request.effort.min(self.effort);
+        SolveRequest { effort, ..request.clone() }.solve(&CancelFlag::default())
     }
 }
 

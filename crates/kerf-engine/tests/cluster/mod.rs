@@ -29,6 +29,7 @@ use kerf_engine::sample::Sample;
 use kerf_engine::time::{Span, Time};
 use kerf_engine::{Engine, Settings};
 use kerf_model::instance_type::InstanceType;
+use kerf_scheduler::Effort;
 
 pub(crate) use fleet::*;
 pub(crate) use objects::*;
@@ -69,6 +70,9 @@ pub(crate) struct Cluster {
     pub(crate) ignores: fn(&ActionKind) -> bool,
     /// Which actions fail without any effect.
     pub(crate) refuses: fn(&ActionKind) -> Option<Failure>,
+    /// The work that goes into each solve at most, where it is less than what is asked for: as if
+    /// its time were over then.
+    pub(crate) effort: Effort,
     /// Whether watches are silent: only outcomes are heard.
     pub(crate) is_deaf: bool,
     /// What each pool's nodes can be made of.
@@ -117,6 +121,7 @@ impl Cluster {
             immortal: BTreeSet::new(),
             ignores: |_| false,
             refuses: |_| None,
+            effort: Effort::UNLIMITED,
             is_deaf: false,
             instance_types: BTreeMap::new(),
             undelivered: VecDeque::new(),

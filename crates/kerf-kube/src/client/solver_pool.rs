@@ -17,7 +17,8 @@ use tracing::{info, warn};
 
 use crate::client::metrics::{Metrics, solve};
 
-/// Solves under way, one for each asker at a time with what it read before, each cancelled when it is withdrawn or its deadline passes.
+/// Solves under way, one for each asker at a time with what it read before, each stopped shortly
+/// before its deadline and cancelled when it is withdrawn.
 pub(crate) struct SolverPool {
     lanes: BTreeMap<Asker, Arc<Mutex<SolverCache>>>,
     events: mpsc::Sender<Event>,
@@ -38,13 +39,13 @@ impl SolverPool {
         self.forget_ended();
         let cancel = CancelFlag::default();
         self.under_way.insert(id, cancel.clone());
-        let deadline = Instant::now() + Duration::from_millis(request.deadline.since(now).millis());
+        let stop_at = Instant::now() + Duration::from_millis(request.stop_at().since(now).millis());
         let lane = self.lanes[&request.asker].clone();
         let (events, metrics) = (self.events.clone(), self.metrics.clone());
         self.tasks.spawn(async move {
             let cache = lane.lock_owned().await;
             let since = Instant::now();
-            let outcome = solve_until(deadline, request, cache, cancel).await;
+            let outcome = solve_until(stop_at, request, cache, cancel).await;
             let milliseconds = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
             metrics.count(solve(Span::from_millis(milliseconds)));
             log(&outcome, milliseconds);
@@ -76,20 +77,20 @@ impl SolverPool {
     }
 }
 
-/// Solves on a thread of its own. After the deadline the solve is cancelled; it does at its next
-/// step.
+/// Solves on a thread of its own. When its time is over the solve is told to end with what it has
+/// found; it does at its next step.
 async fn solve_until(
-    deadline: Instant,
+    stop_at: Instant,
     request: SolveRequest,
     mut cache: OwnedMutexGuard<SolverCache>,
     cancel: CancelFlag,
 ) -> Outcome {
     let flag = cancel.clone();
     let mut worker = spawn_blocking(move || request.solve_with(&mut cache, &flag));
-    let solved = match timeout_at(deadline, &mut worker).await {
+    let solved = match timeout_at(stop_at, &mut worker).await {
         Ok(solved) => solved,
         Err(_) => {
-            cancel.cancel();
+            cancel.stop();
             worker.await
         }
     };

@@ -8,6 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::limits::Limits;
 use crate::packing::bin::{Bin, Content};
 use crate::packing::item::{Item, PackingContext};
 use crate::units::{self, Amounts};
@@ -60,7 +61,8 @@ pub(crate) fn left_over(bins: &[Bin], items: &[Item], context: &PackingContext<'
     let nodes = nodes(bins, context);
     let mut pod_groups = pod_groups(bins, items, context);
     pod_groups.sort_by(|a, b| (a.requests, a.item).cmp(&(b.requests, b.item)));
-    let simulated = Arrival::ALL.map(|arrival| simulate(nodes.clone(), &pod_groups, arrival));
+    let simulated =
+        Arrival::ALL.map(|arrival| simulate(nodes.clone(), &pod_groups, arrival, context.limits));
     let worst = simulated.into_iter().max_by_key(|left| left.iter().sum::<i64>());
     let mut left_over = vec![0; items.len()];
     for (pod_group, left) in pod_groups.iter().zip(worst.into_iter().flatten()) {
@@ -74,6 +76,7 @@ fn simulate(
     mut nodes: Vec<SimulatedNode>,
     pod_groups: &[PodGroup<'_>],
     arrival: Arrival,
+    limits: &Limits,
 ) -> Vec<i64> {
     let mut left = vec![0; pod_groups.len()];
     let turns = match arrival {
@@ -81,7 +84,7 @@ fn simulate(
         Arrival::InTurn | Arrival::SideBySide => TURNS,
     };
     let most = pod_groups.iter().map(|pod_group| pod_group.count).max().unwrap_or(0);
-    for turn in 0..turns {
+    for turn in (0..turns).take_while(|_| !limits.is_stopped()) {
         for place in 0..pod_groups.len() {
             let place = match arrival {
                 Arrival::LargestFirst => pod_groups.len() - 1 - place,

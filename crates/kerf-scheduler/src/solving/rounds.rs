@@ -123,7 +123,10 @@ impl Solver<'_> {
         let mut next = Vec::new();
         let (mut items, unassigned) = self.assign_all(pending, bans);
         for Pending { class, variant, count } in unassigned {
-            self.relax(class, variant, count, &mut next, placed);
+            match self.limits.is_stopped() {
+                true => next.push(Pending { class, variant, count }),
+                false => self.relax(class, variant, count, &mut next, placed),
+            }
         }
         self.use_nodes(&mut items);
         let weights: &[u32] = &self.base.instance_types.weights;
@@ -162,6 +165,10 @@ impl Solver<'_> {
             let mut unassigned = Vec::new();
             let found_before = items.len();
             for Pending { class, variant, count } in pending {
+                if self.limits.is_stopped() {
+                    unassigned.push(Pending { class, variant, count });
+                    continue;
+                }
                 let (bound, left) = self.assign(class, variant, count, bans);
                 items.extend(bound);
                 if left > 0 {
@@ -196,7 +203,7 @@ impl Solver<'_> {
     /// Puts items onto nodes that exist, each onto the first nodes that have headroom.
     fn use_nodes(&mut self, items: &mut [Item]) {
         let base = self.base;
-        for item in items.iter_mut() {
+        for item in items.iter_mut().take_while(|_| !self.limits.is_stopped()) {
             let class = &base.classes[item.class];
             let variant = &class.variants[item.variant];
             for index in self.demands.get(item.demand).nodes.iter().map(|index| index as usize) {

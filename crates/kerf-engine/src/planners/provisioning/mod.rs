@@ -51,6 +51,12 @@ pub(super) fn plan(world: &World, now: Time) -> Decision {
 /// What to make of the answer to a placement problem.
 pub(super) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: Time) -> Decision {
     match (&action.kind, outcome) {
+        // Its time was over before anything was found: as large as it is, it never ends.
+        (ActionKind::Solve(request), Outcome::Solved(solution))
+            if solution.deferred.len() == request.problem.pods.len() =>
+        {
+            failed(world, &request.problem, now)
+        }
         (ActionKind::Solve(request), Outcome::Solved(solution)) => {
             verdict::carry_out(world, &request.problem, solution, now)
         }
