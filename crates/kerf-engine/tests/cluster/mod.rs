@@ -147,7 +147,7 @@ impl Cluster {
     }
 
     fn list_all(&mut self) {
-        for kind in self.engine.world().settings.role.kinds().iter().copied() {
+        for kind in self.engine.world().settings.required_kinds() {
             self.undelivered.push_back(Event::Listed(kind));
         }
     }
