@@ -6,10 +6,20 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 /// The cargo that started this program, with the given arguments.
+///
+/// It must not see what cargo set for this program: build scripts that look at such variables
+/// (`ring`'s does) would run again, and with them everything above, each time somebody changes
+/// between `cargo` and `cargo xtask`.
 pub(crate) fn cargo<const N: usize>(args: [&str; N]) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(args);
+    let own = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_CRATE_", "CARGO_BIN_", "CARGO_PRIMARY_"];
+    for (name, _) in std::env::vars_os() {
+        if own.iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {
+            command.env_remove(name);
+        }
+    }
     command
 }
 
