@@ -76,7 +76,7 @@ fn rules() -> LabelRules {
 }
 
 #[test]
-fn the_cheapest_machine_that_holds_the_pods_is_chosen() {
+fn the_cheapest_instance_that_holds_the_pods_is_chosen() {
     let types = kerf_catalog::kwok();
     let choice = choose(&launch(claim("u1", types_and_spot())), &types, &rules()).unwrap();
     assert_eq!(choice.instance_type.name, "c-4x-amd64-linux");
@@ -85,7 +85,7 @@ fn the_cheapest_machine_that_holds_the_pods_is_chosen() {
 }
 
 #[test]
-fn the_same_claim_always_gets_the_same_machine_and_others_spread_over_equals() {
+fn the_same_claim_always_gets_the_same_instance_and_others_spread_over_equals() {
     let types = kerf_catalog::kwok();
     let zone = |uid: &str| {
         let launch = launch(claim(uid, types_and_spot()));

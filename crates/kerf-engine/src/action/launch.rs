@@ -8,6 +8,7 @@ use kerf_model::labels::LabelRules;
 use kerf_model::labels::well_known::INSTANCE_TYPE;
 use kerf_model::requirement::{BadBound, Operator, RequirementEntry};
 use kerf_model::requirements::Requirements;
+use kerf_model::rng::SplitMix64;
 use kerf_model::vocabulary::Vocabulary;
 use serde::{Deserialize, Serialize};
 
@@ -86,6 +87,8 @@ impl Launch {
     fn rank(&self, offering: LaunchOffering<'_>) -> u64 {
         let values = offering.offering.requirements.iter().flat_map(|entry| &entry.values);
         let texts = values.chain([&offering.instance_type.name]).map(String::as_str);
-        fnv1a(texts.chain([&*self.claim.meta.uid]).collect::<Vec<_>>().join(" ").as_bytes())
+        let texts = texts.chain([&*self.claim.meta.uid]).collect::<Vec<_>>().join(" ");
+        // The high bits, which decide, hardly depend on the end of the text: the uid.
+        SplitMix64::new(fnv1a(texts.as_bytes())).next_u64()
     }
 }
