@@ -16,9 +16,19 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
-/// The user that the role files bind, and its namespace.
-pub(crate) const ACCOUNT: &str = "system:serviceaccount:karpenter:karpenter";
-pub(crate) const NAMESPACE: &str = "karpenter";
+/// The service account that role files bind.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ServiceAccount {
+    pub(crate) namespace: &'static str,
+    name: &'static str,
+}
+
+/// The controller's.
+pub(crate) const CONTROLLER: ServiceAccount =
+    ServiceAccount { namespace: "karpenter", name: "karpenter" };
+/// That of `kerf zonal-autoshift`.
+pub(crate) const ZONAL_AUTOSHIFT: ServiceAccount =
+    ServiceAccount { namespace: "default", name: "karpenter-sqs-subscriber" };
 
 /// Seconds in practice; the machine may be compiling at the same time.
 pub(crate) const SOON: Duration = Duration::from_secs(120);
@@ -26,14 +36,18 @@ pub(crate) const SOON: Duration = Duration::from_secs(120);
 const AUDIT_LOG: &str = "audit.log";
 
 /// Only what the account does is of interest.
-const AUDIT_POLICY: &str = "
+fn audit_policy(user: &str) -> String {
+    format!(
+        "
 apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
 rules:
-- {level: Metadata, users: ['system:serviceaccount:karpenter:karpenter']}
-- {level: None}
-";
+- {{level: Metadata, users: ['{user}']}}
+- {{level: None}}
+"
+    )
+}
 
 /// A call, or the right to make it.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +59,7 @@ pub(crate) struct Right {
 
 /// The account, on an API server of its own.
 pub(crate) struct Account {
+    pub(crate) who: ServiceAccount,
     pub(crate) control_plane: ControlPlane,
     pub(crate) runtime: Runtime,
     client: Client,
@@ -62,11 +77,22 @@ impl Right {
     }
 }
 
+impl ServiceAccount {
+    fn user(self) -> String {
+        format!("system:serviceaccount:{}:{}", self.namespace, self.name)
+    }
+}
+
 impl Account {
     /// The account with the rights of these files alone, in a cluster with Kerf's CRDs. `last` is
     /// something it may do by the last of them: verb and resource.
     pub(crate) fn with(files: &[&str], last: [&str; 2]) -> Self {
-        Self::start(last, |control_plane| {
+        Self::of(CONTROLLER, files, last)
+    }
+
+    /// The same of another service account.
+    pub(crate) fn of(who: ServiceAccount, files: &[&str], last: [&str; 2]) -> Self {
+        Self::start(who, last, |control_plane| {
             control_plane.apply_files(&["deploy/crds"]).unwrap();
             control_plane.wait_definitions().unwrap();
             control_plane.apply_files(files).unwrap();
@@ -75,18 +101,19 @@ impl Account {
 
     /// The account with the rights of this manifest alone, in a cluster without CRDs.
     pub(crate) fn without_crds(manifest: &str, last: [&str; 2]) -> Self {
-        Self::start(last, |control_plane| {
+        Self::start(CONTROLLER, last, |control_plane| {
             control_plane.apply(manifest).unwrap();
         })
     }
 
-    fn start(last: [&str; 2], prepare: impl FnOnce(&ControlPlane)) -> Self {
+    fn start(who: ServiceAccount, last: [&str; 2], prepare: impl FnOnce(&ControlPlane)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (policy, log) = (folder.path().join("policy.yaml"), folder.path().join(AUDIT_LOG));
-        std::fs::write(&policy, AUDIT_POLICY).unwrap();
-        let user = User::new(ACCOUNT)
+        let account = who.user();
+        std::fs::write(&policy, audit_policy(&account)).unwrap();
+        let user = User::new(&account)
             .in_group("system:serviceaccounts")
-            .in_group("system:serviceaccounts:karpenter")
+            .in_group(&format!("system:serviceaccounts:{}", who.namespace))
             .in_group("system:authenticated");
         let options = Options::api_server()
             .user(user)
@@ -95,17 +122,17 @@ impl Account {
         let control_plane = ControlPlane::start(options).unwrap();
         prepare(&control_plane);
         // The server learns of new roles through a watch of its own, one after the other.
-        let who = format!("--as={ACCOUNT}");
+        let as_account = format!("--as={account}");
         let is_granted = || {
             let may = |[verb, resource]: [&str; 2]| {
-                control_plane.kubectl(&["auth", "can-i", verb, resource, &who]).is_ok()
+                control_plane.kubectl(&["auth", "can-i", verb, resource, &as_account]).is_ok()
             };
             may(["list", "nodes"]) && may(last)
         };
         assert!(wait_until(SOON, is_granted), "the role was not taken up");
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        let client = runtime.block_on(client(&control_plane));
-        Self { control_plane, runtime, client, folder }
+        let client = runtime.block_on(client(&control_plane, &account));
+        Self { who, control_plane, runtime, client, folder }
     }
 
     /// A client with the account's rights.
@@ -139,7 +166,7 @@ impl Account {
     /// None of these is allowed, in any namespace or in the account's own.
     pub(crate) fn assert_forbidden(&self, rights: &[Right]) {
         for right in rights {
-            for namespace in ["", "default", NAMESPACE] {
+            for namespace in ["", "default", self.who.namespace] {
                 assert!(!self.may(*right, namespace), "{right:?} is allowed in {namespace:?}");
             }
         }
@@ -168,7 +195,7 @@ impl Account {
 
     /// Everything the account may do, as `verb group/resource`, without what everybody may.
     fn granted(&self) -> Vec<String> {
-        let spec = SelfSubjectRulesReviewSpec { namespace: Some(NAMESPACE.to_owned()) };
+        let spec = SelfSubjectRulesReviewSpec { namespace: Some(self.who.namespace.to_owned()) };
         let review = SelfSubjectRulesReview { spec, ..SelfSubjectRulesReview::default() };
         let api = Api::<SelfSubjectRulesReview>::all(self.client());
         let answer = self.runtime.block_on(api.create(&PostParams::default(), &review)).unwrap();
@@ -198,8 +225,8 @@ impl Account {
     }
 }
 
-async fn client(control_plane: &ControlPlane) -> Client {
-    let file = Kubeconfig::read_from(control_plane.kubeconfig_of(ACCOUNT).unwrap()).unwrap();
+async fn client(control_plane: &ControlPlane, user: &str) -> Client {
+    let file = Kubeconfig::read_from(control_plane.kubeconfig_of(user).unwrap()).unwrap();
     let config = Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await;
     connect(config.unwrap()).unwrap()
 }

@@ -25,7 +25,7 @@ use kube::api::{Api, PostParams};
 use serde_json::json;
 use tokio::sync::{mpsc, watch};
 
-use crate::account::{Account, NAMESPACE, SOON};
+use crate::account::{Account, SOON};
 use crate::objects;
 
 const LEASE: &str = "karpenter-leader-election";
@@ -33,7 +33,7 @@ const OFTEN: NonZeroU32 = NonZeroU32::new(1_000).unwrap();
 
 /// Makes calls as an account.
 pub(crate) struct Calls<'a> {
-    account: &'a Account,
+    pub(crate) account: &'a Account,
 }
 
 impl<'a> Calls<'a> {
@@ -48,13 +48,19 @@ impl<'a> Calls<'a> {
         let spreads = if has_default_spreads { objects::default_spreads() } else { json!({}) };
         let default_spreads = SchedulerConfig::from_value(spreads).unwrap().default_spreads;
         let settings = Settings { node_overlays: true, ..Settings::default() };
-        let controller = Controller {
+        self.run(Controller {
             default_spreads,
             ..controller(self.account, provider, settings, no_notices())
-        };
+        });
+    }
+
+    /// Runs a controller that does not lead, until all it watches has been listed.
+    pub(crate) fn run<P: Provider>(&self, controller: Controller<P>) {
         let health = controller.health.clone();
+        let kinds: Vec<_> = controller.settings.kinds().collect();
         let (_lead, leading) = watch::channel(false);
         let is_ready = async {
+            health.until_listed(&kinds).await;
             while health.readiness().is_err() {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
@@ -70,11 +76,24 @@ impl<'a> Calls<'a> {
 
     /// Takes the Lease and gives it back, and records an Event.
     pub(crate) fn lead(&self) {
-        let client = self.account.client();
+        self.hold(LEASE);
+        self.record();
+    }
+
+    /// Takes a Lease and gives it back.
+    pub(crate) fn hold(&self, lease: &str) {
+        let (client, namespace) = (self.account.client(), self.account.who.namespace);
         self.account.runtime.block_on(async {
-            let mut candidate = Candidate::new(client.clone(), NAMESPACE, LEASE, "test".to_owned());
+            let mut candidate = Candidate::new(client, namespace, lease, "test".to_owned());
             candidate.acquire().await;
             candidate.release().await;
+        });
+    }
+
+    /// Records an Event about an object without a namespace.
+    pub(crate) fn record(&self) {
+        let client = self.account.client();
+        self.account.runtime.block_on(async {
             let spec = EventSpec {
                 component: "karpenter",
                 is_warning: false,
@@ -130,7 +149,7 @@ impl<'a> Calls<'a> {
         }
     }
 
-    fn executor<P: Provider>(&self, provider: P) -> Executor<P> {
+    pub(crate) fn executor<P: Provider>(&self, provider: P) -> Executor<P> {
         Executor::new(self.account.client(), Arc::new(provider), Pace::new(OFTEN, OFTEN))
     }
 
@@ -180,7 +199,7 @@ impl<'a> Calls<'a> {
     }
 
     /// Carries an action out that must succeed.
-    fn done<P: Provider>(&self, executor: &Executor<P>, kind: &ActionKind) -> Outcome {
+    pub(crate) fn done<P: Provider>(&self, executor: &Executor<P>, kind: &ActionKind) -> Outcome {
         let outcome = self.account.runtime.block_on(executor.carry_out(kind));
         assert!(
             matches!(outcome, Outcome::Done | Outcome::Stored(_)),
@@ -207,7 +226,7 @@ impl<'a> Calls<'a> {
         self.account.runtime.block_on(Api::all(self.admin()).get("pool")).unwrap()
     }
 
-    fn admin(&self) -> kube::Client {
+    pub(crate) fn admin(&self) -> kube::Client {
         self.account.runtime.block_on(self.account.control_plane.client()).unwrap()
     }
 }

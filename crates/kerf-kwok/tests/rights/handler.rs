@@ -2,13 +2,12 @@
 
 use kerf_engine::notice::{NoticeKind, NoticeOutcome};
 use kerf_engine::{Role, Settings};
-use kerf_kube::NoticeDelivery;
+use kerf_kube::{NoProvider, NoticeDelivery};
 use serde_json::json;
 use tokio::sync::{mpsc, watch};
 
 use crate::account::{Account, SOON};
 use crate::calls::controller;
-use kerf_kube::NoProvider;
 
 /// What draining needs.
 pub(crate) const ROLE: &str = "

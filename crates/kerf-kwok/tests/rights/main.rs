@@ -9,9 +9,12 @@ mod account;
 mod calls;
 mod handler;
 mod objects;
+mod zonal_autoshift;
 
-use account::{Account, Right};
+use account::{Account, CONTROLLER, Right, ZONAL_AUTOSHIFT};
 use calls::Calls;
+use kerf_engine::Role;
+use kerf_kube::NoProvider;
 
 /// Calls no part of Kerf makes: what a stolen token must not be good for.
 const FORBIDDEN: [Right; 18] = [
@@ -39,9 +42,9 @@ const FORBIDDEN: [Right; 18] = [
 fn the_controller_needs_rbac_yaml_and_no_more() {
     let account = Account::with(&["deploy/rbac.yaml"], ["list", "nodes"]);
     let calls = Calls::of(&account);
-    calls.watch(kerf_kube::NoProvider, false);
+    calls.watch(NoProvider, false);
     calls.lead();
-    calls.write(kerf_kube::NoProvider);
+    calls.write(NoProvider);
     account.assert_rights_are_those_used();
     account.assert_forbidden(&FORBIDDEN);
     // What the kwok cloud may do is not the controller's to do elsewhere.
@@ -71,11 +74,57 @@ fn default_spreads_need_rbac_scheduler_config_yaml_beside_it() {
     let files = ["deploy/rbac.yaml", "deploy/rbac-scheduler-config.yaml"];
     let account = Account::with(&files, ["list", "services"]);
     let calls = Calls::of(&account);
-    calls.watch(kerf_kube::NoProvider, true);
+    calls.watch(NoProvider, true);
     calls.lead();
-    calls.write(kerf_kube::NoProvider);
+    calls.write(NoProvider);
     account.assert_rights_are_those_used();
     account.assert_forbidden(&FORBIDDEN);
+}
+
+/// What neither the daemon nor the controller may do for the sake of zonal shifts.
+const FORBIDDEN_TO_SHIFTS: [Right; 7] = [
+    Right::new("get", "", "secrets"),
+    Right::new("list", "", "configmaps"),
+    Right::new("patch", "", "configmaps"),
+    Right::new("delete", "karpenter.sh", "provisioners"),
+    Right::new("patch", "karpenter.k8s.aws", "ec2nodeclasses"),
+    Right::new("patch", "eks.amazonaws.com", "nodeclasses"),
+    Right::new("delete", "coordination.k8s.io", "leases"),
+];
+
+#[test]
+fn the_daemon_of_zonal_shifts_needs_zonal_autoshift_yaml_and_no_more() {
+    let files = ["deploy/zonal-autoshift.yaml"];
+    let account = Account::of(ZONAL_AUTOSHIFT, &files, ["create", "events"]);
+    let calls = zonal_autoshift::Calls::of(&account);
+    calls.watch(Role::ZonalAutoshift);
+    calls.lead();
+    calls.write();
+    account.assert_rights_are_those_used();
+    account.assert_forbidden(&FORBIDDEN_TO_SHIFTS);
+    account.assert_forbidden(&[
+        Right::new("list", "", "pods"),
+        Right::new("delete", "", "nodes"),
+        Right::new("list", "karpenter.sh", "nodeclaims"),
+        Right::new("patch", "karpenter.sh", "nodepools/status"),
+    ]);
+}
+
+#[test]
+fn zonal_shifts_in_the_controller_need_rbac_zonal_autoshift_yaml_beside_it() {
+    let files = ["deploy/rbac.yaml", "deploy/rbac-zonal-autoshift.yaml"];
+    let account = Account::of(CONTROLLER, &files, ["create", "nodepools"]);
+    let calls = Calls::of(&account);
+    calls.watch(NoProvider, false);
+    calls.lead();
+    calls.write(NoProvider);
+    let calls = zonal_autoshift::Calls::of(&account);
+    calls.watch(Role::Controller);
+    calls.lead();
+    calls.write();
+    account.assert_rights_are_those_used();
+    account.assert_forbidden(&FORBIDDEN_TO_SHIFTS);
+    account.assert_forbidden(&[Right::new("create", "", "nodes")]);
 }
 
 #[test]
