@@ -25,7 +25,7 @@ pub(crate) struct Decision {
     pub(crate) settled: Vec<Settled>,
     /// What NodePool mode of zonal shifts remembers.
     pub(crate) shift_changes: Vec<Change>,
-    /// What the log tells of it.
+    /// What is logged of it.
     pub(crate) shift_reports: Vec<ShiftReport>,
     /// When to ask again even if nothing changes.
     pub(crate) wake_at: Option<Time>,

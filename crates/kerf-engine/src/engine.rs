@@ -63,7 +63,7 @@ pub struct Orders {
     pub samples: Vec<Sample>,
     /// Notices that have their outcome.
     pub settled: Vec<Settled>,
-    /// What the log tells of NodePool mode of zonal shifts.
+    /// What is logged of NodePool mode of zonal shifts.
     #[serde(skip)]
     pub shift_reports: Vec<ShiftReport>,
 }

@@ -23,7 +23,7 @@ pub(crate) enum Meaning {
     ZonalShift,
     /// Nothing that concerns a node.
     Nothing,
-    /// Nobody can tell.
+    /// It cannot be parsed.
     Unreadable(Unreadable),
 }
 

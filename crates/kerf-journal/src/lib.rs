@@ -13,8 +13,8 @@
 //! ```
 //!
 //! A journal holds what the engine holds: specs and status of pods, nodes, NodeClaims and
-//! NodePools, instances, and notices. The engine never reads Secrets, ConfigMaps, environment
-//! variables or user data, so none of them is in a journal.
+//! NodePools, instances, and notices. The engine never reads Secrets, environment variables or user
+//! data, and of ConfigMaps only the one with the state of zonal shifts, so no other is in a journal.
 //!
 //! [`Engine::handle`]: kerf_engine::Engine::handle
 //! [`Engine::decide`]: kerf_engine::Engine::decide

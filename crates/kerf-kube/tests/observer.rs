@@ -3,12 +3,15 @@
 
 use std::sync::Arc;
 
-use kerf_engine::event::Event;
-use kerf_engine::observed::{DoNotDisrupt, NamespacedName, PodKey, PodPhase};
+use kerf_engine::event::{Event, Kind};
+use kerf_engine::observed::{
+    DoNotDisrupt, NamespacedName, PodKey, PodPhase, PoolManifestKey, Revision, ShiftText,
+};
 use kerf_engine::time::{Span, Time};
 use kerf_engine::{Engine, Role, Settings, World};
-use kerf_kube::{Change, Observer, SchedulerConfig, WatchUpdate};
+use kerf_kube::{Change, Observer, SchedulerConfig, ServedKinds, WatchUpdate};
 use kerf_model::quantity::Quantity;
+use kube::api::{ApiResource, GroupVersionKind};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -397,4 +400,110 @@ fn pods_the_scheduler_has_not_come_to_are_told_from_those_that_wait_for_somethin
     assert_eq!(edge.pod("new").phase, PodPhase::Unjudged);
     assert_eq!(edge.pod("gated").phase, PodPhase::Waiting);
     assert_eq!(edge.pod("preempting").phase, PodPhase::Waiting);
+}
+
+/// `group/version/Kind`.
+fn resource(name: &str) -> ApiResource {
+    let [group, version, kind] = name.split('/').collect::<Vec<_>>()[..] else { panic!("{name}") };
+    ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind))
+}
+
+/// The observer of a daemon of zonal shifts.
+fn zonal_edge() -> Edge {
+    let role = Role::ZonalAutoshift;
+    let observer = Observer::in_role(role, LabelRules::core(), &[]);
+    Edge { observer, engine: Engine::new(Settings { role, ..Settings::default() }) }
+}
+
+#[test]
+fn a_daemon_of_zonal_shifts_waits_for_the_kinds_that_are_served_and_no_other() {
+    let mut edge = zonal_edge();
+    edge.learn(WatchUpdate::Node(Change::Listed));
+    edge.learn(WatchUpdate::ShiftConfigMap(Change::Listed));
+    assert!(!edge.world().is_complete(), "which kinds are served is not known");
+    let (pools, classes) =
+        (resource("karpenter.sh/v1beta1/NodePool"), resource("karpenter.k8s.aws/v1/EC2NodeClass"));
+    edge.learn(WatchUpdate::Served(ServedKinds {
+        pools: vec![pools.clone()],
+        node_classes: vec![classes.clone()],
+        is_auto_mode: false,
+    }));
+    assert!(!edge.world().is_complete());
+    edge.learn(WatchUpdate::PoolManifest(pools, Change::Listed));
+    assert!(!edge.world().is_complete());
+    edge.learn(WatchUpdate::Unlistable(classes));
+    assert!(edge.world().is_complete(), "what cannot be listed is not waited for");
+}
+
+#[test]
+fn pools_keep_every_field_but_their_status_and_go_with_their_definition() {
+    let mut edge = zonal_edge();
+    let (v1, legacy) =
+        (resource("karpenter.sh/v1/NodePool"), resource("karpenter.sh/v1alpha5/Provisioner"));
+    let served = |pools: &[&ApiResource]| {
+        WatchUpdate::Served(ServedKinds {
+            pools: pools.iter().map(|kind| (*kind).clone()).collect(),
+            ..ServedKinds::default()
+        })
+    };
+    edge.learn(served(&[&v1, &legacy]));
+    let web = json!({
+        "metadata": { "name": "web", "resourceVersion": "7", "uid": "one" },
+        "spec": { "fieldOfTomorrow": [1, 2] }, "status": { "nodes": 3 },
+    });
+    edge.learn(WatchUpdate::PoolManifest(v1.clone(), is(web.clone())));
+    edge.learn(WatchUpdate::PoolManifest(legacy.clone(), is(web)));
+    let key = |kind: &str| PoolManifestKey { kind: kind.into(), name: "web".into() };
+    let known = &edge.world().pool_manifests[&key("NodePool")];
+    assert_eq!(known.object["spec"], json!({ "fieldOfTomorrow": [1, 2] }));
+    assert_eq!(known.object["apiVersion"], "karpenter.sh/v1");
+    assert_eq!(known.object.get("status"), None);
+    assert_eq!(known.meta.revision, Revision(7));
+    edge.learn(served(&[&v1]));
+    let left: Vec<_> = edge.world().pool_manifests.keys().cloned().collect();
+    assert_eq!(left, [key("NodePool")], "the other kind is no longer served");
+    edge.learn(WatchUpdate::PoolManifest(v1.clone(), Change::Relisting));
+    edge.learn(WatchUpdate::PoolManifest(v1, Change::Listed));
+    assert!(edge.world().pool_manifests.is_empty(), "a new list does not name it");
+}
+
+#[test]
+fn a_controller_does_not_wait_for_what_only_zonal_shifts_need() {
+    let observer = Observer::in_role(Role::TerminationHandler, LabelRules::core(), &[]);
+    let settings = Settings { role: Role::TerminationHandler, ..Settings::default() };
+    let mut edge = Edge { observer: observer.with_zonal_shifts(), engine: Engine::new(settings) };
+    edge.learn(WatchUpdate::Pod(Change::Listed));
+    edge.learn(WatchUpdate::Node(Change::Listed));
+    assert!(edge.world().is_complete());
+    assert!(!edge.world().has_listed(&[Kind::ShiftConfigMap]));
+    edge.learn(WatchUpdate::ShiftConfigMap(Change::Listed));
+    assert!(edge.world().has_listed(&[Kind::ShiftConfigMap]));
+}
+
+#[test]
+fn the_stored_state_of_zonal_shifts_is_read_whatever_is_in_it() {
+    let mut edge = zonal_edge();
+    let key = NamespacedName { namespace: "default".into(), name: "kerf-zonal-shift".into() };
+    let state = r#"{"version":1,"zones":{}}"#;
+    let cases = [
+        (json!({}), ShiftText::Missing),
+        (json!({ "state.json": "{" }), ShiftText::Damaged("{".to_owned())),
+        (json!({ "state.json": state, "zones.json": "?" }), ShiftText::Read(Default::default())),
+    ];
+    for (revision, (data, expected)) in cases.into_iter().enumerate() {
+        let metadata = json!({
+            "name": "kerf-zonal-shift", "namespace": "default",
+            "resourceVersion": (revision + 1).to_string(),
+        });
+        let map = json!({ "metadata": metadata, "data": data });
+        edge.learn(WatchUpdate::ShiftConfigMap(is(map)));
+        assert_eq!(edge.world().shift_config_maps[&key].state, expected);
+    }
+    let newer = json!({
+        "metadata": { "name": "kerf-zonal-shift", "namespace": "default", "resourceVersion": "9" },
+        "data": { "state.json": r#"{"version":99}"# },
+    });
+    edge.learn(WatchUpdate::ShiftConfigMap(is(newer)));
+    let state = &edge.world().shift_config_maps[&key].state;
+    assert!(matches!(state, ShiftText::Newer(why) if why.contains("newer Kerf")), "{state:?}");
 }

@@ -35,7 +35,7 @@ pub(crate) struct ClusterAccount {
     pub(crate) failures: FailureLog,
 }
 
-/// ARC's answers, in its own words; absent where it gave none.
+/// ARC's answers as JSON; absent where it gave none.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct ArcAnswers {
     managed_resource: Option<Value>,

@@ -69,7 +69,7 @@ async fn hand_over(mut deliveries: Deliveries, notices: mpsc::Sender<NoticeDeliv
             return;
         }
         under_way.spawn(async move {
-            // Where nobody is left to tell the outcome the message comes again.
+            // Without an outcome, since the controller ended, the message comes again.
             if outcome.await.is_ok_and(|outcome| outcome.is_final()) {
                 Delivery::delete(delivery);
             }

@@ -48,13 +48,13 @@ impl From<kube::Error> for ApiFailure {
         let kube::Error::Api(status) = error else {
             return Self::Unavailable(error.to_string());
         };
-        let said = status.message.clone();
+        let message = status.message.clone();
         match status.code {
             404 => Self::NotFound,
             409 => Self::Conflict,
-            401 | 403 => Self::Denied(said),
-            400 | 405 | 413 | 422 => Self::Refused(said),
-            _ => Self::Unavailable(said),
+            401 | 403 => Self::Denied(message),
+            400 | 405 | 413 | 422 => Self::Refused(message),
+            _ => Self::Unavailable(message),
         }
     }
 }

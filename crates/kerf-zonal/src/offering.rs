@@ -42,7 +42,7 @@ pub enum OfferingError {
     NotRegistered(String),
 }
 
-/// The zones the cluster is shifted away from, as ARC last told.
+/// The zones the cluster is shifted away from, as ARC last listed them.
 pub type ShiftedZones = watch::Receiver<Vec<ShiftedZone>>;
 
 /// Reads ARC's word about one cluster.
@@ -56,7 +56,7 @@ pub struct ShiftReader {
 }
 
 impl ShiftReader {
-    /// Finds the cluster and reads once, so that nothing is launched before ARC was heard.
+    /// Finds the cluster and reads once, so that nothing is launched before ARC answered.
     pub async fn start(
         session: &Session,
         cluster_name: &str,

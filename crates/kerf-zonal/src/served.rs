@@ -24,14 +24,14 @@ const POOLS: [Wanted; 2] = [
     Wanted { group: "karpenter.sh", kind: "Provisioner", versions: &["v1alpha5"] },
 ];
 
-/// Kinds of node classes, whose status tells subnets.
+/// Kinds of node classes, whose status has subnets.
 const NODE_CLASSES: [Wanted; 3] = [
     Wanted { group: "karpenter.k8s.aws", kind: "EC2NodeClass", versions: &["v1", "v1beta1"] },
     Wanted { group: "karpenter.k8s.aws", kind: "AWSNodeTemplate", versions: &["v1alpha1"] },
     Wanted { group: AUTO_MODE_GROUP, kind: "NodeClass", versions: &["v1"] },
 ];
 
-/// The API group whose presence tells EKS Auto Mode.
+/// The API group whose presence means EKS Auto Mode.
 const AUTO_MODE_GROUP: &str = "eks.amazonaws.com";
 
 /// Objects in one page of a list.
@@ -153,7 +153,7 @@ pub(crate) async fn list(client: &Client, kind: &ApiResource) -> Result<Vec<Valu
     }
 }
 
-/// An object as JSON, without what only the server uses. Items of a list do not tell their kind.
+/// An object as JSON, without what only the server uses. Items of a list do not name their kind.
 pub(crate) fn as_value(mut object: DynamicObject, kind: &ApiResource) -> Value {
     object.metadata.managed_fields = None;
     let mut value = json!(object);

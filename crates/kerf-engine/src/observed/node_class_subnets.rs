@@ -1,4 +1,4 @@
-//! The subnets of node classes, which tell the zones their nodes may be in.
+//! The subnets of node classes, by which the zones of their nodes are known.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{Meta, ObservedKind};
 use crate::action::Subject;
 use crate::world::World;
 
-/// What a node class, of whatever kind and version, tells of its subnets.
+/// The subnets of a node class, of whatever kind and version.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NodeClassSubnets {
     /// What all objects have.

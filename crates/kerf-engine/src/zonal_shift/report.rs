@@ -1,4 +1,4 @@
-//! What the log tells of NodePool mode.
+//! What is logged of NodePool mode.
 
 use std::fmt;
 

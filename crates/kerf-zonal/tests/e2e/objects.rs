@@ -68,7 +68,7 @@ pub(crate) fn auto_mode_pool(name: &str, requirements: &[Value]) -> Value {
     object
 }
 
-/// A node class whose status tells these zones.
+/// A node class whose status has subnets in these zones.
 pub(crate) fn node_class(name: &str) -> Value {
     json!({
         "apiVersion": "karpenter.k8s.aws/v1",
@@ -95,7 +95,7 @@ pub(crate) fn node(name: &str, letter: &str, pool: &str) -> Value {
     })
 }
 
-/// A stand-in for the definition that tells Auto Mode.
+/// A stand-in for the definition that means Auto Mode.
 pub(crate) fn auto_mode_definition() -> Value {
     json!({
         "apiVersion": "apiextensions.k8s.io/v1",

@@ -64,13 +64,13 @@ async fn zones_with_an_applied_shift_are_shifted_and_a_failed_read_keeps_the_las
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_cluster_that_arc_does_not_know_is_told_how_to_register() {
+async fn a_cluster_that_arc_does_not_know_stops_the_start_and_names_how_to_register() {
     let place = Place::new().await;
     place.answers.forget(MANAGED);
     let started = ShiftReader::of_account(account(&place).await, "prod", place.clock()).await;
     let error = started.err().unwrap();
     assert!(matches!(error, OfferingError::NotRegistered(_)), "{error}");
-    let words = error.to_string();
-    assert!(words.starts_with("cluster not registered to Zonal Shift"), "{words}");
-    assert!(words.contains("aws eks update-cluster-config"), "{words}");
+    let message = error.to_string();
+    assert!(message.starts_with("cluster not registered to Zonal Shift"), "{message}");
+    assert!(message.contains("aws eks update-cluster-config"), "{message}");
 }

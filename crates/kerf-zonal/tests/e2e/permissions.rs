@@ -1,4 +1,4 @@
-//! A missing permission is said once, with what to grant; the rest keeps working.
+//! A missing permission is logged once, with what to grant; the rest keeps working.
 
 use kerf_testbed::{Fault, FaultRule};
 
@@ -17,7 +17,7 @@ async fn without_the_right_to_change_pools_one_message_says_so_however_often_it_
     let daemon = Running::start_as(&place, READER, settings()).await.leading();
     place.announce("Autoshift In Progress", "a").await;
     let refused = async || daemon.get("/healthz").await.contains("changing pools");
-    place.wait("it is told", refused).await;
+    place.wait("it is shown", refused).await;
     for _ in 0..3 {
         place.pass(10);
         let look_at = place.now();
@@ -67,14 +67,14 @@ async fn without_descriptions_of_the_cluster_pools_that_name_zones_are_still_kep
     let daemon = Running::start(&place).await;
     place.announce("Autoshift In Progress", "a").await;
     place.wait_for_requirements("named", &[zones("In", &["b", "c"])]).await;
-    let is_told = async || !place.events("open", "ZonalShiftSkipped").await.is_empty();
-    place.wait("the open pool is told why it is not", is_told).await;
+    let is_recorded = async || !place.events("open", "ZonalShiftSkipped").await.is_empty();
+    place.wait("an Event says why the open pool is not", is_recorded).await;
     assert!(daemon.get("/healthz").await.contains("eks:DescribeCluster on prod"));
     daemon.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_queue_that_refuses_is_told_and_read_once_it_allows() {
+async fn a_queue_that_refuses_is_recorded_and_read_once_it_allows() {
     let place = Place::with(&[pool("web", &[zones("In", &["a", "b"])])]).await;
     place.proxy.set_rules(vec![FaultRule {
         contains: "ReceiveMessage".to_owned(),

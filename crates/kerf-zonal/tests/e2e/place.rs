@@ -206,7 +206,7 @@ impl Place {
         self.wait(&what, is_so).await;
     }
 
-    /// The annotation that tells the zones a pool is kept out of.
+    /// The annotation with the zones a pool is kept out of.
     pub(crate) async fn away(&self, name: &str) -> String {
         let annotations = self.pool(name).await["metadata"]["annotations"].clone();
         let away = annotations["zonal-autoshift.eks.amazonaws.com/away-zones"].as_str();
@@ -242,7 +242,7 @@ impl Place {
 fn prepare(control_plane: &ControlPlane) {
     control_plane.apply_files(&["deploy/crds"]).unwrap();
     apply_manifest(control_plane);
-    // Established is said a moment before objects can be listed.
+    // They are established a moment before objects can be listed.
     let kinds = "nodepools,provisioners,ec2nodeclasses,awsnodetemplates";
     let is_served = || control_plane.kubectl(&["get", kinds]).is_ok();
     assert!(wait_until(SOON, is_served), "{kinds} cannot be listed");

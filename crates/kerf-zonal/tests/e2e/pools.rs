@@ -62,16 +62,16 @@ async fn every_shape_of_pool_avoids_the_zone_and_comes_back_byte_for_byte() {
         let is_back = async || place.snapshot(name).await == *before;
         place.wait(&format!("{name} is as before"), is_back).await;
     }
-    let is_told = async || !place.events("three", "ZonalShiftCleared").await.is_empty();
-    place.wait("the end is told", is_told).await;
+    let is_recorded = async || !place.events("three", "ZonalShiftCleared").await.is_empty();
+    place.wait("the end is recorded", is_recorded).await;
     let page = daemon.get("/metrics").await;
     assert!(!page.contains("kerf_zonal_shift_active{"), "{page}");
     daemon.end().await;
 }
 
 async fn tells_of_the_shift(place: &Place, daemon: &Running) {
-    let is_told = async || !place.events("single", "ZonalShiftSkipped").await.is_empty();
-    place.wait("a pool that is not kept out is told why", is_told).await;
+    let is_recorded = async || !place.events("single", "ZonalShiftSkipped").await.is_empty();
+    place.wait("an Event says why a pool is not kept out", is_recorded).await;
     let id = place.zone_id("a");
     let detected = format!(
         "Zonal shift detected: offerings in zone us-west-2a ({id}) are unavailable for this NodePool"

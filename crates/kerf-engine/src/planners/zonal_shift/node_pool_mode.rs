@@ -210,7 +210,7 @@ impl Round<'_> {
                 return decision.act(action, Reason::ShiftSourcesOutdated);
             }
             state.clone_from(&received.state);
-            // The watch may tell of the stored state before the write is answered: what was made
+            // The watch may show the stored state before the write is answered: what was made
             // of the message first is what counts.
             let first = self.known.receipts.get(id).cloned();
             receipts.push((*id, first.unwrap_or(received)));

@@ -67,7 +67,7 @@ fn read_state(
     if matches!(map.state, ShiftText::Damaged(_)) && !is_own {
         decision.shift_reports.push(ShiftReport::StateDamaged);
     }
-    // What this process wrote itself is told where it was decided.
+    // What this process wrote itself is reported where it was decided.
     let away = stored.state.away();
     if known.revision.is_none() && stored.state != known.state && !away.is_empty() {
         let away = away.into_iter().collect();

@@ -59,7 +59,7 @@ pub(super) fn plan(
         decision.wake(time(at));
     }
     for note in known.edits.clone().unheard(&plan.notes) {
-        tell_note(note, decision);
+        report_note(note, decision);
     }
     remember(decision, Change::Noted(plan.notes));
     let steps = plan.steps.into_iter().filter(|step| !is_going(world, step)).collect();
@@ -101,7 +101,7 @@ fn act(world: &World, step: Step, decision: &mut Decision) {
     }
 }
 
-fn tell_note(note: Note, decision: &mut Decision) {
+fn report_note(note: Note, decision: &mut Decision) {
     if let Note::Skipped { reason, .. } = &note {
         let labels = vec![("reason", reason.label().to_owned())];
         decision.samples.push(Sample::one("kerf_zonal_shift_skipped_total", labels));
@@ -120,7 +120,7 @@ fn record(event: PoolEvent, decision: &mut Decision) {
     decision.record(event.silent_for(Span::default()));
 }
 
-/// What to remember and tell of a change to a pool or its stand-in.
+/// What to remember and report of a change to a pool or its stand-in.
 pub(super) fn concluded(
     step: Step,
     outcome: &Outcome,
@@ -154,7 +154,7 @@ pub(super) fn concluded(
     decision.shift_reports.push(ShiftReport::Applied(Box::new(step)));
 }
 
-/// What to remember and tell of a change to a node.
+/// What to remember and report of a change to a node.
 pub(super) fn node_concluded(
     node: &Name,
     action: NodeAction,

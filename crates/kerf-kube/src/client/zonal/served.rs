@@ -17,7 +17,7 @@ use crate::client::watch::{Need, Watch};
 pub struct ServedKinds {
     /// NodePools, and what came before them.
     pub pools: Vec<ApiResource>,
-    /// Node classes whose status tells subnets.
+    /// Node classes whose status has subnets.
     pub node_classes: Vec<ApiResource>,
     /// Whether the cluster runs in EKS Auto Mode.
     pub is_auto_mode: bool,

@@ -40,7 +40,7 @@ pub async fn write_state(client: &Client, write: &ShiftStateWrite) -> kube::Resu
     };
     match written {
         Ok(map) => Ok(Outcome::Stored(Box::new(Object::ShiftConfigMap(config_map(&map))))),
-        // Deleted since it was read: the watch tells that it is to be made.
+        // Deleted since it was read: the watch event makes it be created.
         Err(kube::Error::Api(status)) if status.code == 404 => {
             Ok(Outcome::Failed(Failure::Conflict))
         }
