@@ -8,8 +8,9 @@ use kerf_engine::observed::{
     DoNotDisrupt, NamespacedName, PodKey, PodPhase, PoolManifestKey, Revision, ShiftText,
 };
 use kerf_engine::time::{Span, Time};
+use kerf_engine::zonal_shift::ShiftSettings;
 use kerf_engine::{Engine, Role, Settings, World};
-use kerf_kube::{Change, Observer, SchedulerConfig, ServedKinds, WatchUpdate};
+use kerf_kube::{Change, Observer, SchedulerConfig, ServedKinds, ShiftUpdate, WatchUpdate};
 use kerf_model::quantity::Quantity;
 use kube::api::{ApiResource, GroupVersionKind};
 use serde::de::DeserializeOwned;
@@ -408,30 +409,33 @@ fn resource(name: &str) -> ApiResource {
     ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind))
 }
 
+fn shifts(update: ShiftUpdate) -> WatchUpdate {
+    WatchUpdate::ZonalShift(update)
+}
+
 /// The observer of a daemon of zonal shifts.
 fn zonal_edge() -> Edge {
-    let role = Role::ZonalAutoshift;
-    let observer = Observer::in_role(role, LabelRules::core(), &[]);
-    Edge { observer, engine: Engine::new(Settings { role, ..Settings::default() }) }
+    let settings = Settings { role: Role::ZonalAutoshift, ..Settings::default() };
+    Edge { observer: Observer::new(&settings), engine: Engine::new(settings) }
 }
 
 #[test]
 fn a_daemon_of_zonal_shifts_waits_for_the_kinds_that_are_served_and_no_other() {
     let mut edge = zonal_edge();
     edge.learn(WatchUpdate::Node(Change::Listed));
-    edge.learn(WatchUpdate::ShiftConfigMap(Change::Listed));
+    edge.learn(shifts(ShiftUpdate::ConfigMap(Change::Listed)));
     assert!(!edge.world().is_complete(), "which kinds are served is not known");
     let (pools, classes) =
         (resource("karpenter.sh/v1beta1/NodePool"), resource("karpenter.k8s.aws/v1/EC2NodeClass"));
-    edge.learn(WatchUpdate::Served(ServedKinds {
+    edge.learn(shifts(ShiftUpdate::Served(ServedKinds {
         pools: vec![pools.clone()],
         node_classes: vec![classes.clone()],
         is_auto_mode: false,
-    }));
+    })));
     assert!(!edge.world().is_complete());
-    edge.learn(WatchUpdate::PoolManifest(pools, Change::Listed));
+    edge.learn(shifts(ShiftUpdate::PoolManifest(pools, Change::Listed)));
     assert!(!edge.world().is_complete());
-    edge.learn(WatchUpdate::Unlistable(classes));
+    edge.learn(shifts(ShiftUpdate::Unlistable(classes)));
     assert!(edge.world().is_complete(), "what cannot be listed is not waited for");
 }
 
@@ -441,18 +445,18 @@ fn pools_keep_every_field_but_their_status_and_go_with_their_definition() {
     let (v1, legacy) =
         (resource("karpenter.sh/v1/NodePool"), resource("karpenter.sh/v1alpha5/Provisioner"));
     let served = |pools: &[&ApiResource]| {
-        WatchUpdate::Served(ServedKinds {
+        shifts(ShiftUpdate::Served(ServedKinds {
             pools: pools.iter().map(|kind| (*kind).clone()).collect(),
             ..ServedKinds::default()
-        })
+        }))
     };
     edge.learn(served(&[&v1, &legacy]));
     let web = json!({
         "metadata": { "name": "web", "resourceVersion": "7", "uid": "one" },
         "spec": { "fieldOfTomorrow": [1, 2] }, "status": { "nodes": 3 },
     });
-    edge.learn(WatchUpdate::PoolManifest(v1.clone(), is(web.clone())));
-    edge.learn(WatchUpdate::PoolManifest(legacy.clone(), is(web)));
+    edge.learn(shifts(ShiftUpdate::PoolManifest(v1.clone(), is(web.clone()))));
+    edge.learn(shifts(ShiftUpdate::PoolManifest(legacy.clone(), is(web))));
     let key = |kind: &str| PoolManifestKey { kind: kind.into(), name: "web".into() };
     let known = &edge.world().pool_manifests[&key("NodePool")];
     assert_eq!(known.object["spec"], json!({ "fieldOfTomorrow": [1, 2] }));
@@ -462,21 +466,34 @@ fn pools_keep_every_field_but_their_status_and_go_with_their_definition() {
     edge.learn(served(&[&v1]));
     let left: Vec<_> = edge.world().pool_manifests.keys().cloned().collect();
     assert_eq!(left, [key("NodePool")], "the other kind is no longer served");
-    edge.learn(WatchUpdate::PoolManifest(v1.clone(), Change::Relisting));
-    edge.learn(WatchUpdate::PoolManifest(v1, Change::Listed));
+    edge.learn(shifts(ShiftUpdate::PoolManifest(v1.clone(), Change::Relisting)));
+    edge.learn(shifts(ShiftUpdate::PoolManifest(v1, Change::Listed)));
     assert!(edge.world().pool_manifests.is_empty(), "a new list does not name it");
 }
 
 #[test]
-fn a_controller_does_not_wait_for_what_only_zonal_shifts_need() {
-    let observer = Observer::in_role(Role::TerminationHandler, LabelRules::core(), &[]);
-    let settings = Settings { role: Role::TerminationHandler, ..Settings::default() };
-    let mut edge = Edge { observer: observer.with_zonal_shifts(), engine: Engine::new(settings) };
+fn a_role_does_not_wait_for_what_only_zonal_shifts_beside_it_need() {
+    let shifts_of = ShiftSettings {
+        cluster_name: "demo".to_owned(),
+        region: "us-west-2".to_owned(),
+        namespace: "default".to_owned(),
+        matching: Default::default(),
+        max_age_seconds: None,
+        do_not_disrupt: false,
+        taint_away_nodes: true,
+        auto_mode_revert: Default::default(),
+    };
+    let settings = Settings {
+        role: Role::TerminationHandler,
+        zonal_shift: Some(shifts_of),
+        ..Settings::default()
+    };
+    let mut edge = Edge { observer: Observer::new(&settings), engine: Engine::new(settings) };
     edge.learn(WatchUpdate::Pod(Change::Listed));
     edge.learn(WatchUpdate::Node(Change::Listed));
     assert!(edge.world().is_complete());
     assert!(!edge.world().has_listed(&[Kind::ShiftConfigMap]));
-    edge.learn(WatchUpdate::ShiftConfigMap(Change::Listed));
+    edge.learn(shifts(ShiftUpdate::ConfigMap(Change::Listed)));
     assert!(edge.world().has_listed(&[Kind::ShiftConfigMap]));
 }
 
@@ -496,14 +513,14 @@ fn the_stored_state_of_zonal_shifts_is_read_whatever_is_in_it() {
             "resourceVersion": (revision + 1).to_string(),
         });
         let map = json!({ "metadata": metadata, "data": data });
-        edge.learn(WatchUpdate::ShiftConfigMap(is(map)));
+        edge.learn(shifts(ShiftUpdate::ConfigMap(is(map))));
         assert_eq!(edge.world().shift_config_maps[&key].state, expected);
     }
     let newer = json!({
         "metadata": { "name": "kerf-zonal-shift", "namespace": "default", "resourceVersion": "9" },
         "data": { "state.json": r#"{"version":99}"# },
     });
-    edge.learn(WatchUpdate::ShiftConfigMap(is(newer)));
+    edge.learn(shifts(ShiftUpdate::ConfigMap(is(newer))));
     let state = &edge.world().shift_config_maps[&key].state;
     assert!(matches!(state, ShiftText::Newer(why) if why.contains("newer Kerf")), "{state:?}");
 }

@@ -103,9 +103,8 @@ impl<P: Provider> Controller<P> {
         let role = settings.role;
         let watched = watch::Watched { client: &self.client, settings: &settings, pods_by_owner };
         watch::start(watched, &update_sender, &self.health, &mut tasks);
-        let mut observer = Observer::new(&settings).with_default_spreads(self.default_spreads);
+        let observer = Observer::new(&settings).with_default_spreads(self.default_spreads);
         if let Some(shifts) = &self.zonal_shifts {
-            observer = observer.with_zonal_shifts();
             let (client, served) = (self.client.clone(), shifts.served.clone());
             let watching =
                 zonal::watch_served(client, served, update_sender.clone(), self.health.clone());

@@ -23,7 +23,7 @@ use tokio::sync::mpsc;
 use tracing::info;
 
 use crate::client::health::Health;
-use crate::client::observe::{Change, WatchUpdate};
+use crate::client::observe::{Change, ShiftUpdate, WatchUpdate};
 use crate::client::provider::api_resource;
 
 /// Watch events that may wait for the engine. One is a few kilobytes at most, so this is a few megabytes.
@@ -130,7 +130,7 @@ impl Watches<'_> {
             api,
             config,
             need: Need::Optional,
-            wrap: WatchUpdate::ShiftConfigMap,
+            wrap: |change| WatchUpdate::ZonalShift(ShiftUpdate::ConfigMap(change)),
             updates: self.updates.clone(),
             health: self.health.clone(),
         });
@@ -232,7 +232,8 @@ where
             Need::Optional => self.health.optional_watch_fails(resource, kind, &why),
             Need::WhereListable(served) => {
                 self.health.optional_watch_fails(resource, kind, &why);
-                return Some(WatchUpdate::Unlistable(served.clone()));
+                let update = ShiftUpdate::Unlistable(served.clone());
+                return Some(WatchUpdate::ZonalShift(update));
             }
         }
         None

@@ -113,7 +113,7 @@ impl Account {
         std::fs::write(&policy, audit_policy(&account)).unwrap();
         let user = User::new(&account)
             .in_group("system:serviceaccounts")
-            .in_group(&format!("system:serviceaccounts:{}", who.namespace))
+            .in_group(format!("system:serviceaccounts:{}", who.namespace))
             .in_group("system:authenticated");
         let options = Options::api_server()
             .user(user)

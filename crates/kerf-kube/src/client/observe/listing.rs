@@ -117,7 +117,7 @@ impl Source {
 impl Listings {
     /// Nothing has been listed yet, and what the engine reads will be.
     pub(super) fn new(settings: &Settings) -> Self {
-        let kinds: Vec<Kind> = settings.required_kinds().collect();
+        let kinds: Vec<Kind> = settings.kinds().collect();
         let classes = settings.provider.node_classes.iter();
         let classes: Vec<Source> = classes
             .map(|class| Source::NodeClass(class.group.clone(), class.kind.clone()))
@@ -131,7 +131,7 @@ impl Listings {
         Self {
             open: HashMap::new(),
             awaited: kinds.iter().flat_map(sources).chain(parts).collect(),
-            kinds: kinds.to_vec(),
+            kinds,
             listed: HashSet::new(),
             newest: Revision::default(),
         }
@@ -140,14 +140,6 @@ impl Listings {
     /// Pods are complete only once it is known which of them have the same owner.
     pub(super) fn await_pods_by_owner(&mut self) {
         self.awaited.extend(PODS_BY_OWNER);
-    }
-
-    /// These kinds will be listed, too.
-    pub(super) fn await_kinds(&mut self, kinds: &[Kind]) {
-        for kind in kinds.iter().filter(|kind| !self.kinds.contains(kind)).collect::<Vec<_>>() {
-            self.kinds.push(*kind);
-            self.awaited.insert(Source::of_kind(*kind));
-        }
     }
 
     /// Which kinds of pools and node classes there are is known: those are listed from now on, anew.

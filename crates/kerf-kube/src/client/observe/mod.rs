@@ -19,8 +19,10 @@ mod pod_disruption_budget;
 mod pods_by_owner;
 pub(crate) mod pool;
 pub(crate) mod pool_manifest;
+mod shift_update;
 mod watch_update;
 
 pub use observer::Observer;
 pub(crate) use observer::namespaced;
+pub use shift_update::ShiftUpdate;
 pub use watch_update::{Change, WatchUpdate};

@@ -9,7 +9,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kerf_api::FieldError;
 use kerf_engine::event::{Event, Key, Kind, Object};
 use kerf_engine::observed::{Name, Namespace, NamespacedName, PodKey, VolumeAttachment};
-use kerf_engine::{Settings, World, zonal_shift};
+use kerf_engine::{Settings, World};
 use kerf_model::labels::LabelRules;
 use kerf_model::pod::SpreadConstraint;
 use tracing::warn;
@@ -20,8 +20,7 @@ use super::meta::{meta, name_of, revision};
 use super::pod::{self, Interners, Reading};
 use super::pods_by_owner::{self, PodsByOwner};
 use super::watch_update::{Change, WatchUpdate};
-use super::{claim, node, node_class, overlay, pod_disruption_budget, pool, pool_manifest};
-use crate::client::zonal::config_map;
+use super::{claim, node, node_class, overlay, pod_disruption_budget, pool};
 use crate::pod::{Origin, namespace_of};
 use crate::storage::Storage;
 
@@ -44,11 +43,11 @@ pub struct Observer {
 }
 
 /// What a change to one object comes to.
-type Read = Result<Vec<Object>, Unreadable>;
+pub(super) type Read = Result<Vec<Object>, Unreadable>;
 
 /// An object that cannot be understood.
 #[derive(Debug)]
-struct Unreadable {
+pub(super) struct Unreadable {
     object: String,
     problems: Vec<FieldError>,
     /// Whether the object is part of the world nevertheless, marked so that its owner can be informed.
@@ -85,13 +84,6 @@ impl Observer {
     /// The storage objects that were observed.
     pub(crate) fn storage(&self) -> &Storage {
         &self.storage
-    }
-
-    /// The same for an engine that keeps NodePools out of zones beside what its role is for.
-    #[must_use]
-    pub fn with_zonal_shifts(mut self) -> Self {
-        self.listings.await_kinds(&zonal_shift::KINDS);
-        self
     }
 
     /// The same in a cluster whose scheduler spreads pods that say nothing about it.
@@ -178,35 +170,7 @@ impl Observer {
                 |class| Key::NodeClass(node_class::key(class, &kind)),
                 |_, class| Ok(vec![Object::NodeClass(node_class::read(&class, &kind))]),
             ),
-            WatchUpdate::Served(kinds) => {
-                let mut events = kinds.events(world);
-                events.extend(self.listings.serve(&kinds));
-                events
-            }
-            WatchUpdate::Unlistable(kind) => self.listings.pass_over(&kind),
-            WatchUpdate::PoolManifest(kind, change) => self.follow(
-                Source::PoolManifest(kind.kind.clone()),
-                change,
-                world,
-                |pool| Key::PoolManifest(pool_manifest::key(pool, &kind)),
-                |_, pool| Ok(vec![Object::PoolManifest(pool_manifest::read(pool, &kind))]),
-            ),
-            WatchUpdate::NodeClassSubnets(kind, change) => self.follow(
-                Source::NodeClassSubnets(kind.group.clone(), kind.kind.clone()),
-                change,
-                world,
-                |class| Key::NodeClassSubnets(node_class::key(class, &kind)),
-                |_, class| {
-                    Ok(vec![Object::NodeClassSubnets(pool_manifest::subnets(&class, &kind))])
-                },
-            ),
-            WatchUpdate::ShiftConfigMap(change) => self.follow(
-                Source::Kind(Kind::ShiftConfigMap),
-                change,
-                world,
-                |map| Key::ShiftConfigMap(namespaced(&map.metadata)),
-                |_, map| Ok(vec![Object::ShiftConfigMap(config_map(&map))]),
-            ),
+            WatchUpdate::ZonalShift(update) => self.shift_update(update, world),
             WatchUpdate::PodDisruptionBudget(change) => self.follow(
                 Source::Kind(Kind::PodDisruptionBudget),
                 change,
@@ -367,7 +331,7 @@ impl Observer {
     }
 
     /// A change to a kind the engine knows.
-    fn follow<K: kube::Resource>(
+    pub(super) fn follow<K: kube::Resource>(
         &mut self,
         source: Source,
         change: Change<K>,

@@ -2,8 +2,7 @@
 
 use k8s_openapi::api::apps::v1::{DaemonSet, ReplicaSet, StatefulSet};
 use k8s_openapi::api::core::v1::{
-    ConfigMap, Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod,
-    ReplicationController, Service,
+    Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, ReplicationController, Service,
 };
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::storage::v1::{CSINode, StorageClass, VolumeAttachment};
@@ -12,7 +11,7 @@ use kerf_api::node_overlay::NodeOverlay;
 use kerf_api::node_pool::NodePool;
 use kube::api::{ApiResource, DynamicObject};
 
-use crate::client::zonal::ServedKinds;
+use super::shift_update::ShiftUpdate;
 
 /// A change to the objects of one kind.
 #[derive(Clone, Debug)]
@@ -37,13 +36,7 @@ pub enum WatchUpdate {
     Pool(Change<NodePool>),
     Overlay(Change<NodeOverlay>),
     NodeClass(ApiResource, Change<DynamicObject>),
-    /// The kinds of pools and node classes that are served, for zonal shifts.
-    Served(ServedKinds),
-    /// One of them cannot be listed, and is not waited for.
-    Unlistable(ApiResource),
-    PoolManifest(ApiResource, Change<DynamicObject>),
-    NodeClassSubnets(ApiResource, Change<DynamicObject>),
-    ShiftConfigMap(Change<ConfigMap>),
+    ZonalShift(ShiftUpdate),
     PodDisruptionBudget(Change<PodDisruptionBudget>),
     DaemonSet(Change<DaemonSet>),
     Namespace(Change<Namespace>),

@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use crate::client::health::Health;
-use crate::client::observe::{Change, WatchUpdate};
+use crate::client::observe::{Change, ShiftUpdate, WatchUpdate};
 use crate::client::watch::{Need, Watch};
 
 /// The kinds that are served, each in the version to use.
@@ -60,11 +60,15 @@ pub(crate) async fn watch_served(
         let kinds = served.borrow_and_update().clone();
         if let Some(kinds) = kinds {
             watches = JoinSet::new();
-            if updates.send(WatchUpdate::Served(kinds.clone())).await.is_err() {
+            if updates.send(served_update(kinds.clone())).await.is_err() {
                 return;
             }
-            let pools = kinds.pools.into_iter().map(|kind| (kind, is_pool as Wrap));
-            let classes = kinds.node_classes.into_iter().map(|kind| (kind, is_class as Wrap));
+            let pools =
+                kinds.pools.into_iter().map(|kind| (kind, ShiftUpdate::PoolManifest as Wrap));
+            let classes = kinds
+                .node_classes
+                .into_iter()
+                .map(|kind| (kind, ShiftUpdate::NodeClassSubnets as Wrap));
             for (kind, wrap) in pools.chain(classes) {
                 watches.spawn(watch_kind(&client, kind, wrap, &updates, &health).run());
             }
@@ -84,14 +88,10 @@ pub(crate) async fn watch_served(
     }
 }
 
-type Wrap = fn(ApiResource, Change<DynamicObject>) -> WatchUpdate;
+type Wrap = fn(ApiResource, Change<DynamicObject>) -> ShiftUpdate;
 
-fn is_pool(kind: ApiResource, change: Change<DynamicObject>) -> WatchUpdate {
-    WatchUpdate::PoolManifest(kind, change)
-}
-
-fn is_class(kind: ApiResource, change: Change<DynamicObject>) -> WatchUpdate {
-    WatchUpdate::NodeClassSubnets(kind, change)
+fn served_update(kinds: ServedKinds) -> WatchUpdate {
+    WatchUpdate::ZonalShift(ShiftUpdate::Served(kinds))
 }
 
 fn watch_kind(
@@ -106,7 +106,7 @@ fn watch_kind(
         api: Api::<DynamicObject>::all_with(client.clone(), &kind),
         config: Config::default(),
         need: Need::WhereListable(kind.clone()),
-        wrap: move |change| wrap(kind.clone(), change),
+        wrap: move |change| WatchUpdate::ZonalShift(wrap(kind.clone(), change)),
         updates: updates.clone(),
         health: health.clone(),
     }
