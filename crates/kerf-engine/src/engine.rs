@@ -38,6 +38,9 @@ pub struct Engine {
     event_throttle: EventThrottle,
     orders: Orders,
     last_id: u64,
+    /// Whether another process leads, as far as was said: what to look at is not kept then.
+    #[serde(default)]
+    stands_by: bool,
 }
 
 /// An action that has not been answered.
@@ -84,6 +87,7 @@ impl Engine {
             event_throttle: EventThrottle::default(),
             orders: Orders::default(),
             last_id: 0,
+            stands_by: false,
         }
     }
 
@@ -159,6 +163,9 @@ impl Engine {
     pub fn decide(&mut self, now: Time) -> Orders {
         let mut planner_runs = PlannerRuns::default();
         self.world.refresh_instance_types();
+        if std::mem::take(&mut self.stands_by) {
+            self.take_over(now);
+        }
         while self.world.is_complete()
             && let Some(subject) = self.agenda.pop(now)
         {
@@ -175,6 +182,31 @@ impl Engine {
         self.orders.samples.extend(planner_runs.samples());
         planners::drain::sort_by_deadline(&self.world, &mut self.orders.actions);
         std::mem::take(&mut self.orders)
+    }
+
+    /// To be called in place of [`Engine::decide`] while another process leads. What happens is
+    /// that one's to tell and to act on: nothing is kept of it but what the objects are, so that a
+    /// standby stays as small as its world and repeats nothing once it leads.
+    ///
+    /// Only messages that somebody else has to receive come of it. A process that loses the lead
+    /// ends, so a standby never ordered anything.
+    pub fn stand_by(&mut self) -> Vec<Settled> {
+        self.stands_by = true;
+        self.agenda = Agenda::default();
+        self.event_throttle = EventThrottle::default();
+        self.world.memory.apply(Update::StandBy);
+        self.world.refresh_instance_types();
+        if self.world.has_many_changed_nodes() {
+            self.world.refresh_node_entries();
+        }
+        std::mem::take(&mut self.orders).settled
+    }
+
+    /// Looks at everything, as after the first listing.
+    fn take_over(&mut self, now: Time) {
+        let calls = planners::on_lead(&self.world, now);
+        self.take_in(calls, None, now);
+        self.look_at(dependents::everything(&self.world));
     }
 
     /// Applies NodeOverlays to what pools are offered, as happens before every decision, for those

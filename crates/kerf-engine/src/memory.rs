@@ -170,6 +170,7 @@ impl Memory {
                     ..Batch::default()
                 };
             }
+            Update::StandBy => self.batch = Batch::default(),
             Update::PassEnded => {
                 self.batch.is_solving = false;
                 self.batch.failure = None;

@@ -42,6 +42,13 @@ pub enum JournalLine {
         /// Notices that got their outcome, as they were written.
         settled: Vec<Value>,
     },
+    /// The engine stood by.
+    StandBy {
+        /// The time of it.
+        at: Time,
+        /// Notices that got their outcome, as they were written.
+        settled: Vec<Value>,
+    },
     /// Everything the engine knew.
     State(Box<Engine>),
     /// So many records are missing.
@@ -150,6 +157,10 @@ impl Decoder {
             let (actions, withdrawn) = (list("actions")?, list("withdrawn")?);
             let (settled, at) = (list("settled")?, self.parse(at)?);
             return Ok(JournalLine::Decision { at, actions, withdrawn, settled });
+        }
+        if let Some(at) = take("stand_by") {
+            let settled = take("settled").map_or(Ok(Vec::new()), |list| self.parse(list))?;
+            return Ok(JournalLine::StandBy { at: self.parse(at)?, settled });
         }
         if let Some(state) = take("state") {
             return Ok(JournalLine::State(self.parse(state)?));

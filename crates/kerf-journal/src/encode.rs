@@ -66,6 +66,13 @@ fn value(record: &Record) -> Result<Value, Error> {
             }
             decision
         }
+        Record::StandBy { at, settled } => {
+            let mut standby = json!({ "stand_by": at.millis() });
+            if !settled.is_empty() {
+                standby["settled"] = to_value(settled)?;
+            }
+            standby
+        }
         Record::State(engine) => json!({ "state": to_value(engine)? }),
         Record::Gap { records } => json!({ "gap": records }),
     })

@@ -3,6 +3,7 @@
 use std::ops::Deref;
 
 use kerf_engine::event::Event;
+use kerf_engine::notice::Settled;
 use kerf_engine::time::Time;
 use kerf_engine::{Engine, Orders};
 
@@ -41,6 +42,16 @@ impl<S: Sink> JournaledEngine<S> {
             sink.take(Record::Decision { at: now, actions, withdrawn, settled });
         }
         orders
+    }
+
+    /// See [`Engine::stand_by`].
+    pub fn stand_by(&mut self, now: Time) -> Vec<Settled> {
+        self.keep_state();
+        let settled = self.engine.stand_by();
+        if let Some(sink) = &mut self.sink {
+            sink.take(Record::StandBy { at: now, settled: settled.clone() });
+        }
+        settled
     }
 
     /// Records everything the engine knows, where the sink asks for it. The copy shares the

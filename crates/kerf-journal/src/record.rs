@@ -27,6 +27,13 @@ pub enum Record {
         /// Notices that got their outcome.
         settled: Vec<Settled>,
     },
+    /// The engine stood by while another process led.
+    StandBy {
+        /// The time of it.
+        at: Time,
+        /// Notices that got their outcome.
+        settled: Vec<Settled>,
+    },
     /// Everything the engine knows, between two calls. What follows can be replayed without what
     /// came before.
     State(Box<Engine>),

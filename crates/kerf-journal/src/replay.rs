@@ -139,6 +139,7 @@ impl Replay {
             JournalLine::Decision { at, actions, withdrawn, settled } => {
                 self.decide(at, actions, [withdrawn, settled].concat());
             }
+            JournalLine::StandBy { at, settled } => self.stand_by(at, settled),
             JournalLine::Definition => {}
         }
         Ok(())
@@ -169,14 +170,26 @@ impl Replay {
             .map(|action| action_value(action).expect("every action has a JSON form"));
         let withdrawn = orders.withdrawn.iter().map(to_value);
         let other = withdrawn.chain(orders.settled.iter().map(to_value));
-        self.report.decisions += 1;
         let count = actions.len() as u64;
-        let Some((expected, actual)) =
-            first_difference(actions, decided).or_else(|| first_difference(others, other))
-        else {
-            self.report.actions += count;
-            return;
-        };
+        let difference =
+            first_difference(actions, decided).or_else(|| first_difference(others, other));
+        self.report.decisions += 1;
+        match difference {
+            None => self.report.actions += count,
+            Some(difference) => self.differs(at, difference),
+        }
+    }
+
+    /// Lets the engine stand by and compares what it gives back.
+    fn stand_by(&mut self, at: Time, settled: Vec<Value>) {
+        let Some(engine) = self.enter(at) else { return };
+        let given_back = engine.stand_by();
+        if let Some(difference) = first_difference(settled, given_back.iter().map(to_value)) {
+            self.differs(at, difference);
+        }
+    }
+
+    fn differs(&mut self, at: Time, (expected, actual): (Option<Value>, Option<Value>)) {
         let event = self.last_event.take();
         let line = self.decoder.line();
         let difference = Difference { at, line, event, expected, actual };

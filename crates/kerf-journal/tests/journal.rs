@@ -58,6 +58,20 @@ fn a_journal_replays_to_the_same_actions() {
 }
 
 #[test]
+fn a_journal_of_a_standby_that_takes_over_replays_to_the_same_actions() {
+    let mut engine = engine();
+    for kind in Kind::ALL {
+        engine.handle(Event::Listed(kind), START);
+        engine.stand_by(START);
+    }
+    assert!(!engine.decide(START).actions.is_empty(), "it looks at everything");
+    let report = replayed(text(&engine));
+    assert_eq!(report.difference, None);
+    let forgotten = text(&engine).replace("\"stand_by\"", "\"decide\"");
+    assert!(replayed(&forgotten).difference.is_some(), "standing by is part of what happened");
+}
+
+#[test]
 fn the_first_action_that_differs_is_shown_with_its_event() {
     let engine = started();
     let tampered = text(&engine).replace("\"ListInstances\"", "\"ListNothing\"");

@@ -108,6 +108,8 @@ pub enum Update {
         /// Whether pods are expected on nodes that are up.
         is_settling: bool,
     },
+    /// Another process leads: who calls for a pass calls there.
+    StandBy,
     /// The answer of a pass is there.
     PassEnded,
     /// The solve of a pass failed.

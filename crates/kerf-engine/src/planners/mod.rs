@@ -105,6 +105,14 @@ pub(crate) fn on_instance_types(world: &World, pool: &Name, now: Time) -> Decisi
     provisioning::on_instance_types(world, pool, now)
 }
 
+/// What to remember when this process takes over the lead, in place of what happened before.
+pub(crate) fn on_lead(world: &World, now: Time) -> Decision {
+    match world.settings.role.planners().contains(&Planner::Provisioning) {
+        true => provisioning::on_lead(world, now),
+        false => Decision::default(),
+    }
+}
+
 /// What to make of a finished action.
 pub(crate) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: Time) -> Decision {
     let subject = action.kind.subject();

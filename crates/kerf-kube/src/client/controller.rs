@@ -154,6 +154,8 @@ impl<P: Provider> Controller<P> {
             reconcile_loop.catch_up(&mut events, &mut news);
             if *leading.borrow() {
                 reconcile_loop.decide();
+            } else {
+                reconcile_loop.stand_by();
             }
         };
         if shutdown == Shutdown::AtOnce {
@@ -321,6 +323,13 @@ impl<P: Provider> ReconcileLoop<P> {
         self.metrics.count(samples);
         settled.iter().for_each(|settled| self.notices.settle(settled));
         self.log_shifts(&shift_reports);
+    }
+
+    /// Lets go of what only a leader tells and acts on.
+    fn stand_by(&mut self) {
+        let now = self.now();
+        let settled = self.engine.stand_by(now);
+        settled.iter().for_each(|settled| self.notices.settle(settled));
     }
 
     fn answer(&mut self, scrape: Scrape) {

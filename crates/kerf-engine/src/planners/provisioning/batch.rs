@@ -85,9 +85,8 @@ pub(in crate::planners) fn on_change(world: &World, object: &Object, now: Time) 
     match object {
         Object::Pod(pod) => notice_pod(world, pod, now, &mut decision),
         Object::Node(node) => {
-            let left = |node: &Node| node.meta.is_deleting() || is_disrupted(node);
-            let before = world.nodes.get(&node.meta.name).is_some_and(|node| left(node));
-            if left(node) && !before {
+            let before = world.nodes.get(&node.meta.name).is_some_and(|node| leaves(node));
+            if leaves(node) && !before {
                 call(&node.meta.uid, now, &mut decision);
             }
         }
@@ -145,6 +144,20 @@ pub(in crate::planners) fn on_instance_types(world: &World, pool: &Name, now: Ti
     decision
 }
 
+/// Who calls when this process takes over the lead: everybody who would have, had the process just
+/// started.
+pub(in crate::planners) fn on_lead(world: &World, now: Time) -> Decision {
+    let mut decision = Decision::default();
+    for pod in world.unschedulable_pods() {
+        call(&pod.meta.uid, now, &mut decision);
+        decision.remember(Update::Kind(pod.shape.clone()));
+    }
+    for node in world.nodes.values().filter(|node| leaves(node)) {
+        call(&node.meta.uid, now, &mut decision);
+    }
+    decision
+}
+
 fn notice_pod(world: &World, pod: &Pod, now: Time, decision: &mut Decision) {
     let before = world.pods.get(&pod.key).map(Arc::as_ref);
     let before = before.filter(|before| before.meta.uid == pod.meta.uid);
@@ -174,6 +187,10 @@ fn notice_pod(world: &World, pod: &Pod, now: Time, decision: &mut Decision) {
 
 fn call(caller: &Arc<str>, at: Time, decision: &mut Decision) {
     decision.remember(Update::Call { caller: caller.clone(), at });
+}
+
+fn leaves(node: &Node) -> bool {
+    node.meta.is_deleting() || is_disrupted(node)
 }
 
 fn is_disrupted(node: &Node) -> bool {

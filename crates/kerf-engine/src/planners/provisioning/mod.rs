@@ -24,7 +24,7 @@ mod waiting;
 
 pub use dry_run::{DryRun, dry_run};
 
-pub(super) use batch::{on_change, on_delete, on_instance_types};
+pub(super) use batch::{on_change, on_delete, on_instance_types, on_lead};
 pub(super) use nomination::targets_in_use;
 pub(super) use usage::within_limits;
 
