@@ -11,7 +11,7 @@ use crate::{CallError, Result};
 /// The most results a page of DescribeInstances or DescribeTags has.
 const PAGE: i32 = 1_000;
 
-/// Pages read for one question. Two hundred instances with fifty tags each are ten pages of tags.
+/// Pages read for one answer. Two hundred instances with fifty tags each are ten pages of tags.
 const PAGES_MAX: usize = 20;
 
 /// An instance with its tags.

@@ -10,7 +10,7 @@ use crate::{CallError, Result};
 /// The most results a page of DescribeSubnets has.
 const PAGE: i32 = 1_000;
 
-/// Pages read for one question. A network has two hundred subnets unless somebody asks for more.
+/// Pages read for one answer. A network has two hundred subnets unless somebody asks for more.
 const PAGES_MAX: usize = 10;
 
 /// A zone, by both its names.

@@ -10,7 +10,7 @@ use crate::{CallError, Result};
 /// Items of a page of ListZonalShifts or ListAutoshifts; more are not allowed.
 const PAGE: i32 = 100;
 
-/// Pages read for one question: a thousand shifts at once is more than an account can have.
+/// Pages read for one answer: a thousand shifts at once is more than an account can have.
 const PAGES_MAX: usize = 10;
 
 /// One shift, in the words of the service.

@@ -47,7 +47,7 @@ impl Decision {
         self.kubernetes_events.push(kubernetes_event);
     }
 
-    /// Adds what another planner answers about the same news.
+    /// Adds what another planner answers about the same change.
     pub(crate) fn and(&mut self, other: Decision) {
         self.actions.extend(other.actions);
         self.updates.extend(other.updates);

@@ -1,6 +1,6 @@
 //! The engine: events in, orders out.
 //!
-//! [`Engine::handle`] takes news in and notes which subjects it concerns; [`Engine::decide`] asks
+//! [`Engine::handle`] takes an event in and notes which subjects it concerns; [`Engine::decide`] asks
 //! the planner of each subject that is due and lets through what is not already under way.
 
 use std::collections::BTreeMap;
@@ -103,7 +103,7 @@ impl Engine {
         self.agenda.next()
     }
 
-    /// Takes news in.
+    /// Takes an event in.
     pub fn handle(&mut self, event: Event, now: Time) {
         match event {
             Event::Seen(object) => self.see(*object, now),
@@ -321,7 +321,7 @@ impl Engine {
 
     fn note_update(&mut self, key: &Key) {
         if let Some(subject) = key.subject() {
-            self.gate.news(&subject);
+            self.gate.object_seen(&subject);
         }
     }
 

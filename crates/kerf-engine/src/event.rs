@@ -17,7 +17,7 @@ use crate::observed::{Name, Revision, ShiftedZone};
 use crate::provider::DriftRule;
 use crate::zonal_shift::{ArcReading, ShiftNetwork};
 
-/// One piece of news. Nothing else changes the world.
+/// Everything that changes the world.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Event {
     /// An object appeared or changed.
@@ -139,7 +139,7 @@ pub struct Instance {
 /// Why an action failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Failure {
-    /// The object changed meanwhile; the news is on its way.
+    /// The object changed meanwhile; a watch event is on its way.
     Conflict,
     /// An eviction was refused for now: a PodDisruptionBudget, or more than one.
     Refused {

@@ -129,7 +129,7 @@ impl Gate {
     }
 
     /// Notes that the object a subject stands for was seen anew: nobody has to wait for that.
-    pub(crate) fn news(&mut self, subject: &Subject) {
+    pub(crate) fn object_seen(&mut self, subject: &Subject) {
         let slot = (subject.clone(), Lane::Write);
         if let Some(busy) = self.under_way.get_mut(&slot) {
             busy.has_update = true;

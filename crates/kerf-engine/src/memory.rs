@@ -219,8 +219,8 @@ impl Memory {
             Update::ForgetNodeClass(class) => drop(self.node_classes.remove(&class)),
             Update::Searched(at) => self.searched_at = Some(at),
             Update::Command(update) => self.commands.apply(update),
-            Update::ShiftRecorded(told) => {
-                self.recorded_shifts.insert(told.zone.name.clone(), *told);
+            Update::ShiftRecorded(recorded) => {
+                self.recorded_shifts.insert(recorded.zone.name.clone(), *recorded);
             }
             Update::ShiftOver(zone) => drop(self.recorded_shifts.remove(&zone)),
             Update::Noticed { notice, at } => {

@@ -101,7 +101,7 @@ impl Kwok {
         let task = tokio::spawn(async move {
             tokio::time::sleep(delay).await;
             if let Err(error) = create(&nodes, &node).await {
-                warn!(claim = &*name, %error, "a simulated machine did not boot");
+                warn!(claim = &*name, %error, "a simulated instance did not boot");
             }
             booting.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
         });
@@ -216,5 +216,5 @@ async fn create(nodes: &Api<Node>, node: &Node) -> kube::Result<Created> {
 }
 
 fn gone_meanwhile() -> Failure {
-    Failure::Unavailable { message: "the machine went while it was looked at".to_owned() }
+    Failure::Unavailable { message: "the instance went while it was looked at".to_owned() }
 }

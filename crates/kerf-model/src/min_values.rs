@@ -25,7 +25,7 @@ pub struct Shortfall {
     pub achieved: u32,
 }
 
-struct Tally {
+struct KeyCount {
     key: KeyId,
     wanted: u32,
     values: ValueSet,
@@ -47,32 +47,32 @@ pub fn review_min_values<'a>(
     asked: &Requirements,
     instance_types: impl IntoIterator<Item = &'a Requirements>,
 ) -> MinValuesReview {
-    let mut open = tallies(asked);
+    let mut open = key_counts(asked);
     let mut needed_types = 0;
     let mut types = instance_types.into_iter();
     while !open.is_empty() {
         let Some(instance_type) = types.next() else { break };
         needed_types += 1;
-        open.retain_mut(|tally| {
-            if let Some(own) = instance_type.find(tally.key).filter(|own| !own.is_complement()) {
-                tally.values.or_with(own.values());
+        open.retain_mut(|count| {
+            if let Some(own) = instance_type.find(count.key).filter(|own| !own.is_complement()) {
+                count.values.or_with(own.values());
             }
-            tally.achieved() < tally.wanted
+            count.achieved() < count.wanted
         });
     }
-    let shortfalls = open.iter().map(Tally::shortfall).collect();
+    let shortfalls = open.iter().map(KeyCount::shortfall).collect();
     MinValuesReview { needed_types, shortfalls }
 }
 
-fn tallies(asked: &Requirements) -> Vec<Tally> {
-    let tally = |each: &Requirement| {
+fn key_counts(asked: &Requirements) -> Vec<KeyCount> {
+    let count = |each: &Requirement| {
         let wanted = each.min_values().filter(|wanted| *wanted > 0)?;
-        Some(Tally { key: each.key(), wanted, values: ValueSet::new() })
+        Some(KeyCount { key: each.key(), wanted, values: ValueSet::new() })
     };
-    asked.iter().filter_map(tally).collect()
+    asked.iter().filter_map(count).collect()
 }
 
-impl Tally {
+impl KeyCount {
     fn achieved(&self) -> u32 {
         u32::try_from(self.values.count()).unwrap_or(u32::MAX)
     }

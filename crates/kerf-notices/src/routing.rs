@@ -36,7 +36,7 @@ pub use delivery::{EntryId, EntryOutcome, Outgoing, SendBatch};
 pub use lookup::{Lookup, TaggedInstance, Via};
 pub use memory::{MemorySize, Router};
 pub use owner::Owner;
-pub use queue_search::{Discovery, QueueQuestion};
+pub use queue_search::{Discovery, QueueQuery};
 pub use scope::{RoutedCluster, Scope};
 pub use settings::{Forwarding, NameTemplate, RoutingSettings, SettingsError};
 pub use simulation::{Faults, RoutingSimulation, SimulationReport};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use kerf_aws::{CallError, ClusterTable, Queues, Session, Tagged};
 use kerf_notices::message::InstanceId;
 use kerf_notices::routing::{
-    Batch, CallFailure, Discovery, EntryId, EntryOutcome, Lookup, QueueQuestion, Scope, SendBatch,
+    Batch, CallFailure, Discovery, EntryId, EntryOutcome, Lookup, QueueQuery, Scope, SendBatch,
     TaggedInstance, Via,
 };
 
@@ -99,16 +99,13 @@ impl Executor {
     }
 
     /// Finds the queue of a cluster.
-    pub(crate) async fn find(
-        &self,
-        question: &QueueQuestion,
-    ) -> Result<Option<String>, CallFailure> {
-        match (question, &self.table) {
-            (QueueQuestion::Named { name, .. }, _) => self.queues.url(name).await.map_err(failure),
-            (QueueQuestion::Table { cluster }, Some(table)) => {
+    pub(crate) async fn find(&self, query: &QueueQuery) -> Result<Option<String>, CallFailure> {
+        match (query, &self.table) {
+            (QueueQuery::Named { name, .. }, _) => self.queues.url(name).await.map_err(failure),
+            (QueueQuery::Table { cluster }, Some(table)) => {
                 table.queue_url(&cluster.name).await.map_err(failure)
             }
-            (QueueQuestion::Table { .. }, None) => Ok(None),
+            (QueueQuery::Table { .. }, None) => Ok(None),
         }
     }
 

@@ -64,7 +64,7 @@ impl Routing {
             .buffer_unordered(CALLS_AT_ONCE)
             .collect::<Vec<_>>();
         let queues = stream::iter(ask.queues)
-            .map(|question| async move { (executor.find(&question).await, question) })
+            .map(|query| async move { (executor.find(&query).await, query) })
             .buffer_unordered(CALLS_AT_ONCE)
             .collect::<Vec<_>>();
         let discoveries = stream::iter(ask.discoveries)
@@ -76,8 +76,8 @@ impl Routing {
         for (answer, lookup) in lookups {
             batch.learn_owners(&mut self.router, lookup, answer, now_ms);
         }
-        for (answer, question) in queues {
-            batch.learn_queue(&mut self.router, question, answer, now_ms);
+        for (answer, query) in queues {
+            batch.learn_queue(&mut self.router, query, answer, now_ms);
         }
         for (answer, how) in discoveries {
             batch.learn_clusters(&mut self.router, how, answer, now_ms);

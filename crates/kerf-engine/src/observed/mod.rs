@@ -1,7 +1,7 @@
 //! What was observed of the cluster, object by object.
 //!
 //! The edge reads objects into these once; what it could not understand never gets here. Every
-//! object carries the [`Revision`] it was stored with, so that news that comes late changes
+//! object carries the [`Revision`] it was stored with, so that what comes late changes
 //! nothing.
 
 mod attachment;

@@ -1,10 +1,10 @@
 //! The running controller: one task owns the engine, everything else talks to it by channels.
 //!
 //! ```text
-//!  watches ──news──► ┌───────────────┐ ──actions──► executors ──┐
-//!  cloud ───offers─► │ engine's task │ ──Events─► announcer   │
-//!  queue ──notices─► │               │ ─outcomes► the queue   │
-//!  /metrics ─asks──► └───────────────┘ ◄────── outcomes ──────┘
+//!  watches ─updates─► ┌───────────────┐ ──actions──► executors ────┐
+//!  provider ─offers─► │ engine's task │ ──Events──► event recorder │
+//!  queue ───notices─► │               │ ─outcomes─► the queue      │
+//!  /metrics ──asks──► └───────────────┘ ◄─────── outcomes ─────────┘
 //! ```
 
 use std::future::Future;
@@ -46,7 +46,7 @@ use crate::client::zonal::{self, ZonalShifts};
 
 /// Outcomes and offers that may wait for the engine; those who bring them wait beyond that.
 const EVENTS_WAITING_MAX: usize = 1_024;
-/// Events taken in before deciding again, so that a flood of news does not put decisions off.
+/// Events taken in before deciding again, so that a flood of them does not put decisions off.
 const EVENTS_PER_DECISION_MAX: usize = 512;
 
 /// The stored state of zonal shifts, as the failure log names it.
@@ -93,7 +93,7 @@ impl<P: Provider> Controller<P> {
         stop: impl Future<Output = Shutdown>,
     ) -> Result<(), TaskEnded> {
         let settings = with_provider(self.settings, self.provider.as_ref());
-        let (update_sender, mut news) = mpsc::channel(watch::UPDATES_WAITING_MAX);
+        let (update_sender, mut updates) = mpsc::channel(watch::UPDATES_WAITING_MAX);
         let (event_sender, mut events) = mpsc::channel(EVENTS_WAITING_MAX);
         let pods_by_owner = match self.default_spreads.is_empty() {
             true => PodsByOwner::Ignored,
@@ -146,12 +146,12 @@ impl<P: Provider> Controller<P> {
                 ended = tasks.first_ended() => return Err(ended),
                 Some(scrape) = scrapes.recv() => reconcile_loop.answer(scrape),
                 Ok(()) = leading.changed() => {}
-                Some(news) = news.recv() => reconcile_loop.learn(news),
+                Some(update) = updates.recv() => reconcile_loop.learn(update),
                 Some(event) = events.recv() => reconcile_loop.take_in(event),
                 Some(notice) = notices.recv() => reconcile_loop.hear(notice),
                 () = sleep_until(wake) => {}
             }
-            reconcile_loop.catch_up(&mut events, &mut news);
+            reconcile_loop.catch_up(&mut events, &mut updates);
             if *leading.borrow() {
                 reconcile_loop.decide();
             } else {
@@ -209,13 +209,13 @@ impl<P: Provider> ReconcileLoop<P> {
     fn catch_up(
         &mut self,
         events: &mut mpsc::Receiver<Event>,
-        news: &mut mpsc::Receiver<WatchUpdate>,
+        updates: &mut mpsc::Receiver<WatchUpdate>,
     ) {
         for _ in 0..EVENTS_PER_DECISION_MAX {
             if let Ok(event) = events.try_recv() {
                 self.take_in(event);
-            } else if let Ok(news) = news.try_recv() {
-                self.learn(news);
+            } else if let Ok(update) = updates.try_recv() {
+                self.learn(update);
             } else {
                 break;
             }
@@ -227,8 +227,8 @@ impl<P: Provider> ReconcileLoop<P> {
         self.take_in(event);
     }
 
-    fn learn(&mut self, news: WatchUpdate) {
-        for event in self.observer.observe(news, self.engine.world()) {
+    fn learn(&mut self, update: WatchUpdate) {
+        for event in self.observer.observe(update, self.engine.world()) {
             self.take_in(event);
         }
     }

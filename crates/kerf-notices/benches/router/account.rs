@@ -94,9 +94,9 @@ impl Account {
             let tagged = tagged.collect();
             batch.learn_owners(&mut self.router, lookup, Ok(tagged), 0);
         }
-        for question in ask.queues {
-            let url = format!("https://sqs.eu-west-1.amazonaws.com/111122223333/{question:?}");
-            batch.learn_queue(&mut self.router, question, Ok(Some(url)), 0);
+        for query in ask.queues {
+            let url = format!("https://sqs.eu-west-1.amazonaws.com/111122223333/{query:?}");
+            batch.learn_queue(&mut self.router, query, Ok(Some(url)), 0);
         }
     }
 }

@@ -10,7 +10,7 @@ use super::backoff::{CallFailure, Rng};
 use super::delivery::{Deliveries, EntryId, EntryOutcome, Outgoing, SendBatch};
 use super::lookup::{Lookup, Lookups, TaggedInstance};
 use super::memory::Ownership;
-use super::queue_search::{Destination, Discovery, QueueQuestion, QueueSearches};
+use super::queue_search::{Destination, Discovery, QueueQuery, QueueSearches};
 use super::verdict::{Failure, Report, RoutingVerdict};
 use super::{Router, Scope};
 use crate::message::{self, Event, Reading, Record};
@@ -43,7 +43,7 @@ pub struct Ask {
     /// Whose instances are.
     pub lookups: Vec<Lookup>,
     /// Where queues of clusters are.
-    pub queues: Vec<QueueQuestion>,
+    pub queues: Vec<QueueQuery>,
     /// Which clusters there are.
     pub discoveries: Vec<Discovery>,
 }
@@ -61,7 +61,7 @@ pub struct Batch {
     pub(super) lookups: Lookups,
     pub(super) searches: QueueSearches,
     pub(super) deliveries: Deliveries,
-    pub(super) tally: Report,
+    pub(super) report: Report,
     denied: BTreeSet<String>,
     deadline_ms: u64,
     /// Waiting for throttled services ends here: at half of the time there was.
@@ -110,7 +110,7 @@ impl Batch {
             lookups: Lookups::default(),
             searches: QueueSearches::default(),
             deliveries,
-            tally: Report::default(),
+            report: Report::default(),
             denied: BTreeSet::new(),
             deadline_ms: limits.deadline_ms,
             patient_until_ms: now_ms.saturating_add(time_ms / 2),
@@ -118,7 +118,7 @@ impl Batch {
         }
     }
 
-    /// What to do next. Questions come first, all of them together; while some of them have to
+    /// What to do next. Queries come first, all of them together; while some of them have to
     /// wait, what is known already is sent.
     pub fn step(&mut self, router: &mut Router, now_ms: u64) -> Step {
         if now_ms >= self.deadline_ms {
@@ -130,13 +130,13 @@ impl Batch {
         let (queues, discoveries) = self.searches.due(now_ms);
         let ask = Ask { lookups, queues, discoveries };
         if !ask.is_empty() {
-            self.tally.lookup_calls += ask.lookups.len() as u64;
-            self.tally.queue_calls += (ask.queues.len() + ask.discoveries.len()) as u64;
+            self.report.lookup_calls += ask.lookups.len() as u64;
+            self.report.queue_calls += (ask.queues.len() + ask.discoveries.len()) as u64;
             return Step::Ask(ask);
         }
         let sends = self.deliveries.due(router.settings.batch_bytes_max, now_ms);
         if !sends.is_empty() {
-            self.tally.send_calls += sends.len() as u64;
+            self.report.send_calls += sends.len() as u64;
             return Step::Send(sends);
         }
         let waits = [self.lookups.next_ms(), self.searches.next_ms(), self.deliveries.next_ms()];
@@ -200,16 +200,16 @@ impl Batch {
     pub fn learn_queue(
         &mut self,
         router: &mut Router,
-        question: QueueQuestion,
+        query: QueueQuery,
         answer: Result<Option<String>, CallFailure>,
         now_ms: u64,
     ) {
         match answer {
-            Ok(url) => self.searches.answered(router, &question, url.as_deref(), now_ms),
+            Ok(url) => self.searches.answered(router, &query, url.as_deref(), now_ms),
             Err(failure) => {
                 self.note(&failure);
                 let times = (now_ms, self.patient_until_ms);
-                self.searches.failed(question, &failure, &mut self.rng, times);
+                self.searches.failed(query, &failure, &mut self.rng, times);
             }
         }
     }
@@ -296,7 +296,7 @@ impl Batch {
     /// The verdicts. Whatever is still under way has failed.
     pub fn finish(mut self) -> Report {
         self.give_up();
-        let mut report = std::mem::take(&mut self.tally);
+        let mut report = std::mem::take(&mut self.report);
         report.send_failures = self.deliveries.failures;
         report.denied = std::mem::take(&mut self.denied).into_iter().collect();
         let items = std::mem::take(&mut self.items);

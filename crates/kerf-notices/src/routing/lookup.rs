@@ -32,7 +32,7 @@ pub enum Via {
     Single,
 }
 
-/// A question about instances of one account and region.
+/// A query about instances of one account and region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lookup {
     /// Where to ask.

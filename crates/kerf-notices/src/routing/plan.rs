@@ -162,8 +162,8 @@ impl Batch {
             }
         }
         if first_time {
-            self.tally.cache_hits += hits;
-            self.tally.cache_misses += event.event.instances.len() as u64 - hits;
+            self.report.cache_hits += hits;
+            self.report.cache_misses += event.event.instances.len() as u64 - hits;
         }
         if !complete {
             return Ok(false);

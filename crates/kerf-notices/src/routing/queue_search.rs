@@ -14,7 +14,7 @@ const RETRIES_MAX: u32 = 3;
 
 /// Where the queue of a cluster may be written down.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum QueueQuestion {
+pub enum QueueQuery {
     /// Ask the table for this cluster.
     Table {
         /// The key.
@@ -29,7 +29,7 @@ pub enum QueueQuestion {
     },
 }
 
-impl QueueQuestion {
+impl QueueQuery {
     fn cluster(&self) -> &RoutedCluster {
         match self {
             Self::Table { cluster } | Self::Named { cluster, .. } => cluster,
@@ -58,8 +58,8 @@ pub(super) enum Destination {
 #[derive(Clone, Debug, Default)]
 pub(super) struct QueueSearches {
     known: FxHashMap<RoutedCluster, Destination>,
-    open: FxHashMap<RoutedCluster, VecDeque<QueueQuestion>>,
-    waiting: Vec<Waiting<QueueQuestion>>,
+    open: FxHashMap<RoutedCluster, VecDeque<QueueQuery>>,
+    waiting: Vec<Waiting<QueueQuery>>,
     discoveries: [DiscoveryState; 2],
     waiting_discoveries: Vec<Waiting<Discovery>>,
     attempts: FxHashMap<RoutedCluster, u32>,
@@ -99,21 +99,20 @@ impl QueueSearches {
             self.known.insert(cluster.clone(), destination.clone());
             return Some(destination);
         }
-        let mut questions = VecDeque::new();
+        let mut queries = VecDeque::new();
         if router.settings.has_table {
-            questions.push_back(QueueQuestion::Table { cluster: cluster.clone() });
+            queries.push_back(QueueQuery::Table { cluster: cluster.clone() });
         }
         if !cluster.foreign {
             let names = router.settings.template.names(&cluster.name).into_iter();
-            questions
-                .extend(names.map(|name| QueueQuestion::Named { cluster: cluster.clone(), name }));
+            queries.extend(names.map(|name| QueueQuery::Named { cluster: cluster.clone(), name }));
         }
-        let Some(first) = questions.pop_front() else {
+        let Some(first) = queries.pop_front() else {
             self.known.insert(cluster.clone(), Destination::NoQueue);
             return Some(Destination::NoQueue);
         };
         self.waiting.push(Waiting { what: first, not_before_ms: 0 });
-        self.open.insert(cluster.clone(), questions);
+        self.open.insert(cluster.clone(), queries);
         None
     }
 
@@ -122,25 +121,25 @@ impl QueueSearches {
         self.known.remove(cluster);
     }
 
-    pub(super) fn due(&mut self, now_ms: u64) -> (Vec<QueueQuestion>, Vec<Discovery>) {
+    pub(super) fn due(&mut self, now_ms: u64) -> (Vec<QueueQuery>, Vec<Discovery>) {
         (take_due(&mut self.waiting, now_ms), take_due(&mut self.waiting_discoveries, now_ms))
     }
 
     pub(super) fn next_ms(&self) -> Option<u64> {
-        let questions = self.waiting.iter().map(|waiting| waiting.not_before_ms);
+        let queries = self.waiting.iter().map(|waiting| waiting.not_before_ms);
         let discoveries = self.waiting_discoveries.iter().map(|waiting| waiting.not_before_ms);
-        questions.chain(discoveries).min()
+        queries.chain(discoveries).min()
     }
 
     /// Takes in where a queue is, or that it is not there.
     pub(super) fn answered(
         &mut self,
         router: &mut Router,
-        question: &QueueQuestion,
+        query: &QueueQuery,
         url: Option<&str>,
         now_ms: u64,
     ) {
-        let cluster = question.cluster();
+        let cluster = query.cluster();
         if url.is_none()
             && let Some(next) = self.open.get_mut(cluster).and_then(VecDeque::pop_front)
         {
@@ -152,20 +151,20 @@ impl QueueSearches {
         self.settle(cluster, destination);
     }
 
-    /// Decides what follows a question that gave no answer: again later, or failure.
+    /// Decides what follows a query that gave no answer: again later, or failure.
     pub(super) fn failed(
         &mut self,
-        question: QueueQuestion,
+        query: QueueQuery,
         failure: &CallFailure,
         rng: &mut Rng,
         times: (u64, u64),
     ) {
-        let cluster = question.cluster().clone();
+        let cluster = query.cluster().clone();
         let attempts = self.attempts.entry(cluster.clone()).or_default();
         match again_at_ms(failure, *attempts, rng, times) {
             Some(not_before_ms) => {
                 *attempts += 1;
-                self.waiting.push(Waiting { what: question, not_before_ms });
+                self.waiting.push(Waiting { what: query, not_before_ms });
             }
             None => self.settle(&cluster, Destination::Failed(failure.clone())),
         }

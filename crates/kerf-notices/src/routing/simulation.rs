@@ -185,9 +185,9 @@ fn carry_out(mut batch: Batch, router: &mut Router, world: &mut World, now_ms: &
                     let answer = world.describe(&lookup);
                     batch.learn_owners(router, lookup, answer, *now_ms);
                 }
-                for question in ask.queues {
-                    let answer = world.queue(&question);
-                    batch.learn_queue(router, question, answer, *now_ms);
+                for query in ask.queues {
+                    let answer = world.queue(&query);
+                    batch.learn_queue(router, query, answer, *now_ms);
                 }
                 for how in ask.discoveries {
                     let answer = world.discover();

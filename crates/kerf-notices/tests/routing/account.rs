@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kerf_notices::message::{InstanceId, Record};
 use kerf_notices::routing::{
-    Batch, CallFailure, Discovery, EntryId, EntryOutcome, Limits, Lookup, QueueQuestion, Report,
+    Batch, CallFailure, Discovery, EntryId, EntryOutcome, Limits, Lookup, QueueQuery, Report,
     Router, RoutingSettings, SendBatch, Step, TaggedInstance,
 };
 
@@ -20,7 +20,7 @@ pub(crate) struct Account {
     pub(crate) table: BTreeMap<String, String>,
     pub(crate) lookups: Vec<Lookup>,
     pub(crate) sends: Vec<SendBatch>,
-    pub(crate) questions: Vec<QueueQuestion>,
+    pub(crate) queries: Vec<QueueQuery>,
     pub(crate) discoveries: Vec<Discovery>,
     /// Says what goes wrong with a lookup at a moment.
     pub(crate) lookup_fault: Option<fn(&Lookup, u64) -> Option<CallFailure>>,
@@ -68,9 +68,9 @@ impl Account {
                         let answer = self.describe(&lookup);
                         batch.learn_owners(router, lookup, answer, self.now_ms);
                     }
-                    for question in ask.queues {
-                        let answer = self.queue(&question);
-                        batch.learn_queue(router, question, answer, self.now_ms);
+                    for query in ask.queues {
+                        let answer = self.queue(&query);
+                        batch.learn_queue(router, query, answer, self.now_ms);
                     }
                     for how in ask.discoveries {
                         let answer = self.discover(how);
@@ -99,11 +99,11 @@ impl Account {
         Ok(lookup.ids.iter().filter_map(known).collect())
     }
 
-    fn queue(&mut self, question: &QueueQuestion) -> Result<Option<String>, CallFailure> {
-        self.questions.push(question.clone());
-        Ok(match question {
-            QueueQuestion::Table { cluster } => self.table.get(cluster.name.as_ref()).cloned(),
-            QueueQuestion::Named { name, .. } => self.queues.contains_key(name).then(|| url(name)),
+    fn queue(&mut self, query: &QueueQuery) -> Result<Option<String>, CallFailure> {
+        self.queries.push(query.clone());
+        Ok(match query {
+            QueueQuery::Table { cluster } => self.table.get(cluster.name.as_ref()).cloned(),
+            QueueQuery::Named { name, .. } => self.queues.contains_key(name).then(|| url(name)),
         })
     }
 

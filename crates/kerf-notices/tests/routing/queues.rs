@@ -15,10 +15,10 @@ fn queues_come_from_the_map_then_the_table_then_the_names() {
     let report = account.route(&mut router, &bodies);
     assert_eq!(verdicts(&report), ["routed"; 4]);
     assert!(account.queues.values().all(|queue| queue.len() == 1), "{:?}", account.queues);
-    let asked = account.questions.len();
+    let asked = account.queries.len();
     let again = [I2, I3].map(|id| spot(&format!("again-{id}"), id));
     account.route(&mut router, &again);
-    assert_eq!(account.questions.len(), asked, "URLs are believed for ten minutes");
+    assert_eq!(account.queries.len(), asked, "URLs are believed for ten minutes");
 }
 
 #[test]
@@ -99,5 +99,5 @@ fn a_tag_that_no_queue_can_be_named_after_asks_for_nothing() {
     account.own(I1, "../../a b?");
     let report = account.route(&mut router(), &[spot("e", I1)]);
     assert_eq!(verdicts(&report), ["unrouted: no-queue"]);
-    assert!(account.questions.is_empty());
+    assert!(account.queries.is_empty());
 }

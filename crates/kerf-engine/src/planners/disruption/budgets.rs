@@ -14,12 +14,12 @@ use crate::world::World;
 pub(super) struct Budgets<'a> {
     world: &'a World,
     now: Time,
-    pools: BTreeMap<&'a str, Tally>,
+    pools: BTreeMap<&'a str, PoolNodes>,
 }
 
 /// The nodes of one pool.
 #[derive(Clone, Copy, Debug, Default)]
-struct Tally {
+struct PoolNodes {
     /// Those that count: up, and their instance not ending.
     nodes: u32,
     /// Those of them that are away already: not ready, or on their way out.
@@ -42,12 +42,12 @@ impl<'a> Budgets<'a> {
     /// What each pool may lose, for each reason, and what it lacks already.
     pub(super) fn allowances(&self) -> Vec<Allowance> {
         let of_pool = |pool: &Name| {
-            let tally = self.pools.get(&**pool).copied().unwrap_or_default();
+            let counted = self.pools.get(&**pool).copied().unwrap_or_default();
             DisruptionReason::ALL.map(|reason| Allowance {
                 pool: pool.clone(),
                 reason,
-                allowed: self.allowed(pool, reason, tally),
-                disrupted: tally.disrupted,
+                allowed: self.allowed(pool, reason, counted),
+                disrupted: counted.disrupted,
             })
         };
         self.world.pools.keys().flat_map(of_pool).collect()
@@ -55,14 +55,14 @@ impl<'a> Budgets<'a> {
 
     /// Whether a pool has nodes at all while nothing may be taken from it.
     pub(super) fn is_closed(&self, pool: &str, reason: DisruptionReason) -> bool {
-        let tally = self.pools.get(pool).copied().unwrap_or_default();
-        tally.nodes > 0 && self.allowed(pool, reason, tally).is_none()
+        let counted = self.pools.get(pool).copied().unwrap_or_default();
+        counted.nodes > 0 && self.allowed(pool, reason, counted).is_none()
     }
 
     /// Takes one node out of what is left for a pool and a reason, if there is one left.
     pub(super) fn take(&mut self, pool: &'a str, reason: DisruptionReason) -> bool {
-        let tally = self.pools.get(pool).copied().unwrap_or_default();
-        let left = self.allowed(pool, reason, tally).less(tally.disrupted);
+        let counted = self.pools.get(pool).copied().unwrap_or_default();
+        let left = self.allowed(pool, reason, counted).less(counted.disrupted);
         let takes = left.admits(1);
         if takes {
             self.pools.entry(pool).or_default().disrupted += 1;
@@ -70,27 +70,27 @@ impl<'a> Budgets<'a> {
         takes
     }
 
-    fn allowed(&self, pool: &str, reason: DisruptionReason, tally: Tally) -> Allowed {
+    fn allowed(&self, pool: &str, reason: DisruptionReason, counted: PoolNodes) -> Allowed {
         match self.world.pools.get(pool) {
             Some(pool) => {
-                pool.spec.disruption.budgets.allowed(tally.nodes, reason, self.now.seconds())
+                pool.spec.disruption.budgets.allowed(counted.nodes, reason, self.now.seconds())
             }
             None => Allowed::AtMost(0),
         }
     }
 
     fn counting(world: &'a World, now: Time, is_away: impl Fn(&Claim) -> bool) -> Self {
-        let mut pools: BTreeMap<&str, Tally> = BTreeMap::new();
+        let mut pools: BTreeMap<&str, PoolNodes> = BTreeMap::new();
         for claim in world.claims.values() {
             let conditions = &claim.status.conditions;
             let (Some(pool), Some(node)) = (claim.pool(), world.node_of(claim)) else { continue };
             if !conditions.is_true(INITIALIZED) || conditions.is_true(INSTANCE_TERMINATING) {
                 continue;
             }
-            let tally = pools.entry(pool).or_default();
-            tally.nodes += 1;
+            let counted = pools.entry(pool).or_default();
+            counted.nodes += 1;
             if !node.is_ready || node.meta.is_deleting() || is_away(claim) {
-                tally.disrupted += 1;
+                counted.disrupted += 1;
             }
         }
         Self { world, now, pools }

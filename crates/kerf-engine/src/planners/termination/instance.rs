@@ -58,8 +58,8 @@ fn is_unlisted(world: &World, node: &Node) -> bool {
     let Some(provider_id) = &node.provider_id else { return false };
     let asked_before = node.meta.deleting_since.is_some_and(|since| since + SECOND <= *listed_at);
     // A list that is silent about a shifted zone proves nothing.
-    let is_told = world.shifted_zone(&node.labels).is_none();
-    is_told && asked_before && !instances.contains_key(provider_id)
+    let is_listed = world.shifted_zone(&node.labels).is_none();
+    is_listed && asked_before && !instances.contains_key(provider_id)
 }
 
 /// The instance is in a zone where no call is made now.

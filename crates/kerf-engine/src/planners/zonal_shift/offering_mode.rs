@@ -23,27 +23,28 @@ const DURATION: &str = "karpenter_cloudprovider_zonal_shift_duration";
 /// Tells of what has begun and what is over.
 pub(super) fn plan(world: &World, now: Time) -> Decision {
     let mut decision = Decision::default();
-    let told = &world.memory.recorded_shifts;
-    for (name, told) in told {
+    let known_shifts = &world.memory.recorded_shifts;
+    for (name, recorded) in known_shifts {
         // One that ended and began anew between two looks is another.
-        if world.shifted.get(name).is_none_or(|zone| zone.since != told.zone.since) {
-            end(world, told, now, &mut decision);
+        if world.shifted.get(name).is_none_or(|zone| zone.since != recorded.zone.since) {
+            end(world, recorded, now, &mut decision);
         }
     }
     for zone in world.shifted.values() {
-        let known = told.get(&zone.name).filter(|told| told.zone.since == zone.since);
+        let known =
+            known_shifts.get(&zone.name).filter(|recorded| recorded.zone.since == zone.since);
         begin(world, zone, known, &mut decision);
     }
     decision
 }
 
-fn end(world: &World, told: &RecordedShift, now: Time, decision: &mut Decision) {
-    let zone = &told.zone;
+fn end(world: &World, recorded: &RecordedShift, now: Time, decision: &mut Decision) {
+    let zone = &recorded.zone;
     let message = format!(
         "Zonal shift cleared: offerings in zone {} ({}) are restored for this NodePool",
         zone.name, zone.id
     );
-    for pool in told.pools.iter().filter(|pool| world.pools.contains_key(*pool)) {
+    for pool in recorded.pools.iter().filter(|pool| world.pools.contains_key(*pool)) {
         let about = Key::Pool(pool.clone());
         decision.record(KubernetesEvent::normal(about, "ZonalShiftCleared", &message));
     }
@@ -59,19 +60,19 @@ fn begin(
     known: Option<&RecordedShift>,
     decision: &mut Decision,
 ) {
-    let mut told = known.cloned().unwrap_or_else(|| RecordedShift::new(zone.clone()));
+    let mut recorded = known.cloned().unwrap_or_else(|| RecordedShift::new(zone.clone()));
     let message = format!(
         "Zonal shift detected: offerings in zone {} ({}) are unavailable for this NodePool",
         zone.name, zone.id
     );
     for (name, _) in world.pools.iter().filter(|(_, pool)| reaches(world, pool, zone)) {
-        if told.pools.insert(name.clone()) {
+        if recorded.pools.insert(name.clone()) {
             let about = Key::Pool(name.clone());
             decision.record(KubernetesEvent::warning(about, "ZonalShiftActive", &message));
         }
     }
-    if known != Some(&told) {
-        decision.remember(Update::ShiftRecorded(Box::new(told)));
+    if known != Some(&recorded) {
+        decision.remember(Update::ShiftRecorded(Box::new(recorded)));
     }
 }
 

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::super::backoff::Rng;
 use super::super::{
-    Batch, CallFailure, EntryId, EntryOutcome, Lookup, QueueQuestion, SendBatch, TaggedInstance,
+    Batch, CallFailure, EntryId, EntryOutcome, Lookup, QueueQuery, SendBatch, TaggedInstance,
 };
 use super::{Faults, SimulationReport};
 use crate::message::InstanceId;
@@ -61,12 +61,9 @@ impl World {
         Ok(tagged.collect())
     }
 
-    pub(super) fn queue(
-        &mut self,
-        question: &QueueQuestion,
-    ) -> Result<Option<String>, CallFailure> {
+    pub(super) fn queue(&mut self, query: &QueueQuery) -> Result<Option<String>, CallFailure> {
         self.maybe_fail()?;
-        let QueueQuestion::Named { name, .. } = question else { return Ok(None) };
+        let QueueQuery::Named { name, .. } = query else { return Ok(None) };
         Ok(self.index_of(name).map(|_| format!("{URL_PREFIX}{name}")))
     }
 

@@ -92,9 +92,10 @@ impl StatusOf {
     pub(crate) fn run(self) -> Result<ExitCode> {
         block_on(async {
             let queues = Session::from_env(TimeOuts::default()).await.queues();
-            let told = status(&queues, &self.queue_url, self.dead_letter_url.as_deref()).await;
+            let status_of_queues =
+                status(&queues, &self.queue_url, self.dead_letter_url.as_deref()).await;
             println!("{:<32}{:>10}{:>12}  QUEUE", "FOR", "WAITING", "IN FLIGHT");
-            for queue in &told.queues {
+            for queue in &status_of_queues.queues {
                 match &queue.depth {
                     Ok(depth) => println!(
                         "{:<32}{:>10}{:>12}  {}",
@@ -103,10 +104,11 @@ impl StatusOf {
                     Err(error) => println!("{:<32}{error}", queue.role),
                 }
             }
-            if let Some(error) = &told.error {
+            if let Some(error) = &status_of_queues.error {
                 eprintln!("kerf: the clusters' queues could not be listed: {error}");
             }
-            let whole = told.error.is_none() && told.queues.iter().all(|one| one.depth.is_ok());
+            let whole = status_of_queues.error.is_none()
+                && status_of_queues.queues.iter().all(|one| one.depth.is_ok());
             Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         })
     }

@@ -51,7 +51,7 @@ impl Simulate {
         let (clusters, events) = (clusters as usize, events as usize);
         let report =
             RoutingSimulation { clusters, events, batch: batch as usize, faults, seed }.run();
-        print(&told(&report, clusters, events))?;
+        print(&summary(&report, clusters, events))?;
         let sound = report.lost == 0 && report.misdelivered == 0 && report.repeated == 0;
         Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
@@ -69,7 +69,7 @@ impl CostOf {
     }
 }
 
-fn told(report: &SimulationReport, clusters: usize, events: usize) -> String {
+fn summary(report: &SimulationReport, clusters: usize, events: usize) -> String {
     let mut text =
         format!("{events} events for {clusters} clusters, {} faults injected\n\n", report.faults);
     let mut row = |what: &str, number: u64| text.push_str(&format!("  {what:<44}{number:>12}\n"));
