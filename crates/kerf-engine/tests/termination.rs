@@ -218,13 +218,29 @@ fn a_pod_that_never_ends_is_given_up_a_minute_after_its_time() {
     assert!(cluster.find_claim("one").is_none());
 }
 
+fn volume(claim: &str) -> PodVolume {
+    PodVolume { claim: claim.to_owned(), driver: None, reachable_from: Vec::new() }
+}
+
+#[test]
+fn volumes_of_a_pod_that_is_given_up_hold_nothing_up() {
+    let mut cluster = ready([with("zombie", |pod| {
+        let volumes = vec![volume("default/data")];
+        pod.shape = Arc::new(PodShape { volumes, ..PodShape::default() });
+    })]);
+    cluster.immortal.insert("zombie".to_owned());
+    cluster.store(Object::VolumeAttachment(attachment("va-1", "node-one", "default/data")));
+    cluster.edit_node(|node| node.is_ready = false);
+    cluster.delete(&claim_key());
+    cluster.seconds(90);
+    assert_eq!(cluster.instances.len(), 1, "30 s of grace and a minute");
+    cluster.seconds(15);
+    assert!(cluster.instances.is_empty(), "its kubelet is dead: nobody detaches the volume");
+    assert!(cluster.find_claim("one").is_none());
+}
+
 #[test]
 fn volumes_are_waited_for_but_not_those_that_stay() {
-    let volume = |claim: &str| PodVolume {
-        claim: claim.to_owned(),
-        driver: None,
-        reachable_from: Vec::new(),
-    };
     let mut cluster = ready([with("stays", |pod| {
         let tolerations = vec![Toleration::of_everything()];
         let volumes = vec![volume("default/kept")];

@@ -41,6 +41,35 @@ fn whatever_goes_wrong_beside_interruptions_every_notice_has_its_outcome() {
     }
 }
 
+/// The kubelet dies; the node is deleted a minute later, and its pod and volume never leave it.
+const DEAD_KUBELET: &str = r#"
+name: dead kubelet
+ends: 40m
+cloud: {catalogue: kwok, zones: [a], boot: 15s..40s}
+pools:
+  - {name: default, requirements: [os in linux, arch in amd64], consolidateAfter: 1h}
+workloads:
+  - {statefulSet: data, replicas: 1, requests: {cpu: "1", memory: 2Gi}, volume: true}
+timeline:
+  - {at: 5m, fault: kubelet dies}
+  - {at: 6m, delete: node}
+expect:
+  - {at: 4m59s, running: {data: "1"}, nodes: "1"}
+  - {at: 12m, running: {data: "1"}, nodes: "1", claims: "1"}
+"#;
+
+#[test]
+fn an_instance_whose_kubelet_died_is_ended_once_its_node_is_deleted() {
+    let scenario = Arc::new(Scenario::parse(DEAD_KUBELET).expect("the scenario can be read"));
+    for seed in 1..=5 {
+        let mut simulation =
+            Simulation::new(scenario.clone(), seed).expect("the cloud sells something");
+        simulation.run();
+        let report = Report::of(&simulation);
+        assert_eq!(report.violations, [], "seed {seed}: {report:#?}");
+    }
+}
+
 /// The instance is taken at 7m; by then its pods run elsewhere, and it never dies under a node.
 const ANNOUNCED: &str = r#"
 name: announced

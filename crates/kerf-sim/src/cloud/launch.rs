@@ -108,6 +108,7 @@ impl Cloud {
             price,
             launched_at: now,
             is_dead: false,
+            has_dead_kubelet: false,
             is_announced: false,
             offering: index,
         };

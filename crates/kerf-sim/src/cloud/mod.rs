@@ -59,6 +59,9 @@ pub struct CloudInstance {
     pub launched_at: Time,
     /// Whether it died: it is still listed for a while, but nothing runs on it.
     pub is_dead: bool,
+    /// Whether its kubelet died: the instance runs and is paid for, but nothing starts or ends on
+    /// it, and its node is silent.
+    pub has_dead_kubelet: bool,
     /// Whether the cloud has announced that it takes it.
     pub is_announced: bool,
     pub(crate) offering: OfferingIndex,

@@ -64,11 +64,9 @@ impl Checker {
         let waited_for = |pod: &&Pod| {
             let bound = self.bound_at.get(&pod.key).map(|(_, at)| *at);
             let is_settled = bound.is_some_and(|at| self.now.since(at) > self.staleness);
-            let is_stuck =
-                pod.meta.deleting_since.is_some_and(|ends| self.now > ends + STUCK_AFTER);
             is_settled
                 && pod.owner != PodOwner::Node
-                && !is_stuck
+                && !is_stuck(pod, self.now)
                 && !tolerates(&pod.shape, &[disrupted()])
         };
         if let Some(pod) = store.pods_on(&node.meta.name).find(waited_for) {
@@ -76,6 +74,11 @@ impl Checker {
             self.object(Rule::Drain, what);
         }
     }
+}
+
+/// Whether a pod should have ended long ago.
+pub(super) fn is_stuck(pod: &Pod, now: Time) -> bool {
+    pod.meta.deleting_since.is_some_and(|ends| now > ends + STUCK_AFTER)
 }
 
 /// When the pods of a claim that is being deleted may be ended by force.

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kerf_engine::observed::{Claim, Pod, PodOwner, PodPhase};
-use kerf_engine::time::Span;
+use kerf_engine::observed::{Claim, Pod, PodOwner, PodPhase, VolumeAttachment};
+use kerf_engine::time::{Span, Time};
 use kerf_model::labels::{LabelRules, aws, kwok};
 use kerf_model::node::{BoundPod, Node as ModelNode};
 use kerf_model::pod::Pod as ModelPod;
 use kerf_model::taint::disrupted;
 use kerf_scheduler::{PlacementProblem, PoolWithTypes, SchedulerSettings};
 
+use super::drain::is_stuck;
 use super::{Checker, Rule};
 use crate::cloud::Cloud;
 use crate::controllers::Workloads;
@@ -36,7 +37,7 @@ impl Checker {
         // A budget may hold a node up for long; only the time since nothing does counts.
         let mut free_since = BTreeMap::new();
         for claim in store.claims.values() {
-            if !claim.meta.is_deleting() || !is_free(store, claim) {
+            if !claim.meta.is_deleting() || !is_free(store, claim, self.now) {
                 continue;
             }
             let name = &claim.meta.name;
@@ -155,11 +156,20 @@ fn model_node(node: &kerf_engine::observed::Node, store: &Store) -> Option<Model
     })
 }
 
-/// Whether neither pods nor volumes keep the node of a claim.
-fn is_free(store: &Store, claim: &Claim) -> bool {
-    let is_held = |pod: &Pod| !tolerates(&pod.shape, &[disrupted()]);
-    store.node_of(claim).is_none_or(|node| {
-        !store.pods_on(&node.meta.name).any(is_held)
-            && !store.attachments.values().any(|it| it.node == node.meta.name)
-    })
+/// Whether neither pods nor volumes keep the node of a claim. Pods that are stuck because their
+/// kubelet is dead keep nothing, nor do their volumes.
+fn is_free(store: &Store, claim: &Claim, now: Time) -> bool {
+    let Some(node) = store.node_of(claim) else { return true };
+    let pods = || store.pods_on(&node.meta.name);
+    let holds = |pod: &Pod| !tolerates(&pod.shape, &[disrupted()]) && !is_stuck(pod, now);
+    let is_stuck_with = |attached: &VolumeAttachment| {
+        let own = |pod: &Pod| {
+            let volumes = pod.shape.volumes.iter();
+            let mut claims = volumes.map(|volume| Some(volume.claim.as_str()));
+            claims.any(|claim| claim == attached.volume_claim.as_deref())
+        };
+        pods().any(|pod| own(pod) && is_stuck(pod, now))
+    };
+    let mut attached = store.attachments.values().filter(|it| it.node == node.meta.name);
+    !pods().any(holds) && attached.all(|it| is_stuck_with(it))
 }

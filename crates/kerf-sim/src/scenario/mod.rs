@@ -142,6 +142,8 @@ pub enum Fault {
     SecondLeader,
     /// An instance dies.
     InstanceDies,
+    /// The kubelet of an instance dies; the instance itself goes on running.
+    KubeletDies,
     /// The API server is away for a while.
     ServerAway,
     /// The cloud sells nothing more of an offering that is in use.
@@ -173,12 +175,13 @@ impl Scenario {
 
 impl Fault {
     /// Every fault with its word in scenario files.
-    pub const ALL: [(Self, &'static str); 8] = [
+    pub const ALL: [(Self, &'static str); 9] = [
         (Self::Crash, "crash"),
         (Self::LostWatch, "lost watch"),
         (Self::StalledWatch, "stalled watch"),
         (Self::SecondLeader, "second leader"),
         (Self::InstanceDies, "instance dies"),
+        (Self::KubeletDies, "kubelet dies"),
         (Self::ServerAway, "server away"),
         (Self::SoldOut, "sold out"),
         (Self::Interruption, "interruption"),

@@ -51,6 +51,11 @@ impl Simulation {
                     self.instance_dies(&victim);
                 }
             }
+            Fault::KubeletDies => {
+                if let Some(victim) = self.some_instance() {
+                    self.kubelet_dies(&victim);
+                }
+            }
             Fault::Interruption => {
                 if let Some(victim) = self.some_instance() {
                     self.announce_end(&victim);

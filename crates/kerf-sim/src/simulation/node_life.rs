@@ -28,7 +28,7 @@ const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 impl Simulation {
     pub(super) fn node_joins(&mut self, provider_id: &Arc<str>) {
         let Some(instance) = self.cloud.instances.get(provider_id) else { return };
-        if instance.instance.is_ending || instance.is_dead {
+        if instance.instance.is_ending || instance.is_dead || instance.has_dead_kubelet {
             return;
         }
         self.nodes_joined += 1;
@@ -85,7 +85,10 @@ impl Simulation {
         let mut node = Node::clone(node);
         node.is_ready = false;
         for effect in [TaintEffect::NoSchedule, TaintEffect::NoExecute] {
-            node.taints.push(Taint::new(UNREACHABLE, "", effect));
+            let taint = Taint::new(UNREACHABLE, "", effect);
+            if !node.taints.contains(&taint) {
+                node.taints.push(taint);
+            }
         }
         self.store.put(Object::Node(node));
         self.queue.at(self.store.now + GIVEN_UP_AFTER, SimEvent::NodeGivenUp(name.clone()));
@@ -105,6 +108,12 @@ impl Simulation {
     }
 
     pub(super) fn instance_gone(&mut self, provider_id: &Arc<str>) {
+        self.cloud.remove(provider_id, self.store.now);
+        self.fall_silent(provider_id);
+    }
+
+    /// Nobody hears of the nodes on an instance any more.
+    fn fall_silent(&mut self, provider_id: &Arc<str>) {
         let now = self.store.now;
         let nodes: Vec<Name> = self
             .store
@@ -113,9 +122,8 @@ impl Simulation {
             .filter(|node| node.provider_id.as_ref() == Some(provider_id))
             .map(|node| node.meta.name.clone())
             .collect();
-        self.cloud.remove(provider_id, now);
         for name in nodes {
-            self.queue.at(now + SILENT_AFTER, SimEvent::NodeSilent(name.clone()));
+            self.queue.at(now + SILENT_AFTER, SimEvent::NodeSilent(name));
         }
     }
 
@@ -125,6 +133,14 @@ impl Simulation {
             instance.is_dead = true;
         }
         self.instance_gone(provider_id);
+    }
+
+    /// Lets the kubelet of an instance die, which itself goes on running.
+    pub(super) fn kubelet_dies(&mut self, provider_id: &Arc<str>) {
+        if let Some(instance) = self.cloud.instances.get_mut(provider_id) {
+            instance.has_dead_kubelet = true;
+        }
+        self.fall_silent(provider_id);
     }
 
     /// What follows from a change of a node.

@@ -49,7 +49,7 @@ impl Simulation {
 
     pub(super) fn pod_gone(&mut self, key: &PodKey, uid: &Arc<str>) {
         let Some(pod) = self.pod(key, uid) else { return };
-        // A dead instance ends nothing; its pods stay until somebody gives them up.
+        // A dead instance or kubelet ends nothing; its pods stay until somebody gives them up.
         if pod.node().is_some_and(|node| self.is_alive(node)) {
             self.pod_swept(key, uid);
         }
@@ -66,13 +66,13 @@ impl Simulation {
         self.store.remove(Key::Pod(key.clone()));
     }
 
-    /// Whether a node's instance runs.
+    /// Whether a node's instance runs, and its kubelet.
     pub(super) fn is_alive(&self, node: &Name) -> bool {
         let node = self.store.nodes.get(node);
         let instance = node
             .and_then(|node| node.provider_id.as_ref())
             .and_then(|id| self.cloud.instances.get(id));
-        instance.is_some_and(|instance| !instance.is_dead)
+        instance.is_some_and(|instance| !instance.is_dead && !instance.has_dead_kubelet)
     }
 
     fn pod(&self, key: &PodKey, uid: &Arc<str>) -> Option<Pod> {

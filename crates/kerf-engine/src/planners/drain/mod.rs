@@ -17,7 +17,7 @@ mod pods;
 
 pub(super) use eviction::conclude;
 pub(super) use node_drain::NodeDrain;
-pub(super) use pods::{given_up_at, is_drainable, waiting};
+pub(super) use pods::{given_up_at, is_waited_for, waiting};
 
 use crate::action::{Action, ActionKind, CordonChange, NodePatch};
 use crate::decision::Decision;

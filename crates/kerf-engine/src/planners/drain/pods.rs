@@ -26,7 +26,7 @@ pub(in crate::planners) fn waiting<'a>(
     now: Time,
 ) -> Vec<&'a Pod> {
     let pods = world.pods_on(&drain.node.meta.name);
-    pods.filter(|pod| is_drainable(pod, drain) && !is_stuck(pod, now)).collect()
+    pods.filter(|pod| is_waited_for(pod, drain, now)).collect()
 }
 
 /// The tier whose pods leave now.
@@ -43,9 +43,9 @@ pub(super) fn tier(pod: &Pod) -> Tier {
     }
 }
 
-/// Whether a pod has to leave, for one reason or another.
-pub(in crate::planners) fn is_drainable(pod: &Pod, drain: &NodeDrain<'_>) -> bool {
-    drain.requests().any(|request| must_leave(pod, request))
+/// Whether a pod has to leave, for one reason or another, and still may.
+pub(in crate::planners) fn is_waited_for(pod: &Pod, drain: &NodeDrain<'_>, now: Time) -> bool {
+    drain.requests().any(|request| must_leave(pod, request)) && !is_stuck(pod, now)
 }
 
 /// Whether a pod has to leave for this reason: it has not ended, does not live and die with the

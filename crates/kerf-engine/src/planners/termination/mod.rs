@@ -58,7 +58,7 @@ pub(super) fn plan(world: &World, name: &Name, now: Time) -> Decision {
     }
     let drain = own_drain(world, node);
     if is_drained(world, &drain, claim, now)
-        && is_detached(world, &drain, claim, &mut decision)
+        && is_detached(world, &drain, claim, now, &mut decision)
         && is_ended(world, node, claim, now, &mut decision)
     {
         release(node, Reason::NodeDrained, &mut decision);
@@ -132,9 +132,10 @@ fn is_detached(
     world: &World,
     drain: &NodeDrain<'_>,
     claim: Option<&Claim>,
+    now: Time,
     decision: &mut Decision,
 ) -> bool {
-    let pending = progress::attached_volumes(world, drain);
+    let pending = progress::attached_volumes(world, drain, now);
     let is_over = match claim {
         None => pending.is_empty(),
         Some(claim) => {

@@ -9,7 +9,7 @@ use crate::decision::Decision;
 use crate::event::Key;
 use crate::kubernetes_event::KubernetesEvent;
 use crate::observed::{Claim, Node, VolumeAttachment};
-use crate::planners::drain::{self, DRAIN_MIN, NodeDrain, is_drainable};
+use crate::planners::drain::{self, DRAIN_MIN, NodeDrain, is_waited_for};
 use crate::time::Time;
 use crate::world::World;
 
@@ -76,10 +76,13 @@ fn note_volumes(
     if matches!(known, Some(Status::True | Status::False)) {
         return;
     }
-    if drains.iter().all(|drain| attached_volumes(world, drain).is_empty()) {
+    if drains.iter().all(|drain| attached_volumes(world, drain, now).is_empty()) {
         conditions.set_true(VOLUMES_DETACHED);
         return;
     }
+    let pods = drains.iter().flat_map(|drain| world.pods_on(&drain.node.meta.name));
+    let given_up = pods.filter_map(drain::given_up_at).filter(|at| *at > now);
+    given_up.for_each(|at| decision.wake(at));
     let deadline = deadline(claim);
     if deadline.is_some_and(|deadline| now >= deadline) {
         let message = "the termination grace period is over; volumes are not waited for";
@@ -93,14 +96,16 @@ fn note_volumes(
     conditions.set_unknown(VOLUMES_DETACHED, "AwaitingVolumeDetachment", message);
 }
 
-/// The volumes whose detachment is waited for. Those of pods that stay to the end are not, nor
-/// those that no claim of the cluster names.
+/// The volumes whose detachment is waited for. Those of pods that nobody waits for are not, be it
+/// that they stay to the end or that they are stuck: their kubelet, which would unmount them, is
+/// most often dead. Nor are those that no claim of the cluster names.
 pub(super) fn attached_volumes<'a>(
     world: &'a World,
     drain: &NodeDrain<'_>,
+    now: Time,
 ) -> Vec<&'a VolumeAttachment> {
     let node = &drain.node.meta.name;
-    let stays = world.pods_on(node).filter(|pod| !is_drainable(pod, drain));
+    let stays = world.pods_on(node).filter(|pod| !is_waited_for(pod, drain, now));
     let kept: BTreeSet<&str> = stays
         .flat_map(|pod| pod.shape.volumes.iter().map(|volume| volume.claim.as_str()))
         .collect();
