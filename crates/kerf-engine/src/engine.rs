@@ -22,7 +22,7 @@ use crate::planners;
 use crate::reason::Reason;
 use crate::sample::Sample;
 use crate::settings::Settings;
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::world::World;
 use crate::zonal_shift::{Change, ShiftReport};
 
@@ -75,6 +75,10 @@ pub struct Orders {
 /// outcome within seconds; what comes beyond this has to come again.
 const NOTICES_OPEN_MAX: usize = 1_000;
 
+/// An answer that comes later than this says nothing that the objects do not: an action is given up
+/// within minutes, and whatever it did shows by then.
+const ANSWERS_COUNT_FOR: Span = Span::from_minutes(60);
+
 impl Engine {
     /// An engine that knows nothing yet.
     #[must_use]
@@ -112,6 +116,9 @@ impl Engine {
                 let notice = planners::on_delete(&self.world, &key, now);
                 if self.world.forget(&key, revision) {
                     self.note_update(&key);
+                    if let Some(subject) = key.subject() {
+                        self.gate.forget_waits(&subject);
+                    }
                     self.take_in(notice, None, now);
                     self.look_at(dependents);
                 }
@@ -166,6 +173,7 @@ impl Engine {
         if std::mem::take(&mut self.stands_by) {
             self.take_over(now);
         }
+        self.forget_unanswered(now);
         while self.world.is_complete()
             && let Some(subject) = self.agenda.pop(now)
         {
@@ -265,6 +273,18 @@ impl Engine {
         if let Some(asker) = asker {
             self.agenda.now(asker);
         }
+    }
+
+    /// Forgets actions that will not be answered any more, and waits that nobody minds.
+    fn forget_unanswered(&mut self, now: Time) {
+        // Numbers follow time, so the first is the oldest.
+        while let Some(oldest) = self.under_way.first_entry()
+            && oldest.get().action.at + ANSWERS_COUNT_FOR <= now
+        {
+            let (id, _) = oldest.remove_entry();
+            self.gate.forget_action(id);
+        }
+        self.gate.sweep(now);
     }
 
     fn take_in(&mut self, decision: Decision, asker: Option<&Subject>, now: Time) {

@@ -16,6 +16,9 @@ pub(crate) struct Gate {
     by_id: BTreeMap<ActionId, (Subject, Lane)>,
     #[serde(with = "crate::entries")]
     waiting: BTreeMap<(Subject, Lane), Wait>,
+    /// When waits that nobody minds were last looked for.
+    #[serde(default)]
+    swept_at: Time,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -55,6 +58,12 @@ const ANSWER_WITHIN: Span = Span::from_minutes(2);
 /// A watch event that has not come so long after an answer was lost, or had come before the action began.
 /// Where none comes again and again, watches are silent, and asking often would not help.
 const OBJECT: Backoff = Backoff { first: Span::from_seconds(2), last: Span::from_minutes(1) };
+
+/// Who has not tried again so long after it might have begins anew; the longest wait between two
+/// tries is shorter.
+const WAIT_KEPT_FOR: Span = Span::from_minutes(10);
+/// How often waits are looked through for those that nobody minds.
+const SWEEP_EVERY: Span = Span::from_minutes(1);
 
 impl Gate {
     /// Whether an action may start now; if not, when to ask again. While something is under way its
@@ -139,9 +148,32 @@ impl Gate {
         }
     }
 
+    /// Forgets the waits about an object that is gone. What is under way about it is answered.
+    pub(crate) fn forget_waits(&mut self, subject: &Subject) {
+        for lane in Lane::ALL {
+            self.waiting.remove(&(subject.clone(), lane));
+        }
+    }
+
+    /// Forgets an action that was never answered.
+    pub(crate) fn forget_action(&mut self, id: ActionId) {
+        if let Some(slot) = self.by_id.remove(&id) {
+            self.under_way.remove(&slot);
+        }
+    }
+
+    /// Forgets waits that were over long ago: what they were about may be gone.
+    pub(crate) fn sweep(&mut self, now: Time) {
+        if now < self.swept_at + SWEEP_EVERY {
+            return;
+        }
+        self.swept_at = now;
+        self.waiting.retain(|_, wait| now < wait.until + WAIT_KEPT_FOR);
+    }
+
     /// Forgets everything about a subject that is gone.
     pub(crate) fn forget(&mut self, subject: &Subject) {
-        for lane in [Lane::Write, Lane::Cloud, Lane::Solve] {
+        for lane in Lane::ALL {
             let slot = (subject.clone(), lane);
             self.waiting.remove(&slot);
             if let Some(busy) = self.under_way.remove(&slot) {

@@ -46,6 +46,11 @@ pub enum Lane {
     Solve,
 }
 
+impl Lane {
+    /// Every lane.
+    pub const ALL: [Self; 3] = [Self::Write, Self::Cloud, Self::Solve];
+}
+
 /// The name of the object a subject stands for; nothing where it stands for none.
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
