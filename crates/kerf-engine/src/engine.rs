@@ -138,7 +138,7 @@ impl Engine {
                 self.take_in(notice, None, now);
                 let pool_subject = Subject::Pool(pool.clone());
                 self.look_at(vec![pool_subject, Subject::Provisioning, Subject::ZonalShift]);
-                self.world.offer(pool, instance_types);
+                self.world.offer(pool, instance_types, now);
             }
             Event::Shifted(zones) => {
                 let zones = zones.into_iter().map(|zone| (zone.name.clone(), zone)).collect();

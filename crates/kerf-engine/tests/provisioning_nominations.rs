@@ -312,9 +312,15 @@ fn two_nodes_of_one_answer_have_different_names_and_the_same_answer_the_same() {
     assert!(first.iter().all(|name| name["pool-".len()..].chars().all(is_letter)), "{first:?}");
 }
 
-#[test]
-fn reserved_capacity_that_is_spoken_for_is_not_given_away_twice() {
+/// A cluster whose cloud has one instance reserved.
+fn with_reservation() -> Cluster {
     let mut cluster = Cluster::with_pool(|_| {});
+    offer_reserved(&mut cluster, 1);
+    cluster
+}
+
+/// The cloud tells how many instances are left of its reservation.
+fn offer_reserved(cluster: &mut Cluster, remaining: u32) {
     let mut types = instances().to_vec();
     let large = types.last_mut().unwrap();
     large.requirements[2].values.push(RESERVED.to_owned());
@@ -324,19 +330,44 @@ fn reserved_capacity_that_is_spoken_for_is_not_given_away_twice() {
     reserved.requirements =
         [zone, entry(CAPACITY_TYPE, RESERVED), entry(RESERVATION, "cr-1")].into();
     large.requirements.push(entry(RESERVATION, "cr-1"));
-    reserved.reservation = Some(Reservation { id: "cr-1".to_owned(), remaining: 1 });
+    reserved.reservation = Some(Reservation { id: "cr-1".to_owned(), remaining });
     reserved.price = Price::from_micros_per_hour(1);
     large.offerings.insert(0, reserved);
     cluster.instance_types.insert("pool".into(), types.into());
     cluster.offer_all();
+}
+
+/// How each claim's instance is to be paid for.
+fn ways(cluster: &Cluster) -> Vec<Vec<&str>> {
+    let claims = cluster.ordered_claims();
+    claims.iter().map(|claim| allowed(claim, CAPACITY_TYPE)).collect()
+}
+
+#[test]
+fn reserved_capacity_that_is_spoken_for_is_not_given_away_twice() {
+    let mut cluster = with_reservation();
     without_launches(&mut cluster);
     for pod in ["a", "b"] {
         cluster.pend(pod, "7");
         cluster.seconds(5);
     }
-    let claims = cluster.ordered_claims();
-    let ways: Vec<_> = claims.iter().map(|claim| allowed(claim, CAPACITY_TYPE)).collect();
-    assert_eq!(ways, [[RESERVED], [ON_DEMAND]]);
+    assert_eq!(ways(&cluster), [[RESERVED], [ON_DEMAND]]);
+}
+
+#[test]
+fn reserved_capacity_in_use_counts_until_the_cloud_has_counted_it() {
+    let mut cluster = with_reservation();
+    cluster.pend("a", "7");
+    cluster.seconds(60);
+    cluster.bind();
+    assert_eq!(cluster.nodes().len(), 1, "it is launched and has joined");
+    cluster.pend("b", "7");
+    cluster.seconds(60);
+    assert_eq!(ways(&cluster), [[RESERVED], [ON_DEMAND]], "what was offered is older");
+    offer_reserved(&mut cluster, 1);
+    cluster.pend("c", "7");
+    cluster.seconds(60);
+    assert_eq!(ways(&cluster)[2], [RESERVED], "one more, says the cloud, which knows of the first");
 }
 
 /// The key under which this test's cloud names reservations.

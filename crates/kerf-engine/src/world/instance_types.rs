@@ -15,6 +15,7 @@ use kerf_model::requirement::{Operator, RequirementEntry};
 
 use super::World;
 use crate::observed::{Key, Name};
+use crate::time::Time;
 
 /// What was offered, and what became of it.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +30,8 @@ pub(super) struct Offered {
 #[derive(Clone, Debug)]
 struct OfferedPool {
     types: Arc<[InstanceType]>,
+    /// When it was told.
+    at: Time,
     /// The zones that were left out of the result.
     avoided: BTreeSet<Name>,
     /// The changes in the result.
@@ -46,9 +49,9 @@ pub(crate) struct Overlaid {
 
 impl World {
     /// Takes in what a pool is offered. It counts from the next refresh on.
-    pub(crate) fn offer(&mut self, pool: Name, types: Arc<[InstanceType]>) {
-        let offered =
-            OfferedPool { types, avoided: BTreeSet::new(), overlay: PoolOverlay::default() };
+    pub(crate) fn offer(&mut self, pool: Name, types: Arc<[InstanceType]>, at: Time) {
+        let (avoided, overlay) = (BTreeSet::new(), PoolOverlay::default());
+        let offered = OfferedPool { types, at, avoided, overlay };
         self.instance_types.remove(&pool);
         self.offered.pools.insert(pool, offered);
         self.offered.is_stale = true;
@@ -59,10 +62,21 @@ impl World {
         self.offered.pools.contains_key(pool)
     }
 
+    /// When the provider last told what a pool is offered.
+    pub(crate) fn offered_at(&self, pool: &str) -> Option<Time> {
+        self.offered.pools.get(pool).map(|offered| offered.at)
+    }
+
     /// What each pool was offered, as the provider said it.
     pub(super) fn offers(&self) -> BTreeMap<Name, Arc<[InstanceType]>> {
         let pools = self.offered.pools.iter();
         pools.map(|(pool, offered)| (pool.clone(), offered.types.clone())).collect()
+    }
+
+    /// When each pool was.
+    pub(super) fn offer_times(&self) -> BTreeMap<Name, Time> {
+        let pools = self.offered.pools.iter();
+        pools.map(|(pool, offered)| (pool.clone(), offered.at)).collect()
     }
 
     /// Forgets what a pool was offered.

@@ -12,6 +12,7 @@ use crate::event::{Kind, Object};
 use crate::memory::Memory;
 use crate::observed::{Name, ShiftedZone};
 use crate::settings::Settings;
+use crate::time::Time;
 use crate::zonal_shift::NodePoolMode;
 
 /// What cannot be derived.
@@ -20,6 +21,8 @@ pub(super) struct WorldState {
     settings: Settings,
     objects: Vec<Object>,
     offers: BTreeMap<Name, Arc<[InstanceType]>>,
+    #[serde(default)]
+    offer_times: BTreeMap<Name, Time>,
     shifted: BTreeMap<Name, ShiftedZone>,
     zonal_shift: NodePoolMode,
     memory: Memory,
@@ -31,6 +34,7 @@ impl From<World> for WorldState {
     fn from(world: World) -> Self {
         Self {
             offers: world.offers(),
+            offer_times: world.offer_times(),
             objects: Kind::ALL.iter().flat_map(|kind| world.objects.list(*kind)).collect(),
             settings: world.settings,
             shifted: world.shifted,
@@ -51,7 +55,8 @@ impl From<WorldState> for World {
         world.shifted = state.shifted;
         world.zonal_shift = state.zonal_shift;
         for (pool, instance_types) in state.offers {
-            world.offer(pool, instance_types);
+            let at = state.offer_times.get(&pool).copied().unwrap_or_default();
+            world.offer(pool, instance_types, at);
         }
         world.refresh_instance_types();
         world.memory = state.memory;

@@ -10,7 +10,7 @@ use kerf_model::requirements::Requirements;
 use kerf_model::vocabulary::Vocabulary;
 use kerf_scheduler::{MinValuesPolicy, PoolWithTypes};
 
-use super::reservation;
+use super::reservation::{self, ReservedClaims};
 use crate::condition::READY;
 use crate::event::Key;
 use crate::kubernetes_event::KubernetesEvent;
@@ -32,7 +32,7 @@ const INCOMPATIBLE_SILENCE: Span = Span::from_minutes(1);
 /// the public behaviour.
 pub(super) fn choose(world: &World) -> PoolChoice {
     let mut choice = PoolChoice::default();
-    let held = reservation::held(world);
+    let reserved = ReservedClaims::of(world);
     let pools = world.pools.values().map(Arc::as_ref);
     let mut open: Vec<&Pool> = pools.filter(|pool| is_open(world, pool)).collect();
     open.sort_by(|left, right| {
@@ -53,6 +53,7 @@ pub(super) fn choose(world: &World) -> PoolChoice {
             choice.kubernetes_events.push(event.silent_for(INCOMPATIBLE_SILENCE));
             continue;
         }
+        let held = reserved.held(world.offered_at(&pool.meta.name));
         let (pool, instance_types) = (pool.spec.clone(), reservation::without(instances, &held));
         choice.pools.push(PoolWithTypes { pool, instance_types });
     }
