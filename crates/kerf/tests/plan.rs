@@ -160,6 +160,21 @@ fn what_an_api_server_has_stored_is_not_doubted() {
 }
 
 #[test]
+fn pools_of_v1beta1_are_converted_first() {
+    let pods = DEPLOYMENT.replace(
+        "spec: {containers",
+        "spec: {tolerations: [{key: dedicated, operator: Exists}], containers",
+    );
+    let (code, json) = plan_json(&[include_str!("convert/v1beta1.yaml"), &pods], &[]);
+    assert_eq!(code, Some(2), "{json}");
+    assert_eq!(json["newNodes"][0]["nodePool"], "general");
+    let beta = include_str!("convert/v1beta1.yaml").replace("weight", "wieght");
+    let answer = plan(&[&beta, &pods], &[]);
+    assert_eq!(answer.code, Some(1));
+    assert!(answer.stderr.contains("NodePool/general  spec.wieght"), "{}", answer.stderr);
+}
+
+#[test]
 fn yaml_says_the_same_as_json() {
     let json = plan_json(&[POOL, DEPLOYMENT], &[]).1;
     let yaml = plan(&[POOL, DEPLOYMENT], &["-o", "yaml"]).stdout;

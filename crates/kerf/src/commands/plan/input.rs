@@ -6,10 +6,10 @@ use std::fmt;
 use anyhow::{Context, Result};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kerf_api::ec2_node_class::EC2NodeClass;
-use kerf_api::legacy::{self, AWSNodeTemplate, Provisioner};
+use kerf_api::legacy::{self, AWSNodeTemplate, Kind, Provisioner};
 use kerf_aws::catalogue::NamedLabels;
 use kerf_kube::{Change, Intake, ManifestWarning, Manifests, Sourced, SourcedError, WatchUpdate};
-use kerf_lint::{Catalogue, Object, Objects, SemanticFinding};
+use kerf_lint::{Catalogue, Object, Objects, SemanticFinding, Verdict};
 use kube::api::{ApiResource, DynamicObject};
 use serde_json::Value;
 
@@ -110,6 +110,7 @@ pub(super) fn read(filename: &[String]) -> Result<Result<Input, Refusals>> {
     }));
     let mut reading = Reading::new(&objects)?;
     objects.into_iter().for_each(|object| reading.take(object));
+    reading.take_beta();
     let Reading { mut input, mut refusals, provisioners, templates, .. } = reading;
     convert(&mut input, &provisioners, &templates, &mut refusals);
     lines.append(&mut refusals);
@@ -122,6 +123,8 @@ struct Reading {
     refusals: Vec<String>,
     provisioners: Vec<Sourced<Provisioner>>,
     templates: Vec<Sourced<AWSNodeTemplate>>,
+    /// Pools and classes of v1beta1.
+    beta: Vec<Sourced<Value>>,
     /// By kind, namespace and name, which object it was.
     seen: BTreeMap<String, Value>,
 }
@@ -137,6 +140,7 @@ impl Reading {
             refusals: Vec::new(),
             provisioners: Vec::new(),
             templates: Vec::new(),
+            beta: Vec::new(),
             seen: BTreeMap::new(),
         })
     }
@@ -154,15 +158,12 @@ impl Reading {
             return;
         }
         self.input.named_labels.note_object(&value);
+        if matches!(legacy::beta_kind(&value), Some(Kind::NodePool | Kind::EC2NodeClass)) {
+            self.beta.push(Sourced { source, object: value });
+            return;
+        }
         match self.catalogue.verdict(&value) {
-            Some(verdict) if verdict.problems.is_empty() => self.take_own(source, &value),
-            Some(verdict) => {
-                for problem in verdict.problems {
-                    let instead = problem.instead.map(|text| format!("; write: {text}"));
-                    let message = problem.message + &instead.unwrap_or_default();
-                    self.refuse(source, &problem.path.to_string(), &message);
-                }
-            }
+            Some(verdict) => self.judge(source, &value, verdict),
             None => match self.input.manifests.add(source, value) {
                 Ok(Intake::Read) => {}
                 Ok(Intake::PassedOver) => self.pass_over(source),
@@ -170,6 +171,39 @@ impl Reading {
                 Ok(Intake::HelmHook) => self.input.helm_hooks.push(self.object(source)),
                 Err(problem) => self.refuse(source, &problem.field, &problem.message),
             },
+        }
+    }
+
+    /// Takes an object of ours in if an API server admits it.
+    fn judge(&mut self, source: usize, value: &Value, verdict: Verdict) {
+        if verdict.problems.is_empty() {
+            return self.take_own(source, value);
+        }
+        for problem in verdict.problems {
+            let instead = problem.instead.map(|text| format!("; write: {text}"));
+            let message = problem.message + &instead.unwrap_or_default();
+            self.refuse(source, &problem.path.to_string(), &message);
+        }
+    }
+
+    /// Takes pools and classes of v1beta1 in as those of v1 they become.
+    fn take_beta(&mut self) {
+        let beta = std::mem::take(&mut self.beta);
+        let Some(first) = beta.first().map(|it| it.source) else { return };
+        let values: Vec<Value> = beta.iter().map(|it| it.object.clone()).collect();
+        let converted = legacy::convert_beta(&values);
+        for problem in &converted.problems {
+            let is_error = problem.is_error();
+            let lines = if is_error { &mut self.refusals } else { &mut self.input.warnings };
+            lines.push(problem.to_string());
+        }
+        for object in &converted.objects {
+            let name = named(object);
+            // A class that was made for other kubelet settings stands where the first object does.
+            let source = beta.iter().map(|it| it.source);
+            let source = source.into_iter().find(|it| self.object(*it) == name).unwrap_or(first);
+            let verdict = self.catalogue.verdict(object).unwrap_or_default();
+            self.judge(source, object, verdict);
         }
     }
 
