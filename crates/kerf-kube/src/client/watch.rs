@@ -203,10 +203,15 @@ where
     /// Follows until nobody listens: true. False if the way of listing is refused.
     async fn follow(&self, config: &Config) -> bool {
         let mut stream = pin!(watcher(self.api.clone(), config.clone()).default_backoff());
+        let mut works = false;
         while let Some(event) = stream.next().await {
+            let has_worked = std::mem::replace(&mut works, event.is_ok());
             let update = match event {
                 Ok(event) => {
-                    self.health.watch_works(&self.resource);
+                    // Events come by the thousand; only a change is worth saying.
+                    if !has_worked {
+                        self.health.watch_works(&self.resource);
+                    }
                     Some((self.wrap)(change(event)))
                 }
                 Err(error) if is_refusal(&error, config) => return false,

@@ -1,4 +1,5 @@
-//! `--enable-zonal-autoshift`: what `kerf zonal-autoshift` does, inside the controller.
+//! `--enable-zonal-autoshift`: what `kerf zonal-autoshift` does, inside the controller, and the
+//! daemon beside it.
 
 use kerf_testbed::{ControlPlane, Options};
 use serde_json::{Value, json};
@@ -74,6 +75,38 @@ fn the_leading_controller_keeps_pools_out_of_a_zone_and_its_successor_gives_it_b
     wait(&cluster, "a node for a pod", || zone_of(&cluster, "next").is_some());
     assert_eq!(zone_of(&cluster, "next").unwrap(), ZONES[0], "the cheapest zone is used again");
     assert!(second.end());
+}
+
+#[test]
+fn the_daemon_alone_keeps_pools_out_of_a_zone_and_leaves_the_lease_to_a_controller() {
+    let account = Account::open();
+    let queue_url = account.queue("demo-zonal-shift");
+    let cluster = cluster(Options::simulated_cluster());
+    apply(&cluster, &[class(), pool("web", &ZONES)]);
+    let mut command = kerf(&cluster, &account);
+    command.args(["zonal-autoshift", "--namespace=karpenter"]);
+    command.env("CLUSTER_NAME", CLUSTER).env("SQS_QUEUE_URL", &queue_url);
+    let daemon = Running::start_daemon(command);
+    wait(&cluster, "it acts", || daemon.counts("kerf_zonal_shift_leading 1"));
+    let controller = start(&cluster, &account, &queue_url);
+    wait(&cluster, "the controller works", || controller.is_ready());
+    assert!(controller.counts("kerf_zonal_shift_leading 0"), "one of them acts");
+
+    let practice = account.practise(ZONE_A_ID);
+    account.send(&queue_url, &announcement(1, "Practice Run Started"));
+    let left = r#"["us-east-1b","us-east-1c"]"#;
+    wait(&cluster, "the pool is kept out", || zones(&cluster) == left);
+    wait(&cluster, "the metric says so", || daemon.counts(ACTIVE));
+    assert!(daemon.healthz().contains("200 OK"), "{}", daemon.healthz());
+    assert!(!daemon.metrics().contains("karpenter_nodes_"), "nodes are the controller's to show");
+
+    assert!(daemon.end(), "it ends in good order");
+    wait(&cluster, "the controller acts", || controller.counts("kerf_zonal_shift_leading 1"));
+    account.cancel(&practice);
+    account.send(&queue_url, &announcement(2, "Practice Run Succeeded"));
+    let all = r#"["us-east-1a","us-east-1b","us-east-1c"]"#;
+    wait(&cluster, "the pool is given back", || zones(&cluster) == all);
+    assert!(controller.end());
 }
 
 #[test]

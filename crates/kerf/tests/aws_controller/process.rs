@@ -73,10 +73,24 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    pub(crate) fn start(mut kerf: Command) -> Self {
+    pub(crate) fn start(kerf: Command) -> Self {
+        Self::with_ports(kerf, &[PROBES, METRICS])
+    }
+
+    /// The daemon of zonal shifts, whose one port has both.
+    pub(crate) fn start_daemon(kerf: Command) -> Self {
+        Self::with_ports(kerf, &[METRICS])
+    }
+
+    fn with_ports(mut kerf: Command, ports: &[&'static str]) -> Self {
         let journal = Journal::of(&mut kerf);
-        let program = Program::start(kerf, &[PROBES, METRICS]).unwrap();
+        let program = Program::start(kerf, ports).unwrap();
         Self { program, _journal: journal }
+    }
+
+    /// What the daemon answers to a liveness probe.
+    pub(crate) fn healthz(&self) -> String {
+        self.program.get(METRICS, "/healthz").unwrap_or_default()
     }
 
     pub(crate) fn is_ready(&self) -> bool {
