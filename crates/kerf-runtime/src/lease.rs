@@ -15,11 +15,14 @@ use tokio::time::{Instant, sleep, timeout};
 use tracing::{debug, info, warn};
 
 use crate::clock;
+use crate::lease_term::LeaseTerm;
 
 /// How long the others wait for a holder that is silent. From client-go, as are the next two.
 pub const LEASE_DURATION: Duration = Duration::from_secs(15);
 /// How long a holder tries to renew before it gives up leading.
 pub const RENEW_WITHIN: Duration = Duration::from_secs(10);
+/// How long giving the Lease back may take; after that others wait until it runs out.
+pub const RELEASE_WITHIN: Duration = Duration::from_secs(5);
 /// How long between tries.
 pub const RETRY_AFTER: Duration = Duration::from_secs(2);
 
@@ -30,6 +33,7 @@ pub struct Candidate {
     namespace: String,
     identity: String,
     observed: Option<Observed>,
+    term: LeaseTerm,
 }
 
 /// The Lease as it was last seen to change.
@@ -69,7 +73,14 @@ impl Candidate {
             namespace: namespace.to_owned(),
             identity,
             observed: None,
+            term: LeaseTerm::not_begun(),
         }
+    }
+
+    /// Until when this candidate may act.
+    #[must_use]
+    pub fn term(&self) -> LeaseTerm {
+        self.term.clone()
     }
 
     /// Waits until this candidate leads.
@@ -78,15 +89,16 @@ impl Candidate {
         info!(lease, identity = self.identity, "attempting to acquire leader lease");
         let mut leader = String::new();
         loop {
-            match self.try_hold().await {
-                Ok(Try::Held) => break,
-                Ok(Try::HeldBy(holder)) => {
+            match timeout(RENEW_WITHIN, self.try_hold()).await {
+                Ok(Ok(Try::Held)) => break,
+                Ok(Ok(Try::HeldBy(holder))) => {
                     if holder != leader {
                         info!(lease, leader = holder, "another process leads");
                         leader = holder;
                     }
                 }
-                Err(error) => warn!(lease, %error, "failed to acquire the lease"),
+                Ok(Err(error)) => warn!(lease, %error, "failed to acquire the lease"),
+                Err(_) => warn!(lease, "no answer about the lease; asked again"),
             }
             sleep(jittered(RETRY_AFTER)).await;
         }
@@ -116,8 +128,15 @@ impl Candidate {
         }
     }
 
-    /// Gives the Lease back, if it is held.
+    /// Gives the Lease back, if it is held and the API server answers in time.
     pub async fn release(&mut self) {
+        self.term.end();
+        if timeout(RELEASE_WITHIN, self.try_release()).await.is_err() {
+            warn!(lease = self.name, "no answer about the lease; it runs out by itself");
+        }
+    }
+
+    async fn try_release(&self) {
         let Ok(Some(mut lease)) = self.api.get_opt(&self.name).await else { return };
         let spec = lease.spec.get_or_insert_default();
         if spec.holder_identity.as_deref() != Some(&self.identity) {
@@ -139,6 +158,16 @@ impl Candidate {
     }
 
     async fn try_hold(&mut self) -> kube::Result<Try> {
+        let sent = Instant::now();
+        let tried = self.try_write().await?;
+        match &tried {
+            Try::Held => self.term.renewed(sent, LEASE_DURATION),
+            Try::HeldBy(_) => self.term.end(),
+        }
+        Ok(tried)
+    }
+
+    async fn try_write(&mut self) -> kube::Result<Try> {
         let Some(mut lease) = self.api.get_opt(&self.name).await? else {
             let metadata = ObjectMeta { name: Some(self.name.clone()), ..ObjectMeta::default() };
             let lease = Lease { metadata, spec: Some(self.spec(None)) };
@@ -199,4 +228,51 @@ fn now() -> MicroTime {
 fn jittered(pause: Duration) -> Duration {
     let nanos = u32::try_from(clock::now().subsec_nanosecond()).unwrap_or_default();
     pause + pause.mul_f64(0.2 * f64::from(nanos % 1_000_003) / 1_000_003.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// A candidate whose API server takes requests and never answers, and how many it took.
+    async fn unanswered() -> (Candidate, Arc<AtomicUsize>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let requests = Arc::new(AtomicUsize::new(0));
+        let counted = requests.clone();
+        tokio::spawn(async move {
+            let mut open = Vec::new();
+            while let Ok((connection, _)) = listener.accept().await {
+                counted.fetch_add(1, Ordering::Relaxed);
+                open.push(connection);
+            }
+        });
+        let mut config = kube::Config::new(format!("http://{address}").parse().unwrap());
+        (config.connect_timeout, config.read_timeout) = (None, None);
+        let client = kube::Client::try_from(config).unwrap();
+        (Candidate::new(client, "karpenter", "lease", "test".to_owned()), requests)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_never_answers_is_asked_again() {
+        let (mut candidate, requests) = unanswered().await;
+        let acquiring = tokio::spawn(async move { candidate.acquire().await });
+        while requests.load(Ordering::Relaxed) < 3 {
+            assert!(!acquiring.is_finished());
+            sleep(Duration::from_secs(1)).await;
+        }
+        acquiring.abort();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn giving_back_a_lease_ends_although_nobody_answers() {
+        let (mut candidate, _) = unanswered().await;
+        candidate.release().await;
+        assert_eq!(candidate.term().left(), None);
+    }
 }

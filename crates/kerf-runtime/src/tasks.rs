@@ -29,6 +29,13 @@ pub struct TaskEnded {
     pub cause: String,
 }
 
+impl TaskEnded {
+    /// A task that died.
+    pub(crate) fn of(task: &str, error: JoinError) -> Self {
+        Self { task: task.to_owned(), cause: cause(error) }
+    }
+}
+
 impl Default for Tasks {
     fn default() -> Self {
         let (stop, _) = watch::channel(false);

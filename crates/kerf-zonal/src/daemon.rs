@@ -13,7 +13,7 @@ use kerf_runtime::clock::Clock;
 use kerf_runtime::http::{BindError, Pages};
 use kerf_runtime::metrics::Registry;
 use kerf_runtime::queue::{MESSAGES_PER_CALL, QueueHealth};
-use kerf_runtime::{FailureLog, Shutdown, TaskEnded, Tasks};
+use kerf_runtime::{LeaseTerm, Shutdown, TaskEnded, Tasks};
 use kube::Client;
 use tokio::sync::{mpsc, watch};
 
@@ -61,13 +61,14 @@ impl Daemon {
     pub async fn start(
         self,
         leading: watch::Receiver<bool>,
+        lease: LeaseTerm,
         tasks: &mut Tasks,
     ) -> Result<StartedDaemon, BindError> {
         let health = Health::default();
         let (notice_sender, notices) = mpsc::channel(MESSAGES_PER_CALL);
         let queue = Announcements::new(self.queues, self.queue_url, notice_sender, &health);
         let (scrape_sender, scrapes) = mpsc::channel(SCRAPES_WAITING_MAX);
-        let pages = pages(scrape_sender, health.failures().clone(), queue.queue_health());
+        let pages = pages(scrape_sender, health.clone(), queue.queue_health());
         let server = pages.bind(self.listen).await?;
         let address = server.address();
         tasks.spawn("web server", server.run(tasks.stopping()));
@@ -93,6 +94,7 @@ impl Daemon {
             journal: self.journal,
             zonal_shifts: Some(zonal_shifts),
             clock: self.clock,
+            lease,
         };
         Ok(StartedDaemon { controller, address })
     }
@@ -151,7 +153,7 @@ impl ShiftsOf<'_> {
 }
 
 /// `/metrics` and `/healthz`.
-fn pages(scrapes: mpsc::Sender<Scrape>, failures: FailureLog, queue: QueueHealth) -> Pages {
+fn pages(scrapes: mpsc::Sender<Scrape>, health: Health, queue: QueueHealth) -> Pages {
     let metrics = move || {
         let scrapes = scrapes.clone();
         async move {
@@ -160,13 +162,20 @@ fn pages(scrapes: mpsc::Sender<Scrape>, failures: FailureLog, queue: QueueHealth
             answer.await.ok()
         }
     };
-    // A missing permission is shown but does not make the process ill: a restart would not help.
+    // A missing permission is shown, and so is a queue that gives no answer, but neither makes the
+    // process ill: a restart would not help.
+    let (alive, living) = (health.clone(), queue.clone());
     let healthz = move || {
-        let lines: String = failures.lines().iter().map(|line| format!("{line}\n")).collect();
-        match queue.check() {
+        let lines = alive.failures().lines().into_iter().chain(living.check().err());
+        let lines: String = lines.map(|line| format!("{line}\n")).collect();
+        match alive.liveness() {
             Ok(()) => Ok(format!("ok\n{lines}")),
             Err(why) => Err(format!("{why}\n{lines}")),
         }
     };
-    Pages::default().metrics(metrics).probe("/healthz", healthz)
+    let readyz = move || match queue.check().and_then(|()| health.readiness()) {
+        Ok(()) => Ok("ok\n".to_owned()),
+        Err(why) => Err(format!("not ready: {why}\n")),
+    };
+    Pages::default().metrics(metrics).probe("/healthz", healthz).probe("/readyz", readyz)
 }

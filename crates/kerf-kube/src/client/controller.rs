@@ -22,7 +22,7 @@ use kerf_model::node_spec::NodeClassRef;
 use kerf_model::pod::SpreadConstraint;
 use kerf_runtime::clock::Clock;
 use kerf_runtime::shutdown::FINISH_WITHIN;
-use kerf_runtime::{Shutdown, TaskEnded, Tasks};
+use kerf_runtime::{LeaseTerm, Shutdown, TaskEnded, Tasks};
 use kube::Client;
 use tokio::sync::{mpsc, watch as signal};
 use tokio::time::{Instant, sleep_until, timeout};
@@ -49,6 +49,8 @@ const EVENTS_WAITING_MAX: usize = 1_024;
 /// Events taken in before deciding again, so that a flood of them does not put decisions off.
 const EVENTS_PER_DECISION_MAX: usize = 512;
 
+/// The engine's task goes round so often at least, so that one that is stuck is noticed.
+const BEAT_EVERY: Duration = Duration::from_secs(10);
 /// The stored state of zonal shifts, as the failure log names it.
 const SHIFT_STATE: &str = "reading the state";
 
@@ -80,6 +82,8 @@ pub struct Controller<P> {
     pub zonal_shifts: Option<ZonalShifts>,
     /// What time it is.
     pub clock: Clock,
+    /// Until when this process may act.
+    pub lease: LeaseTerm,
 }
 
 impl<P: Provider> Controller<P> {
@@ -124,6 +128,7 @@ impl<P: Provider> Controller<P> {
             solver_pool: SolverPool::new(event_sender.clone(), self.metrics.clone()),
             executor_pool: ExecutorPool::new(
                 Executor::new(self.client, self.provider.clone(), self.pace)
+                    .with_lease(self.lease)
                     .with_shift_account(self.zonal_shifts.map(|shifts| shifts.account)),
                 event_sender.clone(),
                 self.metrics.clone(),
@@ -140,6 +145,7 @@ impl<P: Provider> Controller<P> {
         };
         let mut stop = std::pin::pin!(stop);
         let shutdown = loop {
+            reconcile_loop.health.beat();
             let wake = reconcile_loop.wake_at(*leading.borrow());
             tokio::select! {
                 shutdown = &mut stop => break shutdown,
@@ -332,14 +338,18 @@ impl<P: Provider> ReconcileLoop<P> {
         settled.iter().for_each(|settled| self.notices.settle(settled));
     }
 
+    /// Writing the page of a large cluster takes a second, which a spot notice must not wait: it is
+    /// written elsewhere, from a copy that shares all objects.
     fn answer(&mut self, scrape: Scrape) {
-        let (world, failures) = (self.engine.world(), self.health.failures());
-        scrape.answer(&self.metrics, world, failures, self.now());
+        let (metrics, failures, now) =
+            (self.metrics.clone(), self.health.failures().clone(), self.now());
+        let world = self.engine.world().clone();
+        tokio::task::spawn_blocking(move || scrape.answer(&metrics, &world, &failures, now));
     }
 
     /// When to look again if nothing happens. Without the lead there is nothing to decide.
     fn wake_at(&self, leading: bool) -> Instant {
-        let at_least_every = self.clock.look_every();
+        let at_least_every = self.clock.look_every().min(BEAT_EVERY);
         let wait = match self.engine.next_wake() {
             Some(time) if leading && self.engine.world().is_complete() => {
                 Duration::from_millis(time.since(self.now()).millis())

@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use kerf_engine::event::Kind;
 use kerf_runtime::FailureLog;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 /// What readiness is judged by; shared by all parts of the process.
 #[derive(Clone, Debug)]
@@ -21,7 +23,12 @@ struct State {
     complete: bool,
     /// Watches that do not work now, and why.
     failing: BTreeMap<String, String>,
+    /// When the engine's task last went round.
+    beat: Option<Instant>,
 }
+
+/// The engine's task goes round every ten seconds at least; one that has not for so long is stuck.
+const ALIVE_WITHIN: Duration = Duration::from_secs(60);
 
 impl Default for Health {
     fn default() -> Self {
@@ -55,6 +62,25 @@ impl Health {
     /// A watch does not work; the process does what it can without it.
     pub(crate) fn optional_watch_fails(&self, resource: &str, kind: &'static str, why: &str) {
         self.failures.failed(&format!("watching {resource}"), kind, why);
+    }
+
+    /// The engine's task goes round.
+    pub(crate) fn beat(&self) {
+        self.with(|state| state.beat = Some(Instant::now()));
+    }
+
+    /// Whether the engine's task goes round; nothing that others may break counts here, because a
+    /// new start would not mend it.
+    ///
+    /// # Errors
+    /// For how long it has not.
+    pub fn liveness(&self) -> Result<(), String> {
+        match self.with(|state| state.beat).map(|beat| beat.elapsed()) {
+            Some(silent) if silent > ALIVE_WITHIN => {
+                Err(format!("the engine has done nothing for {} s", silent.as_secs()))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Every object of a kind has been seen once.
@@ -95,5 +121,25 @@ impl Health {
 
     fn with<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {
         look(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_process_whose_engine_is_stuck_is_not_alive_and_one_that_waits_for_others_is() {
+        let health = Health::default();
+        assert_eq!(health.liveness(), Ok(()), "it has not begun");
+        health.beat();
+        health.watch_fails("pods", "unreachable", "no answer");
+        tokio::time::advance(Duration::from_secs(59)).await;
+        assert_eq!(health.liveness(), Ok(()));
+        assert!(health.readiness().is_err(), "but it is not ready");
+        tokio::time::advance(Duration::from_secs(2)).await;
+        assert_eq!(health.liveness(), Err("the engine has done nothing for 61 s".to_owned()));
+        health.beat();
+        assert_eq!(health.liveness(), Ok(()));
     }
 }

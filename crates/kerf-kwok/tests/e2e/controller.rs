@@ -7,9 +7,9 @@ use kerf_engine::Settings;
 use kerf_engine::time::Span;
 use kerf_kube::{Controller, Health, Metrics, Pace, Scrape, Shows, connect, no_notices};
 use kerf_kwok::Kwok;
-use kerf_runtime::Candidate;
 use kerf_runtime::clock::Clock;
 use kerf_runtime::metrics::Registry;
+use kerf_runtime::{Candidate, LeaseTerm};
 use kerf_testbed::ControlPlane;
 use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -76,6 +76,7 @@ impl Running {
                 journal: journal_files,
                 zonal_shifts: None,
                 clock: Clock::default(),
+                lease: LeaseTerm::unlimited(),
             };
             let (lead, leading) = watch::channel(false);
             let mut candidate = Candidate::new(client, NAMESPACE, LEASE, "e2e".to_owned());

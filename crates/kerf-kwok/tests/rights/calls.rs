@@ -17,9 +17,9 @@ use kerf_kube::{
     Controller, EventSpec, Executor, Health, Metrics, NoticeDelivery, Pace, Provider,
     SchedulerConfig, Shows, no_notices,
 };
-use kerf_runtime::Candidate;
 use kerf_runtime::clock::Clock;
 use kerf_runtime::metrics::Registry;
+use kerf_runtime::{Candidate, LeaseTerm};
 use kube::ResourceExt;
 use kube::api::{Api, PostParams};
 use serde_json::json;
@@ -253,5 +253,6 @@ pub(crate) fn controller<P: Provider>(
         journal: None,
         zonal_shifts: None,
         clock: Clock::default(),
+        lease: LeaseTerm::unlimited(),
     }
 }

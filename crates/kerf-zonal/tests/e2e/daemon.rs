@@ -7,7 +7,7 @@ use kerf_engine::zonal_shift::ShiftSettings;
 use kerf_journal::Replay;
 use kerf_kube::{JournalFiles, Pace, connect};
 use kerf_notices::zonal_shift::{AutoModeRevert, Matching};
-use kerf_runtime::{Shutdown, Tasks};
+use kerf_runtime::{LeaseTerm, Shutdown, Tasks};
 use kerf_zonal::{Account, Daemon};
 use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -82,7 +82,8 @@ impl Running {
         let (lead, leading) = watch::channel(false);
         let (stop, mut stopped) = watch::channel(false);
         let mut tasks = Tasks::default();
-        let daemon = daemon.start(leading.clone(), &mut tasks).await.unwrap();
+        let daemon =
+            daemon.start(leading.clone(), LeaseTerm::unlimited(), &mut tasks).await.unwrap();
         let address = daemon.address();
         let task = tokio::spawn(async move {
             let ending = async {

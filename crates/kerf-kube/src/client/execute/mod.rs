@@ -31,6 +31,7 @@ use kerf_engine::solve::SolveRequest;
 use kerf_engine::zonal_shift::{CopyStep, ShiftStateWrite};
 use kerf_model::labels::LabelRules;
 use kerf_model::node_spec::NodeClassRef;
+use kerf_runtime::LeaseTerm;
 use kube::Client;
 use kube::api::ApiResource;
 use tokio::time::timeout;
@@ -52,6 +53,7 @@ pub struct Executor<P> {
     provider: Arc<P>,
     rules: LabelRules,
     pace: Pace,
+    lease: LeaseTerm,
     shift_account: Option<Arc<dyn ShiftAccount>>,
 }
 
@@ -59,7 +61,15 @@ impl<P: Provider> Executor<P> {
     /// An executor that calls the API server no faster than the pace allows.
     pub fn new(client: Client, provider: Arc<P>, pace: Pace) -> Self {
         let rules = provider.label_rules();
-        Self { client, provider, rules, pace, shift_account: None }
+        let lease = LeaseTerm::unlimited();
+        Self { client, provider, rules, pace, lease, shift_account: None }
+    }
+
+    /// The same for a process that may act only while it holds a Lease.
+    #[must_use]
+    pub fn with_lease(mut self, lease: LeaseTerm) -> Self {
+        self.lease = lease;
+        self
     }
 
     /// The same with an account that zones and zonal shifts belong to.
@@ -83,7 +93,10 @@ impl<P: Provider> Executor<P> {
 
     /// Carries an action out.
     pub async fn carry_out(&self, kind: &ActionKind) -> Outcome {
-        kind.execute(&mut Calls(self)).await
+        match self.lease.left() {
+            Some(_) => kind.execute(&mut Calls(self)).await,
+            None => not_sent(),
+        }
     }
 
     /// A request to the API server, in its turn and within its time.
@@ -93,7 +106,9 @@ impl<P: Provider> Executor<P> {
     ) -> Answer<'a> {
         Box::pin(async {
             self.pace.turn().await;
-            match timeout(CALL_WITHIN, request).await {
+            // The turn may have come late, and the answer must not.
+            let Some(left) = self.lease.left() else { return not_sent() };
+            match timeout(CALL_WITHIN.min(left), request).await {
                 Ok(result) => result.unwrap_or_else(failure::outcome),
                 Err(_) => Outcome::Failed(Failure::Unavailable {
                     message: format!("no answer within {} s", CALL_WITHIN.as_secs()),
@@ -101,6 +116,12 @@ impl<P: Provider> Executor<P> {
             }
         })
     }
+}
+
+/// Another process may lead by now: what this one decided must not be done.
+fn not_sent() -> Outcome {
+    let message = "not sent: the leader lease was not renewed in time".to_owned();
+    Outcome::Failed(Failure::Unavailable { message })
 }
 
 /// The outcome of a call that only succeeds or fails.
@@ -302,5 +323,30 @@ impl<'a, P: Provider> ActionExecutor<'a> for Calls<'a, P> {
 
     fn solve(&mut self, _request: &'a SolveRequest) -> Answer<'a> {
         unreachable!("the solver pool carries out solves")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use super::*;
+    use crate::client::provider::NoProvider;
+
+    #[tokio::test]
+    async fn nothing_is_sent_once_another_may_lead() {
+        const OFTEN: NonZeroU32 = NonZeroU32::new(100).unwrap();
+        // Nobody listens there: whatever is sent fails in another way.
+        let config = kube::Config::new("http://127.0.0.1:1".parse().unwrap());
+        let client = Client::try_from(config).unwrap();
+        let executor = Executor::new(client, Arc::new(NoProvider), Pace::new(OFTEN, OFTEN));
+        let delete = ActionKind::DeleteNode { name: "node".into(), uid: "uid".into() };
+        let sent = executor.carry_out(&delete).await;
+        assert!(!format!("{sent:?}").contains("not sent"), "{sent:?}");
+        let executor = executor.with_lease(LeaseTerm::not_begun());
+        for kind in [delete, ActionKind::ListInstances] {
+            let outcome = executor.carry_out(&kind).await;
+            assert!(format!("{outcome:?}").contains("not sent: the leader lease"), "{outcome:?}");
+        }
     }
 }

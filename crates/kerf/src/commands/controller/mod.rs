@@ -123,6 +123,7 @@ impl Controller {
             journal: self.journal.open()?,
             zonal_shifts,
             clock: Clock::default(),
+            lease: leadership.term(),
         };
         let shutdown = Cell::new(Shutdown::AtOnce);
         let stop = async {
@@ -145,12 +146,16 @@ impl Controller {
         let scrape = move || scrape(scrapes.clone());
         let metrics = Pages::default().metrics(scrape);
         let metrics = metrics.bind(all_addresses(self.metrics_port)).await;
-        let health = health.clone();
+        let (health, living) = (health.clone(), health.clone());
+        let alive = move || match living.liveness() {
+            Ok(()) => Ok("ok".to_owned()),
+            Err(why) => Err(format!("not alive: {why}\n")),
+        };
         let ready = move || match health.readiness() {
             Ok(()) => Ok("ok".to_owned()),
             Err(why) => Err(format!("not ready: {why}\n")),
         };
-        let probes = Pages::default().probe("/healthz", || Ok("ok".to_owned()));
+        let probes = Pages::default().probe("/healthz", alive);
         let probes = probes.probe("/readyz", ready).bind(all_addresses(self.health_probe_port));
         tasks.spawn("metrics server", metrics.context("--metrics-port")?.run(tasks.stopping()));
         let probes = probes.await.context("--health-probe-port")?;

@@ -85,7 +85,7 @@ impl Flags {
         let candidate = Candidate::new(lease_client, &self.namespace, LEASE, self.identity());
         let (mut leadership, leading) = Leadership::new(candidate, self.disable_leader_election);
         let mut tasks = Tasks::default();
-        let daemon = daemon.start(leading.clone(), &mut tasks).await?;
+        let daemon = daemon.start(leading.clone(), leadership.term(), &mut tasks).await?;
         let shutdown = Cell::new(Shutdown::AtOnce);
         // Where the lead is lost another may lead already: nothing more is written.
         let stop = async {
