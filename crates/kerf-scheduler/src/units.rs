@@ -130,6 +130,16 @@ pub(crate) fn add(sum: &mut Amounts, asked: &Amounts, times: i64) {
     }
 }
 
+/// Raises amounts to others where those are larger.
+pub(crate) fn raise_to(most: &mut Amounts, amounts: &Amounts) {
+    if most.len() < amounts.len() {
+        most.resize(amounts.len(), 0);
+    }
+    for (most, amount) in most.iter_mut().zip(amounts) {
+        *most = (*most).max(*amount);
+    }
+}
+
 /// Takes amounts away, below zero if need be.
 pub(crate) fn subtract(from: &mut Amounts, amounts: &Amounts, times: i64) {
     add(from, amounts, -times);

@@ -100,7 +100,7 @@ impl Bin {
     }
 
     /// Whether the instance type it was filled for is one for the item.
-    fn is_offered(&self, item: &Item, context: &PackingContext<'_>) -> bool {
+    pub(crate) fn is_offered(&self, item: &Item, context: &PackingContext<'_>) -> bool {
         let instance_type =
             u32::try_from(self.instance_type).expect("the index of an instance type");
         context.demands.get(item.demand).instance_types.contains(instance_type)
@@ -159,6 +159,23 @@ impl Bin {
         }
         bin.contents = contents;
         bin
+    }
+
+    /// The same node as another instance type of its pool, if that can hold what is meant for it.
+    pub(crate) fn become_type(
+        &self,
+        instance_type: usize,
+        context: &PackingContext<'_>,
+        started: &[bool],
+    ) -> Option<Self> {
+        let mut other = Self { reserved: self.reserved, ..Self::empty(instance_type, context) };
+        for Content { item, count } in &self.contents {
+            if other.headroom(item, context, started, *count) < *count {
+                return None;
+            }
+            other.add_new(item, context, *count);
+        }
+        Some(other)
     }
 
     /// The demands of its pods.
@@ -236,6 +253,12 @@ impl Bin {
     /// falling back would cost more.
     fn may_use(&self, offering: &PoolOffering) -> bool {
         offering.reservation == self.reserved
+    }
+
+    /// Whether no instance type could meet a demand beside those it has.
+    pub(crate) fn contradicts(&self, demand: DemandId, context: &PackingContext<'_>) -> bool {
+        let wanted = &context.demands.get(demand).requirements;
+        !self.requirements.compatible(wanted, context.well_known, context.vocabulary)
     }
 
     /// Whether one more demand can be met by the same instance type.

@@ -1,5 +1,7 @@
 //! The best of several fleets for the same pods.
 
+use crate::packing::forced::all_stand_alone;
+use crate::packing::greedy::greedy;
 use crate::packing::item::Item;
 use crate::packing::merge::merge;
 use crate::packing::pack::{Order, Packing, pack};
@@ -7,20 +9,32 @@ use crate::packing::simulated_binding::{left_over, may_bind_anywhere};
 use crate::problem::Binder;
 use crate::solving::solver::Solver;
 
-/// Fleets are packed in several ways and the best is kept. A higher price per node, as a multiple
-/// of its overhead, gives fewer and larger nodes.
-const WAYS: [(u64, Order); 4] = [
-    (1, Order::ByDualPrice),
-    (3, Order::ByDualPrice),
-    (30, Order::ByDualPrice),
-    (300, Order::ByCpu),
+/// A way to make a fleet.
+#[derive(Clone, Copy)]
+enum Way {
+    /// As Karpenter does.
+    Greedy,
+    /// Counting so many times a node's overhead for each node. More gives fewer and larger nodes.
+    Packed(u64, Order),
+}
+
+/// Fleets are made in several ways and the best is kept.
+const WAYS: [Way; 5] = [
+    Way::Greedy,
+    Way::Packed(1, Order::ByDualPrice),
+    Way::Packed(3, Order::ByDualPrice),
+    Way::Packed(30, Order::ByDualPrice),
+    Way::Packed(300, Order::ByCpu),
 ];
 /// Further ways where the nodes will be filled by somebody else.
-const BLENDED_WAYS: [(u64, Order); 2] = [(3, Order::Blended), (30, Order::Blended)];
+const BLENDED_WAYS: [Way; 2] = [Way::Packed(3, Order::Blended), Way::Packed(30, Order::Blended)];
 /// A fleet with fewer nodes may cost so much more than the cheapest, in thousandths of its price …
 const FEWER_NODES_PREMIUM_PER_MILLE: u64 = 20;
 /// … and so many times the overhead of each node saved.
 const NODE_SAVED_PRICE: u64 = 5;
+/// A fleet may have so many times the nodes of Karpenter's, in halves, unless each further node saves
+/// more than its overhead.
+const NODES_MAX_HALVES: u64 = 3;
 /// How often a fleet is packed again with more headroom where pods were left over.
 const SIMULATIONS_MAX: usize = 4;
 /// With more kinds of pods nothing is simulated: it would take long, and where there are so many
@@ -41,6 +55,8 @@ struct Candidate {
     packing: Packing,
     /// What it costs, with what it will cost to place those who are left over.
     cost_micros: u64,
+    /// Whether it is a fleet as Karpenter makes it.
+    is_greedy: bool,
 }
 
 impl Solver<'_> {
@@ -52,21 +68,18 @@ impl Solver<'_> {
         let blended = BLENDED_WAYS.into_iter().filter(|_| is_free);
         let mut candidates: Vec<Candidate> = Vec::new();
         let mut spent = 0;
-        for (factor, order) in WAYS.into_iter().chain(blended) {
-            let counted = overhead.saturating_mul(factor);
-            let packing = self.merged_packing(items, weight, counted, order);
+        for way in WAYS.into_iter().chain(blended) {
+            let is_greedy = matches!(way, Way::Greedy);
+            if is_greedy && !self.is_greedy_of_use(items) {
+                continue;
+            }
+            let packing = self.fleet(items, weight, way);
             spent += packing.bins_filled;
             if is_free {
-                self.simulate_binding(
-                    packing,
-                    items,
-                    (weight, counted, order),
-                    &mut spent,
-                    &mut candidates,
-                );
+                self.simulate_binding(packing, items, (weight, way), &mut spent, &mut candidates);
             } else {
                 let cost_micros = packing.price_micros();
-                candidates.push(Candidate { packing, cost_micros });
+                candidates.push(Candidate { packing, cost_micros, is_greedy });
             }
             if spent > settings.improvement_effort || self.limits.are_reached() {
                 break;
@@ -75,21 +88,25 @@ impl Solver<'_> {
         best_of(candidates, overhead)
     }
 
-    fn merged_packing(
-        &self,
-        items: &[Item],
-        weight: Option<u32>,
-        overhead_micros: u64,
-        order: Order,
-    ) -> Packing {
+    /// Whether a fleet as Karpenter makes it can be told, and be another than ours. Its rules for
+    /// reserved capacity are its own.
+    fn is_greedy_of_use(&self, items: &[Item]) -> bool {
+        self.state.reservations.is_empty() && !all_stand_alone(items, &self.context())
+    }
+
+    /// A fleet made in one way.
+    fn fleet(&self, items: &[Item], weight: Option<u32>, way: Way) -> Packing {
         let context = self.context_of(weight);
-        let mut packing = pack(context, items, &self.state, overhead_micros, order);
-        merge(
-            &mut packing,
-            &self.context(),
-            self.base.problem.settings.node_overhead.micros_per_hour(),
-        );
-        packing
+        let overhead = self.base.problem.settings.node_overhead.micros_per_hour();
+        match way {
+            Way::Greedy => greedy(context, items, &self.state),
+            Way::Packed(factor, order) => {
+                let counted = overhead.saturating_mul(factor);
+                let mut packing = pack(context, items, &self.state, counted, order);
+                merge(&mut packing, &context, overhead);
+                packing
+            }
+        }
     }
 
     /// Simulates binding on a fleet, and packs again with more headroom as long as pods are left
@@ -98,7 +115,7 @@ impl Solver<'_> {
         &self,
         mut packing: Packing,
         items: &[Item],
-        (weight, counted, order): (Option<u32>, u64, Order),
+        (weight, way): (Option<u32>, Way),
         spent: &mut u32,
         candidates: &mut Vec<Candidate>,
     ) {
@@ -109,7 +126,8 @@ impl Solver<'_> {
             }
             let left_over = left_over(&packing.bins, items, &self.context());
             let cost_micros = cost(&packing, items, &left_over);
-            candidates.push(Candidate { packing, cost_micros });
+            let is_greedy = matches!(way, Way::Greedy);
+            candidates.push(Candidate { packing, cost_micros, is_greedy });
             let all_placed = left_over.iter().all(|left| *left == 0);
             let effort = self.base.problem.settings.improvement_effort;
             if all_placed || turn == SIMULATIONS_MAX || *spent > effort || self.limits.are_reached()
@@ -119,7 +137,7 @@ impl Solver<'_> {
             for (asked, left) in asked.iter_mut().zip(left_over) {
                 asked.count += left;
             }
-            packing = self.merged_packing(&asked, weight, counted, order);
+            packing = self.fleet(&asked, weight, way);
             *spent += packing.bins_filled;
         }
     }
@@ -171,19 +189,38 @@ fn cost(packing: &Packing, items: &[Item], left_over: &[i64]) -> u64 {
     price.saturating_add(later).saturating_add(price / 1000 * SECOND_WAVE_PER_MILLE)
 }
 
+/// The cheapest of the fleets that leave the fewest pods without a place, or one nearly as cheap
+/// with fewer nodes; never dearer than Karpenter's, nor of many more nodes that are not worth it.
 fn best_of(candidates: Vec<Candidate>, overhead_micros: u64) -> Packing {
     let unplaced = |candidate: &Candidate| candidate.packing.left.iter().sum::<i64>();
     let least_unplaced = candidates.iter().map(unplaced).min().expect("there is at least one");
     let complete = candidates.into_iter().filter(|it| unplaced(it) == least_unplaced);
-    let complete: Vec<Candidate> = complete.collect();
+    let mut complete: Vec<Candidate> = complete.collect();
+    let mut most = u64::MAX;
+    if let Some(greedy) = complete.iter().filter(|it| it.is_greedy).min_by_key(|it| it.cost_micros)
+    {
+        let (cost_micros, nodes) = (greedy.cost_micros, greedy.nodes());
+        complete.retain(|it| {
+            let more = it.nodes().saturating_sub(nodes);
+            let saved = cost_micros.saturating_sub(it.cost_micros);
+            2 * (nodes + more) <= NODES_MAX_HALVES * nodes
+                || saved > overhead_micros.saturating_mul(more)
+        });
+        most = cost_micros;
+    }
     let cheapest = complete.iter().map(|it| it.cost_micros).min();
-    let cheapest = cheapest.expect("the least is one of them");
-    let most = cheapest.saturating_add(cheapest / 1000 * FEWER_NODES_PREMIUM_PER_MILLE);
+    let cheapest = cheapest.expect("Karpenter's own fleet is worth its nodes");
+    let premium = cheapest / 1000 * FEWER_NODES_PREMIUM_PER_MILLE;
+    let most = most.min(cheapest.saturating_add(premium));
     let affordable = complete.into_iter().filter(|it| it.cost_micros <= most);
     let node_price = overhead_micros.saturating_mul(NODE_SAVED_PRICE);
-    let best = affordable.min_by_key(|it| {
-        let nodes = it.packing.bins.len() as u64;
-        it.cost_micros.saturating_add(node_price.saturating_mul(nodes))
-    });
+    let best = affordable
+        .min_by_key(|it| it.cost_micros.saturating_add(node_price.saturating_mul(it.nodes())));
     best.expect("the cheapest is affordable").packing
+}
+
+impl Candidate {
+    fn nodes(&self) -> u64 {
+        self.packing.bins.len() as u64
+    }
 }

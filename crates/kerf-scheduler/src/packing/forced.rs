@@ -44,6 +44,23 @@ pub(crate) fn forced(
     worst
 }
 
+/// Whether each pod gets a node of its own by one rule: then there is nothing to choose but the
+/// cheapest instance type for each.
+pub(crate) fn all_stand_alone(items: &[Item], context: &PackingContext<'_>) -> bool {
+    context.hosts.all.iter().copied().any(|group| {
+        let is_alone = match context.groups.get(group).rule {
+            Rule::Spread { max_skew, .. } => max_skew == 1,
+            Rule::AntiAffinity => true,
+            Rule::Affinity => false,
+        };
+        is_alone
+            && items.iter().all(|item| {
+                let class = &context.classes[item.class];
+                class.counts_in(group) && class.variants[item.variant].groups.contains(&group)
+            })
+    })
+}
+
 impl Forced {
     /// The fewest nodes the rule allows.
     pub(crate) fn nodes(&self) -> i64 {

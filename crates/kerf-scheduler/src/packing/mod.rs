@@ -9,6 +9,7 @@ pub(crate) mod dual_prices;
 pub(crate) mod filled_bin;
 pub(crate) mod fleets;
 pub(crate) mod forced;
+pub(crate) mod greedy;
 pub(crate) mod improve;
 pub(crate) mod item;
 pub(crate) mod merge;

@@ -131,7 +131,7 @@ pub(crate) fn pack(
 }
 
 /// The price of each node.
-fn prices(bins: &[Bin], context: &PackingContext<'_>) -> Vec<u64> {
+pub(crate) fn prices(bins: &[Bin], context: &PackingContext<'_>) -> Vec<u64> {
     let mut prices: Vec<u64> = Vec::new();
     for (index, bin) in bins.iter().enumerate() {
         let price = match Bin::like_the_last(bins, index) {
@@ -157,7 +157,7 @@ fn offered_to<'a>(
 }
 
 /// Whether an item's pods can only stand on a node where others stand already.
-fn follows(item: &Item, context: &PackingContext<'_>) -> bool {
+pub(crate) fn follows(item: &Item, context: &PackingContext<'_>) -> bool {
     let class = &context.classes[item.class];
     class.variants[item.variant].groups.iter().any(|group| {
         context.hosts.contains(*group)

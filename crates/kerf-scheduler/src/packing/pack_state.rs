@@ -39,6 +39,16 @@ impl PackState {
         }
     }
 
+    /// Takes what a node of such a capacity takes of a template's limits.
+    pub(crate) fn take_one(&mut self, template: usize, capacity: &Amounts) {
+        if let Some(left) = &mut self.nodes_left[template] {
+            *left -= 1;
+        }
+        for (resource, left) in &mut self.limits[template] {
+            *left -= capacity.get(*resource).copied().unwrap_or(0);
+        }
+    }
+
     /// Returns what a node of such a capacity takes of a template's limits.
     pub(crate) fn give_back(&mut self, template: usize, capacity: &Amounts) {
         if let Some(left) = &mut self.nodes_left[template] {

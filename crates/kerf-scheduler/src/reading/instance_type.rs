@@ -32,6 +32,8 @@ pub(crate) struct Template {
     pub(crate) instance_types: std::ops::Range<usize>,
     /// Its instance types, by the price of their cheapest offering.
     pub(crate) by_price: Vec<usize>,
+    /// The most that any of them leaves to pods, resource by resource.
+    pub(crate) most: Amounts,
 }
 
 /// An instance type as one pool gets it.
@@ -160,7 +162,12 @@ impl InstanceTypeReader<'_> {
         let mut by_price: Vec<usize> = (start..instance_types.all.len()).collect();
         by_price
             .sort_by_key(|index| (instance_types.all[*index].offerings[0].price_micros, *index));
+        let mut most = Amounts::new();
+        for instance_type in &instance_types.all[start..] {
+            units::raise_to(&mut most, &instance_type.free);
+        }
         instance_types.templates.push(Template {
+            most,
             pool: index,
             weight: pool.pool.weight,
             has_min_values: requirements.has_min_values(),

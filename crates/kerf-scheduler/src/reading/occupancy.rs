@@ -105,6 +105,15 @@ impl Occupancy {
         }
     }
 
+    /// Whether pods that count in a group and hold to its rule find no place there any more.
+    pub(crate) fn is_closed(&self, group: GroupId, rule: Rule) -> bool {
+        self.find(group).is_some_and(|count| match rule {
+            Rule::Spread { max_skew, .. } => count.existing + count.own >= i64::from(max_skew),
+            Rule::AntiAffinity => count.matching > 0,
+            Rule::Affinity => false,
+        })
+    }
+
     /// Puts pods of a class there.
     pub(crate) fn add(&mut self, class: &Class, variant: &Variant, hosts: &HostGroups, count: i64) {
         for group in class.matched_hosts.iter().copied() {
