@@ -6,12 +6,14 @@
 //! A new action is one variant of [`ActionKind`], one arm in [`ActionKind::info`], and one method
 //! of [`Executor`]; the compiler then names the executors that have to carry it out.
 
+mod class;
 mod executor;
 mod info;
 mod launch;
 mod patch;
 mod subject;
 
+pub use class::ActionClass;
 pub use executor::Executor;
 pub use info::{ActionInfo, Backoff, Call, Verb};
 pub use launch::{Launch, LaunchOffering};
@@ -48,6 +50,9 @@ pub struct Action {
     pub id: ActionId,
     /// When it was decided.
     pub at: Time,
+    /// What it goes before and after where actions wait for each other.
+    #[serde(default)]
+    pub class: ActionClass,
     /// Why it was ordered.
     pub reason: Reason,
     /// What to do.

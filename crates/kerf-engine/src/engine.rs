@@ -321,13 +321,14 @@ impl Engine {
         let asker = asker.filter(|asker| !knows_itself(asker)).cloned();
         let again_at = match self.gate.opens(&kind, now) {
             Ok(()) => {
+                let class = planners::class_of(&self.world, &kind);
                 self.last_id += 1;
                 let id = ActionId(self.last_id);
                 let (give_up_at, given_up) = self.gate.enter(id, &kind, now);
                 if kind.lane() == Lane::Solve {
                     self.orders.withdrawn.extend(given_up);
                 }
-                let action = Action { id, at: now, reason, kind };
+                let action = Action { id, at: now, class, reason, kind };
                 self.orders.actions.push(action.clone());
                 self.under_way.insert(id, UnderWay { action, asker: asker.clone() });
                 give_up_at

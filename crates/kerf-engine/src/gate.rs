@@ -53,8 +53,13 @@ pub(crate) enum Answer {
     Failed,
 }
 
-/// An executor that has not answered for so long will not; the action may be done again.
+/// An executor that has not answered for so long will not; the action may be done again. Time in an
+/// executor's queue counts: what could not be begun within [`BEGIN_WITHIN`] is answered unbegun, so
+/// that a backlog makes nothing happen twice.
 const ANSWER_WITHIN: Span = Span::from_minutes(2);
+/// Executors do not begin an action later than this: it was decided on a world that is gone. The
+/// other half of the time for an answer is the call's own.
+pub const BEGIN_WITHIN: Span = Span::from_minutes(1);
 /// A watch event that has not come so long after an answer was lost, or had come before the action began.
 /// Where none comes again and again, watches are silent, and asking often would not help.
 const OBJECT: Backoff = Backoff { first: Span::from_seconds(2), last: Span::from_minutes(1) };

@@ -52,6 +52,7 @@ pub mod world;
 pub mod zonal_shift;
 
 pub use engine::{Engine, Orders};
+pub use gate::BEGIN_WITHIN;
 pub use planners::{DryRun, dry_run};
 pub use role::Role;
 pub use settings::{DrainSettings, Settings};

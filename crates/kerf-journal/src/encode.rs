@@ -81,7 +81,7 @@ fn value(record: &Record) -> Result<Value, Error> {
 /// An action as journals have it. The problem of a solve is a digest: its answer is in the outcome,
 /// and a replay makes the problem anew.
 pub(crate) fn action_value(action: &Action) -> Result<Value, Error> {
-    let Action { id, at, reason, kind } = action;
+    let Action { id, at, class: _, reason, kind } = action;
     let kind = match kind {
         ActionKind::Solve(problem) => json!({ "Solve": { "digest": digest(problem)? } }),
         kind => to_value(kind)?,

@@ -5,6 +5,7 @@
 //! while the former state is still known; [`conclude`] what to make of a finished action. None of
 //! them can fail, wait, or change the world.
 
+mod action_class;
 mod claims;
 pub(crate) mod disruption;
 pub(crate) mod drain;
@@ -27,6 +28,7 @@ use crate::event::{Key, Object, Outcome};
 use crate::observed::Name;
 use crate::time::Time;
 use crate::world::World;
+pub(crate) use action_class::class_of;
 pub(crate) use zonal_shift::{active_shifts, unix_seconds};
 
 /// A part of what the engine decides, switched on by the role.

@@ -1,34 +1,43 @@
 //! Carrying out actions side by side, so many at a time.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use kerf_engine::BEGIN_WITHIN;
 use kerf_engine::action::{Action, Lane};
 use kerf_engine::event::{Event, Failure, Outcome};
 use kerf_engine::time::Span;
 use kerf_runtime::FailureLog;
 use kerf_runtime::shutdown::FINISH_WITHIN;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 use tracing::{debug, warn};
 
-use crate::client::execute::Executor;
+use crate::client::execute::{Executor, Turns};
 use crate::client::metrics::{Metrics, call};
 use crate::client::provider::Provider;
 use crate::client::words::words;
 use crate::client::zonal;
+
+#[cfg(test)]
+mod tests;
 
 /// Calls to the API server under way at once; more would only wait in the server's own queues.
 const WRITES_AT_ONCE: usize = 64;
 /// Calls to the cloud under way at once.
 const CLOUD_CALLS_AT_ONCE: usize = 64;
 
+/// By class, the most urgent first: calls at once that are left to the more urgent, so that calls
+/// which hang do not hold those up.
+const LEFT_TO_URGENT: [usize; 3] = [0, 8, 32];
+
 /// Those who carry out actions, so many at a time.
 pub(crate) struct ExecutorPool<P> {
     executor: Arc<Executor<P>>,
     events: mpsc::Sender<Event>,
-    writes: Arc<Semaphore>,
-    cloud_calls: Arc<Semaphore>,
+    writes: Turns,
+    cloud_calls: Turns,
     under_way: JoinSet<()>,
     metrics: Metrics,
     provider: Arc<str>,
@@ -50,8 +59,8 @@ impl<P: Provider> ExecutorPool<P> {
             failures,
             executor: Arc::new(executor),
             events,
-            writes: Arc::new(Semaphore::new(WRITES_AT_ONCE)),
-            cloud_calls: Arc::new(Semaphore::new(CLOUD_CALLS_AT_ONCE)),
+            writes: Turns::new(WRITES_AT_ONCE, LEFT_TO_URGENT),
+            cloud_calls: Turns::new(CLOUD_CALLS_AT_ONCE, LEFT_TO_URGENT),
             under_way: JoinSet::new(),
         }
     }
@@ -68,9 +77,15 @@ impl<P: Provider> ExecutorPool<P> {
         let (metrics, provider) = (self.metrics.clone(), self.provider.clone());
         let failures = self.failures.clone();
         self.under_way.spawn(async move {
-            let _turn = turns.acquire_owned().await;
+            let begin_within = Duration::from_millis(BEGIN_WITHIN.millis());
+            let Ok(_turn) = timeout(begin_within, turns.turn(action.class)).await else {
+                debug!("put off: {}", words(&action));
+                let event = Event::Finished { action: action.id, outcome: put_off() };
+                let _ = events.send(event).await;
+                return;
+            };
             let since = Instant::now();
-            let outcome = executor.carry_out(&action.kind).await;
+            let outcome = executor.carry_out_as(action.class, &action.kind).await;
             let milliseconds = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
             let span = Span::from_millis(milliseconds);
             metrics.count(call(&action.kind, &outcome, span, &provider));
@@ -108,6 +123,12 @@ impl<P: Provider> ExecutorPool<P> {
             warn!("some calls did not end in time");
         }
     }
+}
+
+/// The answer to an action that waited too long to be begun: it is decided on anew.
+fn put_off() -> Outcome {
+    let message = "too many calls wait; it was not begun".to_owned();
+    Outcome::Failed(Failure::Unavailable { message })
 }
 
 /// What tells failures apart: those with the same remedy are one.

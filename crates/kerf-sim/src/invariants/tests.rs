@@ -40,7 +40,8 @@ fn calm() -> Simulation {
 
 fn rogue(kind: ActionKind) -> Action {
     let reason = kerf_engine::reason::Reason::NotLaunched;
-    Action { id: ActionId(1), at: kerf_engine::time::Time::default(), reason, kind }
+    let (at, class) = Default::default();
+    Action { id: ActionId(1), at, class, reason, kind }
 }
 
 fn rules(simulation: &Simulation) -> Vec<Rule> {

@@ -12,6 +12,7 @@ mod overlays;
 mod pace;
 mod pods;
 mod pools;
+mod turns;
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -19,8 +20,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kerf_engine::action::{
-    ActionKind, CopyEdit, Executor as ActionExecutor, Launch, MetadataPatch, NewClaim, NodePatch,
-    PoolEdit,
+    ActionClass, ActionKind, CopyEdit, Executor as ActionExecutor, Lane, Launch, MetadataPatch,
+    NewClaim, NodePatch, PoolEdit,
 };
 use kerf_engine::condition::Conditions;
 use kerf_engine::event::{Failure, Outcome};
@@ -42,6 +43,7 @@ use crate::client::zonal::{self, ShiftAccount};
 pub(crate) use claims::{deleted, of_identity};
 
 pub use pace::Pace;
+pub(crate) use turns::Turns;
 
 /// A call without an answer for so long is given up; what it did shows in the objects.
 const CALL_WITHIN: Duration = Duration::from_secs(30);
@@ -93,19 +95,26 @@ impl<P: Provider> Executor<P> {
 
     /// Carries an action out.
     pub async fn carry_out(&self, kind: &ActionKind) -> Outcome {
+        self.carry_out_as(ActionClass::Normal, kind).await
+    }
+
+    /// Carries an action out, before and after others as its class says.
+    pub async fn carry_out_as(&self, class: ActionClass, kind: &ActionKind) -> Outcome {
+        if kind.lane() == Lane::Write {
+            self.pace.turn_of(class).await;
+        }
         match self.lease.left() {
             Some(_) => kind.execute(&mut Calls(self)).await,
             None => not_sent(),
         }
     }
 
-    /// A request to the API server, in its turn and within its time.
+    /// A request to the API server within its time.
     fn request<'a>(
         &'a self,
         request: impl Future<Output = kube::Result<Outcome>> + Send + 'a,
     ) -> Answer<'a> {
         Box::pin(async {
-            self.pace.turn().await;
             // The turn may have come late, and the answer must not.
             let Some(left) = self.lease.left() else { return not_sent() };
             match timeout(CALL_WITHIN.min(left), request).await {
