@@ -62,7 +62,8 @@ pub(crate) fn everything(world: &World) -> Vec<Subject> {
         Subject::ZonalShift,
         Subject::Notices,
     ];
-    let claims = world.claims.keys().cloned().map(Subject::Claim);
+    let claims = world.claims.keys().chain(world.memory.creating.keys());
+    let claims = claims.cloned().map(Subject::Claim);
     let nodes = world.nodes.keys().cloned().map(Subject::Node);
     let pools = world.pools.keys().cloned().map(Subject::Pool);
     let classes = world.node_classes.keys().cloned().map(Subject::NodeClass);

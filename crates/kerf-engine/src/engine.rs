@@ -109,6 +109,7 @@ impl Engine {
 
     /// Takes an event in.
     pub fn handle(&mut self, event: Event, now: Time) {
+        self.look_at_clock(now);
         match event {
             Event::Seen(object) => self.see(*object, now),
             Event::Gone { key, revision } => {
@@ -168,6 +169,7 @@ impl Engine {
 
     /// What to do now. Nothing until every kind of object has been seen once.
     pub fn decide(&mut self, now: Time) -> Orders {
+        self.look_at_clock(now);
         let mut planner_runs = PlannerRuns::default();
         self.world.refresh_instance_types();
         if std::mem::take(&mut self.stands_by) {
@@ -198,7 +200,8 @@ impl Engine {
     ///
     /// Only messages that somebody else has to receive come of it. A process that loses the lead
     /// ends, so a standby never ordered anything.
-    pub fn stand_by(&mut self) -> Vec<Settled> {
+    pub fn stand_by(&mut self, now: Time) -> Vec<Settled> {
+        self.look_at_clock(now);
         self.stands_by = true;
         self.agenda = Agenda::default();
         self.event_throttle = EventThrottle::default();
@@ -208,6 +211,17 @@ impl Engine {
             self.world.refresh_node_entries();
         }
         std::mem::take(&mut self.orders).settled
+    }
+
+    /// Where the clock was set back, everything is looked at anew: alarms are far ahead now.
+    fn look_at_clock(&mut self, now: Time) {
+        if !self.world.memory.clock.note(now) {
+            return;
+        }
+        self.world.memory.set_back(now);
+        self.gate.set_back(now);
+        self.agenda = Agenda::default();
+        self.look_at(dependents::everything(&self.world));
     }
 
     /// Looks at everything, as after the first listing.

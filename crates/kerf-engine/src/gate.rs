@@ -176,6 +176,14 @@ impl Gate {
         self.waiting.retain(|_, wait| now < wait.until + WAIT_KEPT_FOR);
     }
 
+    /// The clock was set back: nobody waits for a time that is far ahead now.
+    pub(crate) fn set_back(&mut self, now: Time) {
+        self.waiting.clear();
+        self.swept_at = self.swept_at.min(now);
+        let busy = self.under_way.values_mut();
+        busy.for_each(|busy| busy.give_up_at = busy.give_up_at.min(now + ANSWER_WITHIN));
+    }
+
     /// Forgets everything about a subject that is gone.
     pub(crate) fn forget(&mut self, subject: &Subject) {
         for lane in Lane::ALL {

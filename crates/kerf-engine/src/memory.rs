@@ -2,6 +2,7 @@
 //! objects alone are enough to go on.
 
 mod batch;
+mod clock;
 mod drain;
 mod node_class;
 mod open_notice;
@@ -22,6 +23,7 @@ use crate::observed::{Name, PodKey};
 use crate::reason::NotPlaced;
 use crate::time::Time;
 pub use batch::{Batch, PassFailure, Wait};
+pub use clock::ClockCheck;
 pub use drain::{Closing, Drain, DrainReason, DrainRequest, NotADrainReason};
 pub use node_class::ResolvedClass;
 pub use open_notice::{Awaited, OpenNotice};
@@ -82,6 +84,9 @@ pub struct Memory {
     pub drains: BTreeMap<Name, Drain>,
     /// When nodes were last searched for some to take away.
     pub searched_at: Option<Time>,
+    /// Whether the clock can be believed.
+    #[serde(default)]
+    pub clock: ClockCheck,
 }
 
 /// Where a pod is meant to go.
@@ -256,6 +261,17 @@ impl Memory {
                 self.interrupted.entry(claim).or_insert(kind);
             }
         }
+    }
+
+    /// The clock was set back: nothing happened later than now, or it would be waited on until then.
+    pub(crate) fn set_back(&mut self, now: Time) {
+        let asked = self.terminate_asked_at.values_mut();
+        let noted = self.pod_events.values_mut().chain(self.counted_at.values_mut());
+        let closed = self.drains.values_mut().filter_map(|drain| drain.closed_at.as_mut());
+        let listed = self.instances.iter_mut().map(|list| &mut list.at);
+        let searched = self.searched_at.iter_mut();
+        let times = asked.chain(noted).chain(closed).chain(listed).chain(searched);
+        times.chain(self.batch.times_mut()).for_each(|at| *at = (*at).min(now));
     }
 
     fn note_wait(&mut self, pod: PodKey, uid: Arc<str>, at: Time) {

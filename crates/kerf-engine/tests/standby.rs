@@ -36,7 +36,8 @@ fn churn(cluster: &mut Cluster, round: usize) {
     keys.iter().for_each(|key| cluster.remove(key));
     cluster.now = cluster.now + STEP;
     cluster.deliver();
-    cluster.settled.extend(cluster.engine.stand_by());
+    let settled = cluster.engine.stand_by(cluster.now);
+    cluster.settled.extend(settled);
 }
 
 /// How large everything is that a standby keeps.
@@ -69,7 +70,7 @@ fn a_standby_that_takes_over_places_the_pods_that_wait() {
     cluster.settle();
     cluster.pend("a", "1");
     cluster.deliver();
-    cluster.engine.stand_by();
+    cluster.engine.stand_by(cluster.now);
     cluster.seconds(5);
     assert!(cluster.target_of("a").is_some(), "nobody looked at the pod");
 }
@@ -80,10 +81,10 @@ fn a_standby_that_takes_over_goes_on_with_claims_and_nodes_that_go() {
     let name = cluster.claims()[0].meta.name.clone();
     cluster.crash();
     cluster.deliver();
-    cluster.engine.stand_by();
+    cluster.engine.stand_by(cluster.now);
     cluster.delete(&Key::Claim(name));
     cluster.deliver();
-    cluster.engine.stand_by();
+    cluster.engine.stand_by(cluster.now);
     cluster.seconds(120);
     assert!(cluster.claims().is_empty() && cluster.nodes().is_empty());
     assert!(cluster.instances.is_empty());

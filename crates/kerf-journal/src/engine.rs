@@ -47,7 +47,7 @@ impl<S: Sink> JournaledEngine<S> {
     /// See [`Engine::stand_by`].
     pub fn stand_by(&mut self, now: Time) -> Vec<Settled> {
         self.keep_state();
-        let settled = self.engine.stand_by();
+        let settled = self.engine.stand_by(now);
         if let Some(sink) = &mut self.sink {
             sink.take(Record::StandBy { at: now, settled: settled.clone() });
         }

@@ -183,7 +183,7 @@ impl Replay {
     /// Lets the engine stand by and compares what it gives back.
     fn stand_by(&mut self, at: Time, settled: Vec<Value>) {
         let Some(engine) = self.enter(at) else { return };
-        let given_back = engine.stand_by();
+        let given_back = engine.stand_by(at);
         if let Some(difference) = first_difference(settled, given_back.iter().map(to_value)) {
             self.differs(at, difference);
         }

@@ -77,6 +77,14 @@ impl Batch {
         self.failure = Some(PassFailure { failures, at, pods_max: (pods / PARTS).max(1) });
     }
 
+    /// Every time it knows.
+    pub(super) fn times_mut(&mut self) -> impl Iterator<Item = &mut Time> {
+        let failed = self.failure.as_mut().map(|failure| &mut failure.at);
+        let known = [&mut self.opened_at, &mut self.last_new_at, &mut self.last_pass_at];
+        let known = known.into_iter().chain([&mut self.last_bound_at]);
+        known.filter_map(Option::as_mut).chain(failed)
+    }
+
     /// Whether a pod of this shape has called.
     #[must_use]
     pub fn is_kin(&self, shape: &Arc<PodShape>) -> bool {

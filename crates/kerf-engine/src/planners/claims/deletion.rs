@@ -29,9 +29,10 @@ enum Step {
     Registration,
 }
 
-/// The cause that holds now, if one does.
+/// The cause that holds now, if one does, by the latest time that can be believed.
 pub(super) fn cause(world: &World, claim: &Claim, now: Time) -> Option<DeletionCause> {
     let announced = world.memory.interrupted.get(&claim.meta.name);
+    let now = world.memory.clock.believed(now);
     announced
         .map(|kind| DeletionCause::Interrupted(*kind))
         .or_else(|| refused(world, claim))
@@ -44,6 +45,7 @@ pub(super) fn cause(world: &World, claim: &Claim, now: Time) -> Option<DeletionC
 pub(super) fn wake(reconcile: &mut Reconcile<'_>) {
     let limit = limit(reconcile.world, reconcile.claim).map(|(_, at)| at);
     for at in [limit, expires_at(reconcile.claim)].into_iter().flatten() {
+        let at = reconcile.world.memory.clock.believed_at(at, reconcile.now);
         reconcile.decision.wake(at);
     }
 }

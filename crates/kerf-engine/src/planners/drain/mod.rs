@@ -31,8 +31,15 @@ use crate::world::World;
 /// A drain takes at least so long, so that pods bound in the last moment are seen.
 pub(super) const DRAIN_MIN: Span = Span::from_seconds(5);
 
-/// What a node that is drained needs now.
+/// What a node that is drained needs now, by the latest time that can be believed.
 pub(super) fn plan(world: &World, name: &Name, now: Time) -> Decision {
+    let clock = &world.memory.clock;
+    let mut decision = plan_at(world, name, clock.believed(now));
+    decision.wake_at = decision.wake_at.map(|at| clock.believed_at(at, now));
+    decision
+}
+
+fn plan_at(world: &World, name: &Name, now: Time) -> Decision {
     let mut decision = Decision::default();
     let Some(node) = world.nodes.get(name) else { return decision };
     let Some(drain) = NodeDrain::of(world, node) else { return decision };
@@ -46,8 +53,15 @@ pub(super) fn plan(world: &World, name: &Name, now: Time) -> Decision {
     decision
 }
 
-/// What a pod on a node that is drained needs now.
+/// What a pod on a node that is drained needs now, by the latest time that can be believed.
 pub(super) fn plan_pod(world: &World, key: &PodKey, now: Time) -> Decision {
+    let clock = &world.memory.clock;
+    let mut decision = plan_pod_at(world, key, clock.believed(now));
+    decision.wake_at = decision.wake_at.map(|at| clock.believed_at(at, now));
+    decision
+}
+
+fn plan_pod_at(world: &World, key: &PodKey, now: Time) -> Decision {
     let mut decision = Decision::default();
     let Some(pod) = world.pods.get(key) else { return decision };
     let Some(node) = pod.node().and_then(|node| world.nodes.get(node)) else { return decision };

@@ -57,8 +57,9 @@ pub(super) fn plan(world: &World, name: &Name, now: Time) -> Decision {
         decision.record(deadline_event(Key::Node(node.meta.name.clone()), deadline));
     }
     let drain = own_drain(world, node);
-    if is_drained(world, &drain, claim, now)
-        && is_detached(world, &drain, claim, now, &mut decision)
+    let believed = world.memory.clock.believed(now);
+    if is_drained(world, &drain, claim, believed)
+        && is_detached(world, &drain, claim, believed, &mut decision)
         && is_ended(world, node, claim, now, &mut decision)
     {
         release(node, Reason::NodeDrained, &mut decision);

@@ -46,9 +46,12 @@ fn note_drain(
         return true;
     }
     let since = conditions.get(DRAINED).map(|condition| condition.changed_at);
-    let waiting: Vec<_> = (drains.iter()).flat_map(|own| drain::waiting(world, own, now)).collect();
+    let clock = &world.memory.clock;
+    let believed = clock.believed(now);
+    let waiting: Vec<_> =
+        (drains.iter()).flat_map(|own| drain::waiting(world, own, believed)).collect();
     for at in waiting.iter().filter_map(|pod| drain::given_up_at(pod)) {
-        decision.wake(at);
+        decision.wake(clock.believed_at(at, now));
     }
     match since {
         Some(since) if waiting.is_empty() && now >= since + DRAIN_MIN => {
@@ -76,21 +79,23 @@ fn note_volumes(
     if matches!(known, Some(Status::True | Status::False)) {
         return;
     }
-    if drains.iter().all(|drain| attached_volumes(world, drain, now).is_empty()) {
+    let clock = &world.memory.clock;
+    let believed = clock.believed(now);
+    if drains.iter().all(|drain| attached_volumes(world, drain, believed).is_empty()) {
         conditions.set_true(VOLUMES_DETACHED);
         return;
     }
     let pods = drains.iter().flat_map(|drain| world.pods_on(&drain.node.meta.name));
-    let given_up = pods.filter_map(drain::given_up_at).filter(|at| *at > now);
-    given_up.for_each(|at| decision.wake(at));
+    let given_up = pods.filter_map(drain::given_up_at).filter(|at| *at > believed);
+    given_up.for_each(|at| decision.wake(clock.believed_at(at, now)));
     let deadline = deadline(claim);
-    if deadline.is_some_and(|deadline| now >= deadline) {
+    if deadline.is_some_and(|deadline| believed >= deadline) {
         let message = "the termination grace period is over; volumes are not waited for";
         conditions.set_false(VOLUMES_DETACHED, "TerminationGracePeriodElapsed", message);
         return;
     }
     if let Some(deadline) = deadline {
-        decision.wake(deadline);
+        decision.wake(clock.believed_at(deadline, now));
     }
     let message = "volumes are still attached to the node";
     conditions.set_unknown(VOLUMES_DETACHED, "AwaitingVolumeDetachment", message);
