@@ -113,7 +113,8 @@ impl Engine {
         match event {
             Event::Seen(object) => self.see(*object, now),
             Event::Gone { key, revision } => {
-                let dependents = self.world.dependents(&key);
+                let mut dependents = self.world.dependents(&key);
+                dependents.extend(self.world.held_up_by(&key));
                 let notice = planners::on_delete(&self.world, &key, now);
                 if self.world.forget(&key, revision) {
                     self.note_update(&key);
@@ -122,6 +123,12 @@ impl Engine {
                     }
                     self.take_in(notice, None, now);
                     self.look_at(dependents);
+                }
+            }
+            Event::Unreadable { key, revision } => {
+                if self.world.set_aside(&key, revision) {
+                    self.look_at(self.world.dependents(&key));
+                    self.agenda.now(Subject::Instances);
                 }
             }
             Event::Listed(kind) => {

@@ -29,6 +29,13 @@ pub enum Event {
         /// The version it was deleted at.
         revision: Revision,
     },
+    /// An object is there, but nobody can read it: what follows from its absence must not.
+    Unreadable {
+        /// Kind and name of the object.
+        key: Key,
+        /// The version that cannot be read.
+        revision: Revision,
+    },
     /// All objects of a kind have been seen once since the start. The world is incomplete before.
     Listed(Kind),
     /// What a pool's nodes can be made of, with prices and availability; replaces what was known.

@@ -12,6 +12,7 @@ mod node_view;
 mod shifted;
 mod state;
 mod tombstones;
+mod unreadable;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
@@ -51,6 +52,7 @@ pub struct World {
     node_entries: NodeEntries,
     offered: Offered,
     tombstones: Tombstones,
+    unreadable: BTreeMap<Key, Revision>,
 }
 
 impl World {
@@ -68,6 +70,7 @@ impl World {
             node_entries: NodeEntries::default(),
             offered: Offered::default(),
             tombstones: Tombstones::default(),
+            unreadable: BTreeMap::new(),
         }
     }
 
@@ -103,6 +106,7 @@ impl World {
         if known.is_some_and(|known| known > object.meta().revision) {
             return false;
         }
+        self.unreadable.remove(&key);
         self.objects.insert(object);
         self.note_offer_dependency(&key);
         true
@@ -115,13 +119,14 @@ impl World {
         if known.is_some_and(|known| known > revision) {
             return false;
         }
+        let was_unreadable = self.unreadable.remove(key).is_some();
         // Noted even if it was never seen: watch events of its life may still be on the way.
         self.tombstones.add(key.clone(), revision);
         if let Key::Pool(name) = key {
             self.withdraw_offer(name);
         }
         self.note_offer_dependency(key);
-        self.objects.remove(key)
+        self.objects.remove(key) || was_unreadable
     }
 
     fn revision_of(&self, key: &Key) -> Option<Revision> {

@@ -157,6 +157,20 @@ fn what_a_new_list_does_not_name_is_gone_unless_it_was_written_since() {
 }
 
 #[test]
+fn a_node_that_cannot_be_read_is_known_to_be_there_until_a_list_does_not_name_it() {
+    let mut edge = Edge::new();
+    let mut odd = node("odd", 5);
+    odd["spec"]["taints"] = json!([{ "key": "a", "effect": "Sometimes" }]);
+    edge.learn(WatchUpdate::Node(is(odd)));
+    assert!(edge.world().nodes.is_empty());
+    let unreadable = |edge: &Edge| edge.world().unreadable(Kind::Node).count();
+    assert_eq!(unreadable(&edge), 1);
+    edge.learn(WatchUpdate::Node(Change::Relisting));
+    edge.learn(WatchUpdate::Node(Change::Listed));
+    assert_eq!(unreadable(&edge), 0, "it went while nobody watched");
+}
+
+#[test]
 fn late_news_of_an_object_that_went_does_not_bring_it_back() {
     let mut edge = Edge::new();
     edge.learn(WatchUpdate::Node(is(node("n", 5))));

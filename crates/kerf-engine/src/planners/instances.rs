@@ -79,6 +79,9 @@ fn is_orphan(world: &World, instance: &Instance) -> bool {
     if is_remembered || world.claim_of_instance(id).is_some() {
         return false;
     }
+    if world.may_be_of_unreadable_claim(instance.claim.as_ref()) {
+        return false;
+    }
     match &instance.claim {
         Some(claim) => {
             world.claims.get(claim).is_none_or(|claim| claim.status.provider_id.is_some())

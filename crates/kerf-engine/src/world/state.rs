@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::World;
 use super::tombstones::Tombstones;
-use crate::event::{Kind, Object};
+use crate::event::{Key, Kind, Object};
 use crate::memory::Memory;
-use crate::observed::{Name, ShiftedZone};
+use crate::observed::{Name, Revision, ShiftedZone};
 use crate::settings::Settings;
 use crate::time::Time;
 use crate::zonal_shift::NodePoolMode;
@@ -28,6 +28,8 @@ pub(super) struct WorldState {
     memory: Memory,
     listed: BTreeSet<Kind>,
     tombstones: Tombstones,
+    #[serde(default)]
+    unreadable: Vec<(Key, Revision)>,
 }
 
 impl From<World> for WorldState {
@@ -42,6 +44,7 @@ impl From<World> for WorldState {
             memory: world.memory,
             listed: world.listed,
             tombstones: world.tombstones,
+            unreadable: world.unreadable.into_iter().collect(),
         }
     }
 }
@@ -62,6 +65,7 @@ impl From<WorldState> for World {
         world.memory = state.memory;
         world.listed = state.listed;
         world.tombstones = state.tombstones;
+        world.unreadable = state.unreadable.into_iter().collect();
         world
     }
 }

@@ -10,6 +10,7 @@ use crate::action::{Action, ActionKind};
 use crate::condition::claim::{INSTANCE_TERMINATING, LAUNCHED, REGISTERED};
 use crate::decision::Decision;
 use crate::event::{Failure, Key, Outcome};
+use crate::kubernetes_event::KubernetesEvent;
 use crate::memory::{InstanceList, Update};
 use crate::observed::{Claim, Name, Node};
 use crate::reason::{DeletionCause, Reason};
@@ -65,6 +66,7 @@ pub(in crate::planners) fn is_garbage(world: &World, claim: &Claim) -> bool {
         // A list that is silent about a shifted zone proves nothing.
         && world.shifted_zone_of(claim).is_none()
         && !world.node_of(claim).is_some_and(|node| node.is_ready)
+        && world.unreadable_node_of(claim).is_none()
 }
 
 fn refused(world: &World, claim: &Claim) -> Option<DeletionCause> {
@@ -119,6 +121,12 @@ pub(super) fn plan(world: &World, claim: &Claim, now: Time) -> Decision {
     set_deadline(&mut reconcile);
     if world.memory.terminate_asked_at.contains_key(&claim.meta.name) {
         reconcile.conditions.set_true(INSTANCE_TERMINATING);
+    }
+    if let Some(node) = world.unreadable_node_of(claim) {
+        let text = format!("Node {node} cannot be read; it is not drained until it can");
+        let about = Key::Claim(claim.meta.name.clone());
+        reconcile.decision.record(KubernetesEvent::warning(about, "NodeUnreadable", text));
+        return reconcile.finish();
     }
     if is_node_left(&mut reconcile) || is_instance_left(&mut reconcile) {
         return reconcile.finish();

@@ -220,5 +220,7 @@ fn lost(world: &World, source: &Source, listing: &Listing) -> Vec<Key> {
     let is_lost = |(key, revision): &(Key, Revision)| {
         *revision <= listing.since && source.covers(key) && !listing.listed.contains(key)
     };
-    world.keys(kind).into_iter().filter(is_lost).map(|(key, _)| key).collect()
+    let unreadable = world.unreadable(kind).map(|(key, revision)| (key.clone(), revision));
+    let known = world.keys(kind).into_iter().chain(unreadable);
+    known.filter(is_lost).map(|(key, _)| key).collect()
 }

@@ -346,14 +346,15 @@ impl Observer {
             }
             Change::Listed => self.listings.end(&source, world),
             Change::Is(object) => {
-                let version = object.meta().resource_version.as_deref();
-                self.listings.note_revision(revision(version));
-                self.listings.note(&source, || key(&object));
+                let revision = revision(object.meta().resource_version.as_deref());
+                let key = key(&object);
+                self.listings.note_revision(revision);
+                self.listings.note(&source, || key.clone());
                 match read(self, *object) {
                     Ok(objects) => objects.into_iter().map(seen).collect(),
                     Err(unreadable) => {
                         self.unreadable.push(unreadable);
-                        Vec::new()
+                        vec![Event::Unreadable { key, revision }]
                     }
                 }
             }
