@@ -8,10 +8,10 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use crate::command::{cargo, output, require, root, run};
+use crate::command::{output, require, root, run};
 use crate::test::GO_ADVICE;
 
-use super::page;
+use super::{executable, page};
 
 /// The part of the page that the table is written into.
 const PART: &str = "peer";
@@ -37,13 +37,13 @@ pub(crate) fn run_peer(args: &[String]) -> Result<()> {
         peer.args(["run", ".", "all", "--out"]).arg(&folder).args(args);
         run(peer.current_dir(root.join("bench/peer")))?;
     }
-    run(&mut cargo(["build", "--locked", "--release", "--package", "kerf"]))?;
+    let program = executable::kerf()?;
     let index = read(&folder.join("index.json"))?;
     let mut table = HEADER.to_owned();
     let runs = index["runs"].as_array().context("index.json lists no runs")?;
     for entry in runs {
         let file = |key: &str| folder.join(entry[key].as_str().unwrap_or_default());
-        let mut solve = cargo(["run", "--locked", "--quiet", "--release", "-p", "kerf", "--"]);
+        let mut solve = Command::new(&program);
         let solved = output(solve.arg("bench-solve").arg(file("problem")))?;
         let kerf: Value = serde_json::from_str(&solved).context("kerf prints JSON")?;
         let row = row(&read(&file("result"))?, &kerf);

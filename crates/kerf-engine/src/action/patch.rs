@@ -79,12 +79,45 @@ pub enum FinalizerChange {
     Remove,
 }
 
+impl MetadataPatch {
+    /// Changes labels, annotations and finalizers as the API server does.
+    pub fn apply(
+        &self,
+        labels: &mut BTreeMap<String, String>,
+        annotations: &mut BTreeMap<String, String>,
+        finalizers: &mut Vec<String>,
+    ) {
+        labels.extend(self.labels.clone());
+        self.apply_to_unlabelled(annotations, finalizers);
+    }
+
+    /// The same for an object whose labels nobody reads.
+    pub fn apply_to_unlabelled(
+        &self,
+        annotations: &mut BTreeMap<String, String>,
+        finalizers: &mut Vec<String>,
+    ) {
+        change(annotations, &self.annotations, &self.annotations_removed);
+        if let Some(all) = &self.finalizers {
+            finalizers.clone_from(all);
+        }
+    }
+}
+
+fn change(
+    annotations: &mut BTreeMap<String, String>,
+    set: &BTreeMap<String, String>,
+    removed: &BTreeSet<String>,
+) {
+    annotations.retain(|key, _| !removed.contains(key));
+    annotations.extend(set.clone());
+}
+
 impl NodePatch {
     /// The annotations of a node after the change.
     #[must_use]
     pub fn annotations(&self, mut before: BTreeMap<String, String>) -> BTreeMap<String, String> {
-        before.retain(|key, _| !self.annotations_removed.contains(key));
-        before.extend(self.annotations.clone());
+        change(&mut before, &self.annotations, &self.annotations_removed);
         before
     }
 

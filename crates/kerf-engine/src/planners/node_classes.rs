@@ -23,7 +23,7 @@ use crate::world::World;
 const TELL_EVERY: Span = Span::from_minutes(10);
 
 /// A class being looked at.
-struct Work<'a> {
+struct Reconcile<'a> {
     world: &'a World,
     class: &'a Arc<NodeClass>,
     managed: &'a ManagedNodeClass,
@@ -43,13 +43,14 @@ pub(super) fn plan(world: &World, key: &NodeClassRef, now: Time) -> Decision {
     let resolved = world.memory.node_classes.get(key);
     let resolved = resolved
         .filter(|known| known.uid == class.meta.uid && known.generation == class.meta.generation);
-    let mut work = Work { world, class, managed, resolved, now, decision: Decision::default() };
+    let mut reconcile =
+        Reconcile { world, class, managed, resolved, now, decision: Decision::default() };
     if class.meta.is_deleting() {
-        work.release();
+        reconcile.release();
     } else {
-        work.keep();
+        reconcile.keep();
     }
-    work.decision
+    reconcile.decision
 }
 
 /// What to make of a finished action about a node class.
@@ -77,7 +78,7 @@ pub(super) fn on_delete(key: &Key) -> Decision {
     decision
 }
 
-impl Work<'_> {
+impl Reconcile<'_> {
     /// The finalizer and the hash come first: what is made for a class must be removable.
     fn keep(&mut self) {
         let patch = self.metadata();

@@ -3,16 +3,21 @@
 
 use std::collections::BTreeMap;
 
+use kerf_model::labels::annotation::{NODE_POOL_HASH, NODE_POOL_HASH_VERSION};
+
 use crate::action::{ActionKind, MetadataPatch};
 use crate::condition::claim::DRIFTED;
 use crate::decision::Decision;
-use crate::observed::Claim;
+use crate::observed::{Claim, Pool};
 use crate::reason::Reason;
 use crate::time::Span;
 use crate::world::World;
 
 /// When to look again at claims whose annotations could not be written.
 pub(super) const AGAIN_AFTER: Span = Span::from_seconds(5);
+
+/// The function that makes a pool's hash.
+const POOL_HASH_VERSION: &str = "v3";
 
 /// A hash and the annotations it is kept in.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +29,17 @@ pub(super) struct TemplateHash<'a> {
     pub(super) version: &'a str,
 }
 
-impl TemplateHash<'_> {
+impl<'a> TemplateHash<'a> {
+    /// The hash of a pool's template.
+    pub(super) fn of_pool(pool: &'a Pool) -> Self {
+        Self {
+            key: NODE_POOL_HASH,
+            hash: &pool.spec.hash,
+            version_key: NODE_POOL_HASH_VERSION,
+            version: POOL_HASH_VERSION,
+        }
+    }
+
     /// Whether these annotations carry it.
     pub(super) fn is_in(self, annotations: &BTreeMap<String, String>) -> bool {
         let has = |key: &str, value: &str| annotations.get(key).is_some_and(|it| it == value);

@@ -166,12 +166,8 @@ impl Executor<'_> for Cluster {
     fn patch_claim(&mut self, name: &Name, at: Revision, patch: &MetadataPatch) -> Outcome {
         self.changed(&Key::Claim(name.clone()), at, |object| {
             let Object::Claim(claim) = object else { unreachable!("a claim's key") };
-            claim.spec.labels.extend(patch.labels.clone());
-            claim.spec.annotations.retain(|key, _| !patch.annotations_removed.contains(key));
-            claim.spec.annotations.extend(patch.annotations.clone());
-            if let Some(finalizers) = &patch.finalizers {
-                claim.finalizers.clone_from(finalizers);
-            }
+            let Claim { spec, finalizers, .. } = claim;
+            patch.apply(&mut spec.labels, &mut spec.annotations, finalizers);
         })
     }
 
@@ -321,10 +317,8 @@ impl Executor<'_> for Cluster {
     ) -> Outcome {
         self.changed(&Key::NodeClass(class.clone()), at, |object| {
             let Object::NodeClass(class) = object else { unreachable!("a class's key") };
-            class.annotations.extend(patch.annotations.clone());
-            if let Some(finalizers) = &patch.finalizers {
-                class.finalizers.clone_from(finalizers);
-            }
+            let NodeClass { annotations, finalizers, .. } = class;
+            patch.apply_to_unlabelled(annotations, finalizers);
         })
     }
 

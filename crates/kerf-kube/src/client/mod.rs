@@ -1,7 +1,7 @@
 //! The running half: what feeds the engine and carries out what it decides.
 //!
 //! ```text
-//!  watch ─► observe ─► ┌────────────┐ ─► hands ─► execute ─► API server, cloud
+//!  watch ─► observe ─► ┌────────────┐ ─► execute ─► API server, cloud
 //!  offers, notices ──► │ controller │ ─► announce ─► Events
 //!          metrics ◄─ └────────────┘
 //! ```

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::zone::{ZoneId, ZoneName, ZoneTable};
 use super::zone_requirement::{ZONE_ID_KEY, ZONE_KEY};
@@ -26,8 +26,6 @@ pub struct NodeView {
     pub zone_id: Option<ZoneId>,
     /// The pool that made it; absent for nodes Kerf does not own.
     pub pool: Option<String>,
-    /// The version it was read at.
-    pub resource_version: Option<String>,
     is_cordoned: bool,
     is_do_not_disrupt: bool,
     protected_by: Option<Protection>,
@@ -47,8 +45,6 @@ struct Protection {
 pub struct NodeEdit {
     /// The node's name.
     pub node: String,
-    /// The version it was read at.
-    pub resource_version: Option<String>,
     /// What it is for.
     pub action: NodeAction,
     /// Annotations to set or, without a value, to remove.
@@ -74,27 +70,8 @@ pub enum NodeAction {
 }
 
 impl NodeView {
-    /// Reads a node; nothing when it has no name.
-    pub fn read(node: &Value) -> Option<NodeView> {
-        let text = |pointer: &str, name: &str| node.pointer(pointer)?.get(name)?.as_str();
-        let label = |name: &str| text("/metadata/labels", name);
-        let annotation = |name: &str| text("/metadata/annotations", name);
-        let taints = node.pointer("/spec/taints").and_then(Value::as_array);
-        Some(NodeView {
-            name: text("/metadata", "name")?.to_owned(),
-            zone: label(ZONE_KEY).map(ZoneName::new),
-            zone_id: label(ZONE_ID_KEY).map(ZoneId::new),
-            pool: label(NODE_POOL_LABEL).map(str::to_owned),
-            resource_version: text("/metadata", "resourceVersion").map(str::to_owned),
-            is_cordoned: node.pointer("/spec/unschedulable") == Some(&Value::Bool(true)),
-            is_do_not_disrupt: annotation(DO_NOT_DISRUPT) == Some("true"),
-            protected_by: annotation(PROTECTED).map(Protection::read),
-            taints: taints.cloned().unwrap_or_default(),
-        })
-    }
-
-    /// The same of a node that others have read. Of its taints, those that shifts set are enough,
-    /// as pairs of key and effect.
+    /// What a shift looks at. Of the taints, those that shifts set are enough, as pairs of key and
+    /// effect.
     pub fn of<'a>(
         name: &str,
         labels: &BTreeMap<String, String>,
@@ -108,7 +85,6 @@ impl NodeView {
             zone: labels.get(ZONE_KEY).map(|zone| ZoneName::new(zone)),
             zone_id: labels.get(ZONE_ID_KEY).map(|id| ZoneId::new(id)),
             pool: labels.get(NODE_POOL_LABEL).cloned(),
-            resource_version: None,
             is_cordoned,
             is_do_not_disrupt: annotations.get(DO_NOT_DISRUPT).is_some_and(|it| it == "true"),
             protected_by: annotations.get(PROTECTED).map(|text| Protection::read(text)),
@@ -119,13 +95,6 @@ impl NodeView {
     /// Its zone, by the label with the name or else by the one with the id.
     pub fn zone_in<'a>(&'a self, table: &'a ZoneTable) -> Option<&'a ZoneName> {
         self.zone.as_ref().or_else(|| table.name(self.zone_id.as_ref()?))
-    }
-
-    /// Whether nothing changed that a shift looks at: nodes are written every few seconds.
-    pub fn says_the_same_as(&self, other: &NodeView) -> bool {
-        let mut other = other.clone();
-        other.resource_version.clone_from(&self.resource_version);
-        *self == other
     }
 
     /// What protecting the node takes; nothing when Kerf did so before, even if somebody has
@@ -184,38 +153,11 @@ impl NodeView {
     fn edit(&self, action: NodeAction) -> NodeEdit {
         NodeEdit {
             node: self.name.clone(),
-            resource_version: self.resource_version.clone(),
             action,
             annotations: BTreeMap::new(),
             unschedulable: None,
             taints: None,
         }
-    }
-}
-
-impl NodeEdit {
-    /// The JSON merge patch that carries the edit out; the server refuses it when the node has
-    /// changed since.
-    pub fn merge_patch(&self) -> Value {
-        let mut metadata = Map::new();
-        if let Some(version) = &self.resource_version {
-            metadata.insert("resourceVersion".to_owned(), json!(version));
-        }
-        if !self.annotations.is_empty() {
-            metadata.insert("annotations".to_owned(), json!(self.annotations));
-        }
-        let mut spec = Map::new();
-        match self.unschedulable {
-            Some(true) => spec.insert("unschedulable".to_owned(), json!(true)),
-            // The field is absent on nodes that were never cordoned.
-            Some(false) => spec.insert("unschedulable".to_owned(), Value::Null),
-            None => None,
-        };
-        if let Some(taints) = &self.taints {
-            let taints = if taints.is_empty() { Value::Null } else { json!(taints) };
-            spec.insert("taints".to_owned(), taints);
-        }
-        json!({"metadata": metadata, "spec": spec})
     }
 }
 

@@ -183,7 +183,7 @@ impl World {
 
     pub(crate) fn plan(&self) -> Plan {
         let table = zone_table();
-        let nodes: Vec<_> = self.nodes.iter().map(|node| NodeView::read(node).unwrap()).collect();
+        let nodes: Vec<_> = self.nodes.iter().map(node_view).collect();
         let cluster = Cluster {
             zones: &table,
             used_zones: &self.used_zones,
@@ -227,7 +227,7 @@ impl World {
             }
             Step::Node(edit) => {
                 let node = self.node_mut(&edit.node);
-                merge_into(node, &edit.merge_patch());
+                merge_into(node, &merge_patch(edit));
             }
         }
     }
@@ -283,4 +283,30 @@ fn merge_into(target: &mut Value, patch: &Value) {
             merge_into(&mut target[name.as_str()], value);
         }
     }
+}
+
+/// What a shift looks at on a node.
+fn node_view(node: &Value) -> NodeView {
+    let metadata = &node["metadata"];
+    let texts = |map: &Value| serde_json::from_value(map.clone()).unwrap_or_default();
+    let taints = node["spec"]["taints"].as_array().into_iter().flatten();
+    NodeView::of(
+        metadata["name"].as_str().unwrap(),
+        &texts(&metadata["labels"]),
+        &texts(&metadata["annotations"]),
+        node["spec"]["unschedulable"] == true,
+        taints.map(|taint| (taint["key"].as_str().unwrap(), taint["effect"].as_str().unwrap())),
+    )
+}
+
+/// An edit as the API server would take it.
+fn merge_patch(edit: &NodeEdit) -> Value {
+    let mut patch = json!({"metadata": {"annotations": edit.annotations}, "spec": {}});
+    if let Some(unschedulable) = edit.unschedulable {
+        patch["spec"]["unschedulable"] = json!(unschedulable.then_some(true));
+    }
+    if let Some(taints) = &edit.taints {
+        patch["spec"]["taints"] = json!((!taints.is_empty()).then_some(taints));
+    }
+    patch
 }

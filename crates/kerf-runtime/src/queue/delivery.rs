@@ -7,7 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use super::Message;
 
-/// A message in the hands of its handler. Dropped, it stays in the queue and comes again.
+/// A message that its handler has. Dropped, it stays in the queue and comes again.
 #[derive(Debug)]
 pub struct Delivery {
     /// The queue's id for it.

@@ -290,10 +290,22 @@ impl Bin {
         if context.best_effort_min_values {
             return headroom;
         }
+        let mut one_more = self.clone();
+        one_more.add(item, context, 1);
+        // What more pods of the item ask of an instance type is only that they fit, so everything
+        // else is looked at once.
+        let asked = &context.classes[item.class].requests;
+        let all = &context.instance_types.all;
+        let open = one_more.priced_choices(context).into_iter().map(|choice| {
+            let mut free = all[choice.instance_type].free.clone();
+            units::subtract(&mut free, &one_more.requests, 1);
+            (choice, units::times_fitting(asked, &free).saturating_add(1))
+        });
+        let open: Vec<(Choice, i64)> = open.collect();
         let holds = |count: i64| {
-            let mut tried = self.clone();
-            tried.add(item, context, count);
-            tried.meets_min_values(&tried.choices(context), context)
+            let large_enough = open.iter().filter(|(_, most)| *most >= count);
+            let choices = context.options(large_enough.map(|(choice, _)| *choice));
+            one_more.meets_min_values(choices, context)
         };
         // More pods only ever leave fewer instance types, so the answer can be searched for.
         let (mut good, mut bad) = (0, headroom + 1);
@@ -307,18 +319,22 @@ impl Bin {
     /// Whether these instance types offer the different values the pool asks for.
     pub(crate) fn meets_min_values(
         &self,
-        choices: &[Choice],
+        choices: impl IntoIterator<Item = Choice>,
         context: &PackingContext<'_>,
     ) -> bool {
-        let types = choices
-            .iter()
-            .map(|choice| &context.instance_types.all[choice.instance_type].requirements);
+        let all = &context.instance_types.all;
+        let types = choices.into_iter().map(|choice| &all[choice.instance_type].requirements);
         review_min_values(&self.requirements, types).is_satisfied()
     }
 
-    /// Every instance type that can hold what is meant for the node, cheapest first, one per
-    /// instance type.
+    /// Every instance type that can hold what is meant for the node and that a launch may name,
+    /// cheapest first.
     pub(crate) fn choices(&self, context: &PackingContext<'_>) -> Vec<Choice> {
+        context.options(self.priced_choices(context)).collect()
+    }
+
+    /// Every instance type that can hold what is meant for the node, cheapest first.
+    fn priced_choices(&self, context: &PackingContext<'_>) -> Vec<Choice> {
         let instance_types = context.instance_types.templates[self.template].instance_types.clone();
         let mut choices: Vec<Choice> =
             instance_types.filter_map(|index| self.choice(index, context)).collect();
@@ -329,12 +345,6 @@ impl Bin {
                 choice.instance_type,
             )
         });
-        let mut seen = kerf_model::bitset::BitSet::new();
-        choices.retain(|choice| {
-            let type_index = context.instance_types.all[choice.instance_type].type_index;
-            seen.insert(u32::try_from(type_index).expect("fewer than 2³² types"))
-        });
-        choices.truncate(context.options_max);
         choices
     }
 

@@ -5,7 +5,7 @@
 //! stands on it, and becomes the cheapest of them in the end.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 
 use kerf_model::bitset::BitSet;
 use rustc_hash::FxHashMap;
@@ -32,10 +32,25 @@ struct OpenNode {
     refused: BitSet,
 }
 
+/// Where a node stands among those that are asked to take a pod: after those with fewer pods, and
+/// after those to which one came later.
+type Place = (i64, Reverse<i64>, usize);
+
+/// A node that takes pods of an item.
+struct Taker {
+    /// Its place before it took any.
+    before: Place,
+    /// How many it can hold.
+    most: i64,
+    /// How many it was given and does not hold yet.
+    given: i64,
+}
+
 struct Greedy<'a> {
     context: PackingContext<'a>,
     state: PackState,
     nodes: Vec<OpenNode>,
+    by_pods: BTreeSet<Place>,
     /// By group whose domain is the node: how many nodes take no more of its pods.
     closed: Vec<usize>,
     /// Pods that came to nodes that were open.
@@ -49,8 +64,15 @@ struct Greedy<'a> {
 pub(crate) fn greedy(context: PackingContext<'_>, items: &[Item], state: &PackState) -> Packing {
     let closed = vec![0; context.groups.len()];
     let roomiest = FxHashMap::default();
-    let mut greedy =
-        Greedy { context, state: state.clone(), nodes: Vec::new(), closed, clock: 0, roomiest };
+    let mut greedy = Greedy {
+        context,
+        state: state.clone(),
+        nodes: Vec::new(),
+        by_pods: BTreeSet::new(),
+        closed,
+        clock: 0,
+        roomiest,
+    };
     let mut left: Vec<i64> = items.iter().map(|item| item.count).collect();
     for index in in_order(items, &context) {
         let (item, left) = (&items[index], &mut left[index]);
@@ -83,8 +105,15 @@ fn in_order(items: &[Item], context: &PackingContext<'_>) -> Vec<usize> {
     order
 }
 
+impl OpenNode {
+    fn place(&self, index: usize) -> Place {
+        (self.pods, Reverse(self.last), index)
+    }
+}
+
 impl Greedy<'_> {
-    /// Gives pods to nodes that are open, each to the one with the fewest pods.
+    /// Gives pods to nodes that are open, each to the one with the fewest pods. Nodes are asked in
+    /// that order, and no further than there are pods.
     fn use_slack(&mut self, item: &Item, left: &mut i64) {
         let class = &self.context.classes[item.class];
         let mut own = class.variants[item.variant].groups.iter();
@@ -92,35 +121,55 @@ impl Greedy<'_> {
         if own.any(|group| class.counts_in(*group) && self.closed[*group] == self.nodes.len()) {
             return;
         }
-        let mut most = vec![0; self.nodes.len()];
-        let mut accepting: BinaryHeap<Reverse<(i64, Reverse<i64>, usize)>> = BinaryHeap::new();
-        for (index, most) in most.iter_mut().enumerate() {
-            *most = self.headroom(index, item, *left);
-            if *most > 0 {
-                let node = &self.nodes[index];
-                accepting.push(Reverse((node.pods, Reverse(node.last), index)));
-            }
-        }
-        let mut given = vec![0; self.nodes.len()];
-        while *left > 0
-            && let Some(Reverse((pods, _, index))) = accepting.pop()
-        {
+        let mut by_pods = std::mem::take(&mut self.by_pods);
+        let mut takers: Vec<Taker> = Vec::new();
+        // Those that take more, by the place they have moved to.
+        let mut again: BinaryHeap<Reverse<(Place, usize)>> = BinaryHeap::new();
+        let mut not_asked = by_pods.iter().copied().peekable();
+        while *left > 0 {
+            let known = again.peek().map(|Reverse((place, _))| *place);
+            let next = not_asked.peek().copied();
+            let taker = match (known, next) {
+                (None, None) => break,
+                (Some(known), next) if next.is_none_or(|next| known < next) => {
+                    again.pop().map_or(0, |Reverse((_, taker))| taker)
+                }
+                (_, next) => {
+                    not_asked.next();
+                    let before = next.expect("there is one, or those known would go first");
+                    let most = self.headroom(before.2, item, *left);
+                    if most == 0 {
+                        continue;
+                    }
+                    takers.push(Taker { before, most, given: 0 });
+                    takers.len() - 1
+                }
+            };
             self.clock += 1;
-            self.nodes[index].last = self.clock;
-            given[index] += 1;
             *left -= 1;
-            if given[index] == most[index] {
+            let Taker { before: (_, _, index), most, given } = &mut takers[taker];
+            let node = &mut self.nodes[*index];
+            node.last = self.clock;
+            *given += 1;
+            let place = (node.pods + *given, Reverse(self.clock), *index);
+            if *given == *most {
                 // Full as one instance type, it may become another and hold more.
-                self.add(index, item, std::mem::take(&mut given[index]));
-                most[index] = self.headroom(index, item, *left);
+                self.add(*index, item, std::mem::take(given));
+                *most = self.headroom(*index, item, *left);
             }
-            if most[index] > 0 {
-                accepting.push(Reverse((pods + 1, Reverse(self.clock), index)));
+            if *most > 0 {
+                again.push(Reverse((place, taker)));
             }
         }
-        for (index, given) in given.into_iter().enumerate().filter(|(_, given)| *given > 0) {
-            self.add(index, item, given);
+        for Taker { before, given, .. } in takers {
+            let index = before.2;
+            if given > 0 {
+                self.add(index, item, given);
+            }
+            by_pods.remove(&before);
+            by_pods.insert(self.nodes[index].place(index));
         }
+        self.by_pods = by_pods;
     }
 
     /// How many pods of an item a node can still hold. Where it holds none as what it was filled
@@ -197,6 +246,8 @@ impl Greedy<'_> {
             let last = self.first_stamp(headroom);
             self.nodes.push(OpenNode { bin, pods: headroom, last, refused: BitSet::new() });
         }
+        let opened = self.nodes[first..].iter().zip(first..);
+        self.by_pods.extend(opened.map(|(node, index)| node.place(index)));
         for group in self.context.classes[item.class].matched_hosts.iter().copied() {
             let more = usize::try_from(alike - 1).expect("at least one was opened");
             self.closed[group] += if self.is_closed(first, group) { more } else { 0 };

@@ -1,15 +1,16 @@
 //! What is packed: pods of one class, placed one way, bound for one set of domains.
 
-use kerf_model::vocabulary::{KeyId, ValueId};
+use kerf_model::bitset::BitSet;
+use kerf_model::vocabulary::{KeyId, KeySet, ValueId, Vocabulary};
 use smallvec::SmallVec;
 
 use crate::limits::Limits;
+use crate::packing::bin::Choice;
 use crate::reading::class::Class;
 use crate::reading::demand::{DemandId, Demands};
 use crate::reading::group::Groups;
 use crate::reading::instance_type::InstanceTypes;
 use crate::reading::occupancy::HostGroups;
-use kerf_model::vocabulary::{KeySet, Vocabulary};
 
 /// The domains an item is bound for.
 pub(crate) type Pins = SmallVec<[(KeyId, ValueId); 1]>;
@@ -53,5 +54,19 @@ impl PackingContext<'_> {
     /// Whether an instance type is one of those pools'.
     pub(crate) fn is_open(&self, instance_type: usize) -> bool {
         self.weight.is_none_or(|weight| self.instance_types.weight(instance_type) == weight)
+    }
+
+    /// Of the instance types that could hold a node, cheapest first, those that a launch may name:
+    /// each type once, and so many.
+    pub(crate) fn options(
+        &self,
+        choices: impl IntoIterator<Item = Choice>,
+    ) -> impl Iterator<Item = Choice> {
+        let mut seen = BitSet::new();
+        let first_of_its_type = move |choice: &Choice| {
+            let type_index = self.instance_types.all[choice.instance_type].type_index;
+            seen.insert(u32::try_from(type_index).expect("fewer than 2³² types"))
+        };
+        choices.into_iter().filter(first_of_its_type).take(self.options_max)
     }
 }

@@ -112,7 +112,7 @@ impl Solver<'_> {
                 &self.base.instance_types.all[first.instance_type].offerings[first.offering];
             requirements.narrow(&offering.requirements, &self.base.vocabulary);
         }
-        let relaxed = !bin.meets_min_values(&choices, &self.context());
+        let relaxed = !bin.meets_min_values(choices.iter().copied(), &self.context());
         let pool = self.base.instance_types.templates[bin.template].pool;
         let types = &self.base.problem.pools[pool].instance_types;
         let mut names = ValueSet::new();

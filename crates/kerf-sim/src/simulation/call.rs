@@ -167,12 +167,8 @@ impl Executor<'_> for Simulation {
 
     fn patch_claim(&mut self, name: &Name, revision: Revision, patch: &MetadataPatch) -> Outcome {
         self.store.change(name, Precondition::Revision(revision), |claim: &mut Claim| {
-            claim.spec.labels.extend(patch.labels.clone());
-            claim.spec.annotations.retain(|key, _| !patch.annotations_removed.contains(key));
-            claim.spec.annotations.extend(patch.annotations.clone());
-            if let Some(finalizers) = &patch.finalizers {
-                claim.finalizers.clone_from(finalizers);
-            }
+            let Claim { spec, finalizers, .. } = claim;
+            patch.apply(&mut spec.labels, &mut spec.annotations, finalizers);
         })
     }
 
@@ -280,10 +276,8 @@ impl Executor<'_> for Simulation {
         patch: &MetadataPatch,
     ) -> Outcome {
         self.store.change(class, Precondition::Revision(revision), |class: &mut NodeClass| {
-            class.annotations.extend(patch.annotations.clone());
-            if let Some(finalizers) = &patch.finalizers {
-                class.finalizers.clone_from(finalizers);
-            }
+            let NodeClass { annotations, finalizers, .. } = class;
+            patch.apply_to_unlabelled(annotations, finalizers);
         })
     }
 

@@ -1,24 +1,14 @@
 //! The public hash of a pool's template, kept on the pool and its claims.
 
-use kerf_model::labels::annotation::{NODE_POOL_HASH, NODE_POOL_HASH_VERSION};
-
 use super::Reconcile;
 use crate::action::ActionKind;
 use crate::planners::template_hash::{AGAIN_AFTER, TemplateHash};
 use crate::reason::Reason;
 
-/// The hash function in use.
-const VERSION: &str = "v3";
-
 /// Writes the hash on the pool. One of another version is first replaced on its claims.
 pub(super) fn keep(reconcile: &mut Reconcile<'_>) {
     let Reconcile { world, pool, .. } = *reconcile;
-    let hash = TemplateHash {
-        key: NODE_POOL_HASH,
-        hash: &pool.spec.hash,
-        version_key: NODE_POOL_HASH_VERSION,
-        version: VERSION,
-    };
+    let hash = TemplateHash::of_pool(pool);
     if hash.is_in(&pool.annotations) {
         return;
     }

@@ -6,8 +6,7 @@ use kerf_model::claim::NodeClaim;
 use kerf_model::instance_type::InstanceType;
 use kerf_model::labels::LabelRules;
 use kerf_model::labels::annotation::{
-    CAPACITY_OVERLAY_APPLIED, MIN_VALUES_RELAXED, NODE_POOL_HASH, NODE_POOL_HASH_VERSION,
-    PRICE_OVERLAY_APPLIED,
+    CAPACITY_OVERLAY_APPLIED, MIN_VALUES_RELAXED, PRICE_OVERLAY_APPLIED,
 };
 use kerf_model::labels::well_known::{CAPACITY_TYPE, HOSTNAME, NODE_POOL, RESERVED};
 use kerf_model::node_spec::NodeSpec;
@@ -18,12 +17,10 @@ use kerf_scheduler::NewNode;
 
 use crate::action::NewClaim;
 use crate::observed::{Name, Pool};
+use crate::planners::template_hash::TemplateHash;
 use crate::settings::Settings;
 use crate::world::World;
 use crate::world::instance_types::Overlaid;
-
-/// The function that makes the pool hash; claims made by another are not compared.
-const HASH_VERSION: &str = "v3";
 
 /// The claim for a node of this pool, made of these instances.
 pub(super) fn draft(
@@ -38,8 +35,7 @@ pub(super) fn draft(
     let labels = labels(&requirements, pool, &settings.scheduler.label_rules);
     let mut annotations = template.annotations.clone();
     let relaxed = node.min_values_relaxed.to_string();
-    annotations.insert(NODE_POOL_HASH.to_owned(), pool.spec.hash.clone());
-    annotations.insert(NODE_POOL_HASH_VERSION.to_owned(), HASH_VERSION.to_owned());
+    annotations.extend(TemplateHash::of_pool(pool).annotations());
     annotations.insert(MIN_VALUES_RELAXED.to_owned(), relaxed);
     let grace = template.spec.termination_grace.or(settings.provider.termination_grace_default);
     let spec = NodeSpec { requirements, termination_grace: grace, ..template.spec.clone() };

@@ -28,6 +28,7 @@ use kerf_engine::event::{Failure, Outcome};
 use kerf_engine::observed::{
     ClaimStatus, Name, NodeClass, NodeClassStatus, PodKey, PoolStatus, Revision,
 };
+use kerf_engine::provider::ProviderInfo;
 use kerf_engine::solve::SolveRequest;
 use kerf_engine::zonal_shift::{CopyStep, ShiftStateWrite};
 use kerf_model::labels::LabelRules;
@@ -53,6 +54,7 @@ const CALL_WITHIN: Duration = Duration::from_secs(30);
 pub struct Executor<P> {
     client: Client,
     provider: Arc<P>,
+    provider_info: Arc<ProviderInfo>,
     rules: LabelRules,
     pace: Pace,
     lease: LeaseTerm,
@@ -63,8 +65,9 @@ impl<P: Provider> Executor<P> {
     /// An executor that calls the API server no faster than the pace allows.
     pub fn new(client: Client, provider: Arc<P>, pace: Pace) -> Self {
         let rules = provider.label_rules();
+        let provider_info = Arc::new(provider.info());
         let lease = LeaseTerm::unlimited();
-        Self { client, provider, rules, pace, lease, shift_account: None }
+        Self { client, provider, provider_info, rules, pace, lease, shift_account: None }
     }
 
     /// The same for a process that may act only while it holds a Lease.
@@ -89,8 +92,7 @@ impl<P: Provider> Executor<P> {
 
     /// How the API server names the kind of a node class, if the provider has it.
     fn node_class_resource(&self, class: &NodeClassRef) -> Option<ApiResource> {
-        let info = self.provider.info();
-        info.node_class_kind(&class.group, &class.kind).map(api_resource)
+        self.provider_info.node_class_kind(&class.group, &class.kind).map(api_resource)
     }
 
     /// Carries an action out.
