@@ -18,6 +18,11 @@ use crate::schema::requirement::{Requirement, pool_requirements};
 use crate::schema::rules::rule;
 use crate::schema::taint::taints;
 
+/// How long a node must be quiet unless the pool says otherwise.
+pub(crate) const CONSOLIDATE_AFTER_DEFAULT: &str = "0s";
+/// How many nodes may be disrupted at once unless the pool says otherwise.
+const BUDGET_NODES_DEFAULT: &str = "10%";
+
 /// What a NodePool asks for.
 #[derive(CustomResource, Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[kube(
@@ -57,7 +62,7 @@ use crate::schema::taint::taints;
 pub struct NodePoolSpec {
     /// When nodes of this pool may be disrupted, and how many at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("default" = json!({ "consolidateAfter": "0s" })))]
+    #[schemars(extend("default" = json!({ "consolidateAfter": CONSOLIDATE_AFTER_DEFAULT })))]
     pub disruption: Option<Disruption>,
     /// The most of each resource all nodes of the pool may have together; `nodes` counts nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -102,7 +107,7 @@ pub struct Disruption {
     #[schemars(
         length(max = 50),
         extend(
-            "default" = json!([{ "nodes": "10%" }]),
+            "default" = json!([{ "nodes": BUDGET_NODES_DEFAULT }]),
             "x-kubernetes-list-type" = "atomic",
             "x-kubernetes-validations" = [rule(
                 "self.all(x, has(x.schedule) == has(x.duration))",
@@ -113,7 +118,7 @@ pub struct Disruption {
     pub budgets: Option<Vec<Budget>>,
     /// How long a node must have seen no pod come or go before it may be consolidated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = patterns::DURATION_OR_NEVER), extend("default" = "0s"))]
+    #[schemars(regex(pattern = patterns::DURATION_OR_NEVER), extend("default" = CONSOLIDATE_AFTER_DEFAULT))]
     pub consolidate_after: Option<String>,
     /// Which nodes consolidation may touch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -134,7 +139,7 @@ pub enum ConsolidationPolicy {
 }
 
 /// A bound on nodes disrupted at once.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Budget {
     /// How long the budget is active from each start of its schedule; hours and minutes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -155,7 +160,13 @@ pub struct Budget {
 }
 
 fn default_budget_nodes() -> String {
-    "10%".to_owned()
+    BUDGET_NODES_DEFAULT.to_owned()
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { duration: None, nodes: default_budget_nodes(), reasons: None, schedule: None }
+    }
 }
 
 /// Why a node is disrupted.
@@ -168,6 +179,8 @@ pub enum DisruptionReason {
     Empty,
     /// It no longer looks as its pool or node class asks.
     Drifted,
+    /// A condition of it says that it does not work.
+    Unhealthy,
 }
 
 impl DisruptionReason {
@@ -184,6 +197,7 @@ impl From<DisruptionReason> for model::DisruptionReason {
             DisruptionReason::Underutilized => Self::Underutilized,
             DisruptionReason::Empty => Self::Empty,
             DisruptionReason::Drifted => Self::Drifted,
+            DisruptionReason::Unhealthy => Self::Unhealthy,
         }
     }
 }
@@ -194,6 +208,7 @@ impl From<model::DisruptionReason> for DisruptionReason {
             model::DisruptionReason::Underutilized => Self::Underutilized,
             model::DisruptionReason::Empty => Self::Empty,
             model::DisruptionReason::Drifted => Self::Drifted,
+            model::DisruptionReason::Unhealthy => Self::Unhealthy,
         }
     }
 }

@@ -107,6 +107,13 @@ fn a_wrong_type_or_an_unknown_name_is_invalid() {
 fn a_threshold_is_a_share_up_to_all_or_an_amount_that_is_not_negative() {
     let good = ["0%", "5%", "100%", "7.5%", "100.0%", "100Mi", "1Gi", "0", "1.5Gi", "1e3"];
     let bad = ["101%", "100.1%", "-1%", "+5%", "%", "five%", "1k%", "5 %", "-1Gi", "much", ""];
+    // The schema has a form for thresholds, and none for what is reclaimed.
+    let fine = ["7.555%", "5.%", ".5%", "007%"];
+    for text in fine {
+        let hard = json!({ "evictionHard": { "memory.available": text } });
+        assert_invalid(hard, &["evictionHard[memory.available]"]);
+        assert_invalid(json!({ "evictionMinimumReclaim": { "memory.available": text } }), &[]);
+    }
     for map in ["evictionHard", "evictionMinimumReclaim"] {
         for text in good {
             assert_invalid(json!({ map: { "memory.available": text } }), &[]);

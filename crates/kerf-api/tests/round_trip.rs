@@ -115,6 +115,32 @@ fn the_hash_of_a_full_template_survives() {
     assert_eq!(again, model);
 }
 
+/// What `disruption` leaves out is what an API server fills in, for pools that come from files.
+#[test]
+fn a_pool_without_disruption_settings_has_the_defaults_of_the_schema() {
+    let read = |disruption: Value| {
+        let mut pool = json!({
+            "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "p"},
+            "spec": {"template": {"spec": {
+                "nodeClassRef": {"group": "g", "kind": "K", "name": "n"}, "requirements": [],
+            }}},
+        });
+        if !disruption.is_null() {
+            pool["spec"]["disruption"] = disruption;
+        }
+        let pool: NodePool = serde_json::from_value(pool).expect("a pool");
+        node_pool_to_model(&pool).expect("readable").disruption
+    };
+    let defaults = read(json!({
+        "consolidateAfter": "0s", "consolidationPolicy": "WhenEmptyOrUnderutilized",
+        "budgets": [{"nodes": "10%"}],
+    }));
+    assert_eq!(read(Value::Null), defaults);
+    assert_eq!(read(json!({})), defaults);
+    assert_eq!(read(json!({"budgets": [{}]})), defaults);
+    assert_eq!(read(json!({"budgets": []})).budgets.budgets(), []);
+}
+
 #[test]
 fn every_unreadable_field_is_named() {
     let pool: NodePool = serde_json::from_value(json!({

@@ -180,6 +180,8 @@ pub enum Cancelled {
 /// Why a node may not be disrupted now: the nearest cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Blocked {
+    /// The node is being rebooted.
+    Rebooting,
     /// The node or its claim is being deleted already.
     Deleting,
     /// Pods that wait are nominated to it.

@@ -8,12 +8,13 @@ use std::collections::BTreeMap;
 
 use cluster::{Cluster, budget, meta, pod_key, quick};
 use kerf_engine::action::ActionKind;
-use kerf_engine::condition::claim::DISRUPTION_REASON;
+use kerf_engine::condition::claim::{DISRUPTION_REASON, REBOOTING};
+use kerf_engine::condition::{Condition, Status};
 use kerf_engine::event::{Key, Object};
 use kerf_engine::observed::{DoNotDisrupt, PodDisruptionBudget, PodOwner};
 use kerf_engine::reason::Reason;
 use kerf_engine::time::Span;
-use kerf_model::budget::DisruptionReason;
+use kerf_model::budget::{Allowed, DisruptionReason};
 use kerf_model::duration::NillableDuration;
 use kerf_model::labels::annotation::DO_NOT_DISRUPT;
 use kerf_model::pool::{NodePool, Sizing};
@@ -126,7 +127,7 @@ fn a_pod_that_comes_before_the_second_look_saves_its_node_even_at_the_last_momen
 #[test]
 fn nodes_that_nobody_may_take_away_stay() {
     type Change = fn(&mut Cluster);
-    let stays: [(&str, Change); 7] = [
+    let stays: [(&str, Change); 8] = [
         ("its pool never consolidates", |cluster| {
             change_pool(cluster, |pool| pool.disruption.consolidate_after = NillableDuration::NEVER)
         }),
@@ -139,6 +140,7 @@ fn nodes_that_nobody_may_take_away_stay() {
                 node.annotations.insert(DO_NOT_DISRUPT.to_owned(), "true".to_owned());
             })
         }),
+        ("the node is being rebooted", reboot),
         ("a daemon's pod says do-not-disrupt", |cluster| {
             daemon(cluster, |pod| pod.do_not_disrupt = DoNotDisrupt::Always)
         }),
@@ -158,6 +160,44 @@ fn nodes_that_nobody_may_take_away_stay() {
         cluster.seconds(3 * ENOUGH);
         assert_eq!(cluster.nodes().len(), 1, "{why}: {:?}", cluster.log());
         assert!(cluster.closed_nodes().is_empty(), "{why}");
+    }
+}
+
+fn reboot(cluster: &mut Cluster) {
+    let (name, now) = (cluster.claims()[0].meta.name.clone(), cluster.now);
+    cluster.edit(&Key::Claim(name), |object| {
+        let Object::Claim(claim) = object else { unreachable!("a claim is stored by that key") };
+        claim.status.conditions.0.push(Condition {
+            kind: REBOOTING.to_owned(),
+            status: Status::True,
+            reason: "RebootIssued".to_owned(),
+            message: "rebooting for Ready/KubeletNotReady".to_owned(),
+            changed_at: now,
+            observed_generation: 1,
+        });
+    });
+}
+
+/// What the budgets say of a pool's one reason: how many may go, how many are away.
+fn allowance(cluster: &Cluster, reason: DisruptionReason) -> (Allowed, u32) {
+    let allowances = kerf_engine::reading::allowances(cluster.engine.world(), cluster.now);
+    let found = allowances.into_iter().find(|it| it.reason == reason).expect("every reason");
+    (found.allowed, found.disrupted)
+}
+
+#[test]
+fn a_rebooting_node_counts_against_every_budget_and_one_not_ready_not_against_its_repair() {
+    let mut cluster = Cluster::with_nodes(3, |pool| budget(pool, "100%"));
+    let node = cluster.nodes()[0].meta.name.clone();
+    cluster.edit_node_named(&node, |node| node.is_ready = false);
+    cluster.settle();
+    assert_eq!(allowance(&cluster, DisruptionReason::Drifted), (Allowed::AtMost(3), 1));
+    assert_eq!(allowance(&cluster, DisruptionReason::Unhealthy), (Allowed::AtMost(3), 0));
+    cluster.edit_node_named(&node, |node| node.is_ready = true);
+    reboot(&mut cluster);
+    cluster.settle();
+    for reason in DisruptionReason::ALL {
+        assert_eq!(allowance(&cluster, reason), (Allowed::AtMost(3), 1), "{reason}");
     }
 }
 

@@ -48,7 +48,7 @@ fn a_node_class_that_is_not_ready_ends_the_claim_quietly() {
 
 #[test]
 fn other_failures_are_shown_and_tried_again_until_time_is_up() {
-    let long = "x".repeat(400);
+    let long = "x".repeat(1025);
     let refused = Failure::LaunchRefused { reason: "Denied".to_owned(), message: "no".to_owned() };
     let table = [
         (refused, "Denied", "no".to_owned()),
@@ -56,7 +56,7 @@ fn other_failures_are_shown_and_tried_again_until_time_is_up() {
         (
             Failure::Unavailable { message: long.clone() },
             "LaunchFailed",
-            long[..300].to_owned() + "...",
+            long[..1021].to_owned() + "...",
         ),
     ];
     for (failure, reason, message) in table {

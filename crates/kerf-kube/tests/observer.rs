@@ -311,6 +311,27 @@ fn the_do_not_disrupt_annotation_is_read_as_documented() {
 }
 
 #[test]
+fn a_pods_own_disruption_cost_stands_before_the_deletion_cost_of_kubernetes() {
+    let (own, kubernetes) =
+        ("karpenter.sh/disruption-cost", "controller.kubernetes.io/pod-deletion-cost");
+    let cases = [
+        (json!({}), 0),
+        (json!({ kubernetes: "7" }), 7),
+        (json!({ own: "-3" }), -3),
+        (json!({ own: "5", kubernetes: "7" }), 5),
+        (json!({ own: "many", kubernetes: "7" }), 0),
+        (json!({ own: "1.5" }), 0),
+    ];
+    for (annotations, expected) in cases {
+        let mut edge = Edge::new();
+        let mut costly = pod("costly", 1);
+        costly["metadata"]["annotations"] = annotations.clone();
+        edge.learn(WatchUpdate::Pod(is(costly)));
+        assert_eq!(edge.pod("costly").deletion_cost, expected, "{annotations}");
+    }
+}
+
+#[test]
 fn a_pod_that_asks_for_a_node_outside_any_pool_is_left_to_others() {
     let mut edge = Edge::new();
     let mut elsewhere = pod("elsewhere", 1);

@@ -210,7 +210,7 @@ fn any_budget() -> impl Strategy<Value = Budget> {
         any::<u32>().prop_map(|count| count.to_string()),
         (0..=100u32).prop_map(|percent| format!("{percent}%")),
     ];
-    let reasons = prop::option::of(prop::sample::subsequence(&DisruptionReason::ALL[..], 0..=3));
+    let reasons = prop::option::of(prop::sample::subsequence(&DisruptionReason::ALL[..], 0..=4));
     (nodes, reasons).prop_map(|(nodes, reasons)| Budget {
         nodes: BudgetNodes::parse(&nodes).expect("a count or share"),
         reasons: reasons.map(|reasons| reasons.into_iter().collect::<ReasonSet>()),

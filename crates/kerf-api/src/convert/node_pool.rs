@@ -14,8 +14,9 @@ use crate::reader::Reader;
 
 /// Reads a pool.
 ///
-/// A budget that cannot be read is kept as such: the pool still serves pods, but nothing of it is
-/// disrupted until the budget is mended.
+/// What `disruption` leaves out means what an API server would fill in. A budget that cannot be read
+/// is kept as such: the pool still serves pods, but nothing of it is disrupted until the budget is
+/// mended.
 ///
 /// # Errors
 /// Every field that cannot be understood.
@@ -68,15 +69,19 @@ fn read_disruption(
     reader: &mut Reader,
     disruption: Option<&api::Disruption>,
 ) -> Option<model::Disruption> {
-    let consolidate_after =
-        disruption.and_then(|disruption| disruption.consolidate_after.as_deref());
+    let consolidate_after = disruption
+        .and_then(|disruption| disruption.consolidate_after.as_deref())
+        .unwrap_or(api::CONSOLIDATE_AFTER_DEFAULT);
     let budgets = disruption.and_then(|disruption| disruption.budgets.as_ref());
     let policy = disruption.and_then(|disruption| disruption.consolidation_policy);
     Some(model::Disruption {
         policy: policy.map(read_policy).unwrap_or_default(),
         consolidate_after: reader
-            .nillable("spec.disruption.consolidateAfter", consolidate_after)?,
-        budgets: budgets.map(|budgets| read_budgets(budgets)).unwrap_or_default(),
+            .nillable("spec.disruption.consolidateAfter", Some(consolidate_after))?,
+        budgets: match budgets {
+            Some(budgets) => read_budgets(budgets),
+            None => read_budgets(&[api::Budget::default()]),
+        },
     })
 }
 

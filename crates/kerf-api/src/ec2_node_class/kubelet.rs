@@ -11,6 +11,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::schema::patterns;
 use crate::schema::rules::{cel_list, rule};
 
 /// Signals an eviction threshold may be set for.
@@ -135,11 +136,18 @@ fn covered(map: &str, by: &str) -> Value {
 }
 
 fn eviction_hard(_: &mut SchemaGenerator) -> Schema {
-    text_map("evictionHard", &EVICTION_SIGNALS, None)
+    thresholds("evictionHard")
 }
 
 fn eviction_soft(_: &mut SchemaGenerator) -> Schema {
-    text_map("evictionSoft", &EVICTION_SIGNALS, None)
+    thresholds("evictionSoft")
+}
+
+fn thresholds(name: &str) -> Schema {
+    let mut schema = text_map(name, &EVICTION_SIGNALS, None);
+    let value = json!({ "type": "string", "pattern": patterns::EVICTION_THRESHOLD });
+    schema.insert("additionalProperties".into(), value);
+    schema
 }
 
 fn eviction_soft_grace_period(_: &mut SchemaGenerator) -> Schema {

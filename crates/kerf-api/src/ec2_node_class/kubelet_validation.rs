@@ -106,7 +106,7 @@ impl Problems {
             kubelet.eviction_soft_grace_period.as_ref(),
             grace_period_problem,
         );
-        self.signals("evictionMinimumReclaim", reclaim.as_ref(), threshold_problem);
+        self.signals("evictionMinimumReclaim", reclaim.as_ref(), reclaim_problem);
         self.soft_pairs(kubelet);
     }
 
@@ -226,8 +226,28 @@ fn text_map(value: Option<&Value>) -> Option<BTreeMap<String, String>> {
     Some(texts.collect())
 }
 
-/// A threshold is a share in percent or an amount.
+/// A threshold is a share in percent, in the form the schema has, or an amount.
 fn threshold_problem(text: &str) -> Option<String> {
+    match text.strip_suffix('%') {
+        None => amount_problem(text),
+        Some(share) if is_threshold_share(share) => None,
+        Some(_) => Some(format!(
+            "must be a share between 0% and 100% with at most two decimals, but is {text:?}"
+        )),
+    }
+}
+
+fn is_threshold_share(share: &str) -> bool {
+    let (whole, decimals) = share.split_once('.').unwrap_or((share, "0"));
+    let is_digits = |text: &str, most: usize| {
+        (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    is_digits(decimals, 2)
+        && (is_digits(whole, 2) || whole == "100" && decimals.bytes().all(|byte| byte == b'0'))
+}
+
+/// What is reclaimed at least is a share in percent or an amount.
+fn reclaim_problem(text: &str) -> Option<String> {
     let Some(share) = text.strip_suffix('%') else {
         return amount_problem(text);
     };

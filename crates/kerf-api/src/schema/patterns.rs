@@ -6,6 +6,9 @@ pub(crate) const QUALIFIED_NAME: &str = r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z
 pub(crate) const LABEL_VALUE: &str = r"^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$";
 /// A Kubernetes resource quantity.
 pub(crate) const QUANTITY: &str = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$";
+/// An eviction threshold: a percentage up to 100 with at most two decimals, or an amount that is not
+/// negative.
+pub(crate) const EVICTION_THRESHOLD: &str = r"^((([0-9]{1,2}(\.[0-9]{1,2})?|100(\.0{1,2})?)%)|(\+?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?))$";
 /// Hours, minutes and seconds in any order: `1h30m`.
 pub(crate) const DURATION: &str = r"^([0-9]+(s|m|h))+$";
 /// As [`DURATION`], or the word `Never`.

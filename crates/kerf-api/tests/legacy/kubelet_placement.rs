@@ -152,3 +152,21 @@ fn a_made_up_name_never_takes_a_templates_name() {
     let converted = convert(&[inline], &[template("{}")], &with_role());
     assert_refused(&converted, "metadata.name", "\"t\"");
 }
+
+#[test]
+fn thresholds_take_the_form_that_classes_have() {
+    for (old, new) in [
+        ("5%", "5%"),
+        ("+5%", "5%"),
+        ("007.50%", "7.50%"),
+        ("7.125%", "7.13%"),
+        ("100.000%", "100%"),
+        ("100Mi", "100Mi"),
+    ] {
+        let settings =
+            format!("kubeletConfiguration: {{evictionHard: {{memory.available: '{old}'}}}}");
+        let converted = converted(&[provisioner_named("a", &settings)], &[template("{}")]);
+        let (_, classes) = placed(&converted);
+        assert_eq!(classes[0].1, json!({ "evictionHard": { "memory.available": new } }), "{old}");
+    }
+}

@@ -69,6 +69,8 @@ pub mod claim {
     pub const CONSISTENT_STATE_FOUND: &str = "ConsistentStateFound";
     /// Why it is about to be disrupted.
     pub const DISRUPTION_REASON: &str = "DisruptionReason";
+    /// Its node is being rebooted in place.
+    pub const REBOOTING: &str = "Rebooting";
     /// Those that make a claim ready together.
     pub const DEPENDENTS: [&str; 3] = [LAUNCHED, REGISTERED, INITIALIZED];
 }

@@ -87,6 +87,7 @@ fn disruption(reason: DisruptionReason) -> &'static str {
         DisruptionReason::Empty => "the node is empty",
         DisruptionReason::Drifted => "the node has drifted",
         DisruptionReason::Underutilized => "the node is underutilized",
+        DisruptionReason::Unhealthy => "the node is unhealthy",
     }
 }
 
@@ -139,6 +140,7 @@ impl fmt::Display for DeletionCause {
 impl fmt::Display for Blocked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Blocked::Rebooting => f.write_str("the node is being rebooted"),
             Blocked::Deleting => f.write_str("the node is being deleted already"),
             Blocked::Nominated => f.write_str("pods that wait are meant for this node"),
             Blocked::NodeDoNotDisrupt => {

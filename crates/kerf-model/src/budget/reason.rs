@@ -13,12 +13,18 @@ pub enum DisruptionReason {
     Empty,
     /// It is no longer what its pool or node class asks for.
     Drifted,
+    /// A condition of it says that it does not work.
+    Unhealthy,
 }
 
 impl DisruptionReason {
     /// Every reason, in order.
-    pub const ALL: [DisruptionReason; 3] =
-        [DisruptionReason::Underutilized, DisruptionReason::Empty, DisruptionReason::Drifted];
+    pub const ALL: [DisruptionReason; 4] = [
+        DisruptionReason::Underutilized,
+        DisruptionReason::Empty,
+        DisruptionReason::Drifted,
+        DisruptionReason::Unhealthy,
+    ];
 
     /// Reads a reason by its exact name.
     pub fn parse(name: &str) -> Option<DisruptionReason> {
@@ -31,6 +37,7 @@ impl DisruptionReason {
             DisruptionReason::Underutilized => "Underutilized",
             DisruptionReason::Empty => "Empty",
             DisruptionReason::Drifted => "Drifted",
+            DisruptionReason::Unhealthy => "Unhealthy",
         }
     }
 

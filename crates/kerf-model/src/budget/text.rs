@@ -30,7 +30,9 @@ pub enum BudgetError {
         text: Box<str>,
     },
     /// A reason has no meaning.
-    #[error("budget reason {name:?} is unknown; expected Underutilized, Empty or Drifted")]
+    #[error(
+        "budget reason {name:?} is unknown; expected Underutilized, Empty, Drifted or Unhealthy"
+    )]
     Reason {
         /// The name as given.
         name: Box<str>,

@@ -2,6 +2,14 @@
 
 /// On a pod: `"true"` or a positive duration; on a node: `"true"`.
 pub const DO_NOT_DISRUPT: &str = "karpenter.sh/do-not-disrupt";
+/// On a node: `"true"` vetoes repair and reboot.
+pub const DO_NOT_REPAIR: &str = "karpenter.sh/do-not-repair";
+/// On a pod: how much losing it costs, in place of [`POD_DELETION_COST`].
+pub const DISRUPTION_COST: &str = "karpenter.sh/disruption-cost";
+/// On a claim: how long the drain of its committed reboot may take.
+pub const REBOOT_GRACE_PERIOD: &str = "karpenter.sh/reboot-termination-grace-period";
+/// On a claim: the node's boot id before its reboot.
+pub const REBOOT_PRE_BOOT_ID: &str = "karpenter.sh/reboot-pre-boot-id";
 /// Hash of the pool template a claim was made from.
 pub const NODE_POOL_HASH: &str = "karpenter.sh/nodepool-hash";
 /// Which hash function made [`NODE_POOL_HASH`].
@@ -22,7 +30,5 @@ pub const BUFFER_FAKE_POD: &str = "karpenter.sh/capacity-buffer-fake-pod";
 pub const BUFFER_NAME: &str = "karpenter.sh/capacity-buffer-name";
 /// Namespace of the buffer a virtual pod stands for.
 pub const BUFFER_NAMESPACE: &str = "karpenter.sh/capacity-buffer-namespace";
-/// Reserved for providers; the core does not read it.
-pub const PROVIDER_COMPATIBILITY: &str = "compatibility.karpenter.sh/provider";
 /// How much losing a pod costs, read from Kubernetes.
 pub const POD_DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";

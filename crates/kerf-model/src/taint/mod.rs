@@ -10,7 +10,8 @@ mod vocabulary;
 
 pub use ephemeral::is_known_ephemeral;
 pub use known::{
-    DISRUPTED_KEY, UNREGISTERED_KEY, UNSCHEDULABLE_KEY, disrupted, unregistered, unschedulable,
+    DISRUPTED_KEY, REBOOTING_KEY, UNREGISTERED_KEY, UNSCHEDULABLE_KEY, disrupted, rebooting,
+    unregistered, unschedulable,
 };
 pub use toleration::{Toleration, TolerationOperator, untolerated};
 pub use vocabulary::{TaintId, TaintSet, TaintVocabulary};

@@ -96,7 +96,10 @@ fn every_name_in_the_tables_is_a_label_key() {
         well_known::EXCLUDE_FROM_LOAD_BALANCERS,
         annotation::DO_NOT_DISRUPT,
         annotation::TERMINATION_TIMESTAMP,
-        annotation::PROVIDER_COMPATIBILITY,
+        annotation::DO_NOT_REPAIR,
+        annotation::DISRUPTION_COST,
+        annotation::REBOOT_GRACE_PERIOD,
+        annotation::REBOOT_PRE_BOOT_ID,
         aws::CLUSTER_NAME_TAGGED_ANNOTATION,
     ];
     for name in names.chain(others) {

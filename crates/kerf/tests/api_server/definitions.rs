@@ -50,6 +50,28 @@ async fn a_pool_gets_its_defaults() {
     );
 }
 
+/// Also where `disruption` is there and says something else, in static pools too.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pool_that_says_only_how_many_may_go_consolidates_at_once() {
+    let server = Server::connect().await;
+    for (name, replicas) in [("budgets-only", None), ("static-budgets-only", Some(2))] {
+        let template = json!({"spec": {"nodeClassRef": class_ref(), "requirements": []}});
+        let mut spec = json!({"disruption": {"budgets": [{"nodes": "3"}]}, "template": template});
+        if let Some(replicas) = replicas {
+            spec["replicas"] = json!(replicas);
+        }
+        server.create(&named("karpenter.sh/v1", "NodePool", name, &spec)).await.unwrap();
+        assert_eq!(
+            stored(&format!("nodepool/{name}"))["spec"]["disruption"],
+            json!({
+                "budgets": [{"nodes": "3"}],
+                "consolidateAfter": "0s",
+                "consolidationPolicy": "WhenEmptyOrUnderutilized"
+            })
+        );
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_static_pool_is_scaled_like_a_deployment() {
     let server = Server::connect().await;

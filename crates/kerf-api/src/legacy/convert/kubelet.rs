@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use kerf_model::quantity::Quantity;
+
 use crate::ec2_node_class::{Kubelet, MaxPods};
 use crate::legacy::kubelet::KubeletConfiguration;
 use crate::schema::quantity::ResourceList;
@@ -27,9 +29,9 @@ pub(super) fn convert(kubelet: &KubeletConfiguration) -> Option<Kubelet> {
     let converted = Kubelet {
         cluster_dns,
         cpu_cfs_quota,
-        eviction_hard,
+        eviction_hard: eviction_hard.map(thresholds),
         eviction_max_pod_grace_period,
-        eviction_soft,
+        eviction_soft: eviction_soft.map(thresholds),
         eviction_soft_grace_period,
         image_gc_high_threshold_percent,
         image_gc_low_threshold_percent,
@@ -40,6 +42,23 @@ pub(super) fn convert(kubelet: &KubeletConfiguration) -> Option<Kubelet> {
         other: serde_json::Map::new(),
     };
     Some(converted).filter(|converted| *converted != Kubelet::default())
+}
+
+fn thresholds(given: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    given.into_iter().map(|(signal, text)| (signal, threshold(text))).collect()
+}
+
+/// Percentages were any decimal number; now they have no sign and at most two decimals, and more
+/// are rounded up, so that no less stays free.
+fn threshold(text: String) -> String {
+    const HUNDREDTH_NANOS: i128 = 10_000_000;
+    let percent = text.strip_suffix('%').and_then(|number| Quantity::parse(number).ok());
+    let Some(percent) = percent else { return text };
+    let hundredths = (percent.nanos() + HUNDREDTH_NANOS - 1).div_euclid(HUNDREDTH_NANOS);
+    match (hundredths / 100, hundredths % 100) {
+        (whole, 0) => format!("{whole}%"),
+        (whole, rest) => format!("{whole}.{rest:02}%"),
+    }
 }
 
 fn texts(reserved: ResourceList) -> BTreeMap<String, String> {

@@ -16,7 +16,9 @@ use crate::reason::{NotPlaced, Reason};
 use crate::world::World;
 
 /// Longer error texts are cut, so that objects stay small; Karpenter cuts here too.
-const MESSAGE_CHARS_MAX: usize = 300;
+const MESSAGE_BYTES_MAX: usize = 1024;
+/// Ends a text that was cut.
+const CUT: &str = "...";
 
 /// Stores a claim, or drops the spec if its pool is gone.
 pub(super) fn create(world: &World, name: &Name) -> Decision {
@@ -196,8 +198,9 @@ fn condition_text(failure: &Failure) -> (String, String) {
 }
 
 fn cut(message: &str) -> String {
-    match message.char_indices().nth(MESSAGE_CHARS_MAX) {
-        Some((end, _)) => format!("{}...", &message[..end]),
-        None => message.to_owned(),
+    if message.len() <= MESSAGE_BYTES_MAX {
+        return message.to_owned();
     }
+    let end = message.floor_char_boundary(MESSAGE_BYTES_MAX - CUT.len());
+    format!("{}{CUT}", &message[..end])
 }

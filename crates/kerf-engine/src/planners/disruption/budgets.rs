@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kerf_model::budget::{Allowed, DisruptionReason};
 
-use crate::condition::claim::{INITIALIZED, INSTANCE_TERMINATING};
+use crate::condition::claim::{INITIALIZED, INSTANCE_TERMINATING, REBOOTING};
 use crate::observed::{Claim, Name};
 use crate::reading::Allowance;
 use crate::time::Time;
@@ -20,10 +20,21 @@ pub(super) struct Budgets<'a> {
 /// The nodes of one pool.
 #[derive(Clone, Copy, Debug, Default)]
 struct PoolNodes {
-    /// Those that count: up, and their instance not ending.
+    /// Those that count: up or rebooting, and their instance not ending.
     nodes: u32,
-    /// Those of them that are away already: not ready, or on their way out.
+    /// Those of them that are away already: not ready, rebooting, or on their way out.
     disrupted: u32,
+    /// Those of them that are only not ready, which is what repair is for.
+    unready: u32,
+}
+
+impl PoolNodes {
+    fn disrupted_for(self, reason: DisruptionReason) -> u32 {
+        match reason {
+            DisruptionReason::Unhealthy => self.disrupted - self.unready,
+            _ => self.disrupted,
+        }
+    }
 }
 
 impl<'a> Budgets<'a> {
@@ -47,7 +58,7 @@ impl<'a> Budgets<'a> {
                 pool: pool.clone(),
                 reason,
                 allowed: self.allowed(pool, reason, counted),
-                disrupted: counted.disrupted,
+                disrupted: counted.disrupted_for(reason),
             })
         };
         self.world.pools.keys().flat_map(of_pool).collect()
@@ -62,7 +73,7 @@ impl<'a> Budgets<'a> {
     /// Takes one node out of what is left for a pool and a reason, if there is one left.
     pub(super) fn take(&mut self, pool: &'a str, reason: DisruptionReason) -> bool {
         let counted = self.pools.get(pool).copied().unwrap_or_default();
-        let left = self.allowed(pool, reason, counted).less(counted.disrupted);
+        let left = self.allowed(pool, reason, counted).less(counted.disrupted_for(reason));
         let takes = left.admits(1);
         if takes {
             self.pools.entry(pool).or_default().disrupted += 1;
@@ -84,13 +95,18 @@ impl<'a> Budgets<'a> {
         for claim in world.claims.values() {
             let conditions = &claim.status.conditions;
             let (Some(pool), Some(node)) = (claim.pool(), world.node_of(claim)) else { continue };
-            if !conditions.is_true(INITIALIZED) || conditions.is_true(INSTANCE_TERMINATING) {
+            let is_rebooting = conditions.is_true(REBOOTING);
+            let is_up = conditions.is_true(INITIALIZED) || is_rebooting;
+            if !is_up || conditions.is_true(INSTANCE_TERMINATING) {
                 continue;
             }
             let counted = pools.entry(pool).or_default();
             counted.nodes += 1;
-            if !node.is_ready || node.meta.is_deleting() || is_away(claim) {
+            if node.meta.is_deleting() || is_rebooting || is_away(claim) {
                 counted.disrupted += 1;
+            } else if !node.is_ready {
+                counted.disrupted += 1;
+                counted.unready += 1;
             }
         }
         Self { world, now, pools }

@@ -9,7 +9,7 @@ use kerf_model::requirement::Operator;
 
 use super::pdbs::{Held, Pdbs};
 use crate::command::CandidateRef;
-use crate::condition::claim::INITIALIZED;
+use crate::condition::claim::{INITIALIZED, REBOOTING};
 use crate::observed::{Claim, Name, Node, Pod, Pool};
 use crate::planners::provisioning::targets_in_use;
 use crate::reason::Blocked;
@@ -91,6 +91,9 @@ impl<'a> Judge<'a> {
     /// Whether the node may go; if not, the nearest cause.
     pub(super) fn may_go(&mut self, candidate: &Candidate<'a>) -> Result<(), Blocked> {
         let Candidate { claim, node, .. } = candidate;
+        if claim.status.conditions.is_true(REBOOTING) {
+            return Err(Blocked::Rebooting);
+        }
         if claim.meta.is_deleting() || node.meta.is_deleting() {
             return Err(Blocked::Deleting);
         }

@@ -9,7 +9,7 @@ use kerf_engine::observed::{DoNotDisrupt, Pod, PodKey, PodOwner, PodPhase, PodPr
 use kerf_engine::time::{Span, Time};
 use kerf_model::duration::GoDuration;
 use kerf_model::labels::LabelRules;
-use kerf_model::labels::annotation::{DO_NOT_DISRUPT, POD_DELETION_COST};
+use kerf_model::labels::annotation::{DISRUPTION_COST, DO_NOT_DISRUPT, POD_DELETION_COST};
 use kerf_model::pod::PodShape;
 use kerf_model::quantity::Quantity;
 use kerf_model::requirements::NodeAffinity;
@@ -78,7 +78,6 @@ pub(super) fn read(
     let spec = pod.spec.as_ref();
     let status = pod.status.as_ref();
     let class = spec.and_then(|spec| spec.priority_class_name.as_deref());
-    let cost = annotation(pod, POD_DELETION_COST).and_then(|cost| cost.parse().ok());
     let grace = spec.and_then(|spec| spec.termination_grace_period_seconds);
     let read = Pod {
         key: key(pod),
@@ -90,7 +89,7 @@ pub(super) fn read(
         started_at: status.and_then(|status| status.start_time.as_ref()).map(time),
         is_critical: class.is_some_and(|class| CRITICAL.contains(&class)),
         priority: spec.and_then(|spec| spec.priority).unwrap_or_default(),
-        deletion_cost: cost.unwrap_or_default(),
+        deletion_cost: deletion_cost(pod),
         do_not_disrupt: do_not_disrupt(annotation(pod, DO_NOT_DISRUPT)),
         termination_grace: grace
             .map(|seconds| Span::from_seconds(u64::try_from(seconds).unwrap_or_default())),
@@ -98,6 +97,13 @@ pub(super) fn read(
         profile: interners.profiles.share(profile(pod), owner_uid(pod)),
     };
     (read, problems)
+}
+
+/// What losing the pod costs. One that cannot be read counts as none, also where Kubernetes' own
+/// says something else.
+fn deletion_cost(pod: &core::Pod) -> i32 {
+    let cost = annotation(pod, DISRUPTION_COST).or_else(|| annotation(pod, POD_DELETION_COST));
+    cost.and_then(|cost| cost.parse().ok()).unwrap_or_default()
 }
 
 fn phase(pod: &core::Pod) -> PodPhase {
