@@ -16,7 +16,7 @@ use crate::{CallError, Result};
 /// The most messages one call receives, sends or deletes.
 const MESSAGES_PER_CALL: i32 = 10;
 
-/// Pages of a thousand queues read when searching by tag.
+/// Pages of a thousand queues that are read.
 const PAGES_MAX: usize = 10;
 
 /// What a long poll may take beyond its wait.
@@ -66,31 +66,30 @@ impl Queues {
         }
     }
 
-    /// Queues that carry a tag, as the tag's value and the URL.
-    pub async fn tagged(&self, tag: &str) -> Result<Vec<(String, String)>> {
-        let (mut found, mut token) = (Vec::new(), None);
+    /// The URLs of all queues, up to ten thousand.
+    pub async fn list(&self) -> Result<Vec<String>> {
+        let (mut urls, mut token) = (Vec::new(), None);
         for _ in 0..PAGES_MAX {
             let call = self.client.list_queues().max_results(1_000).set_next_token(token);
             let answer = call.send().await;
             let page = answer.map_err(|error| CallError::new("sqs:ListQueues", "*", error))?;
-            for url in page.queue_urls() {
-                let answer = self.client.list_queue_tags().queue_url(url).send().await;
-                let tags =
-                    match answer.map_err(|error| CallError::new("sqs:ListQueueTags", url, error)) {
-                        Ok(tags) => tags,
-                        // Deleted since it was listed.
-                        Err(CallError::NoSuchQueue { .. }) => continue,
-                        Err(error) => return Err(error),
-                    };
-                let value = tags.tags().and_then(|tags| tags.get(tag));
-                found.extend(value.map(|value| (value.clone(), url.clone())));
-            }
+            urls.extend_from_slice(page.queue_urls());
             token = page.next_token().map(str::to_owned);
             if token.is_none() {
                 break;
             }
         }
-        Ok(found)
+        Ok(urls)
+    }
+
+    /// The value of a queue's tag; `None` also for a queue that was deleted meanwhile.
+    pub async fn tag(&self, url: &str, tag: &str) -> Result<Option<String>> {
+        let answer = self.client.list_queue_tags().queue_url(url).send().await;
+        match answer.map_err(|error| CallError::new("sqs:ListQueueTags", url, error)) {
+            Ok(answer) => Ok(answer.tags().and_then(|tags| tags.get(tag)).cloned()),
+            Err(CallError::NoSuchQueue { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Receives up to ten messages, waiting up to `wait` (at most 20 s) for the first. They are

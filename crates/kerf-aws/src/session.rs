@@ -79,13 +79,14 @@ impl Session {
         Self { config }
     }
 
-    /// Another account, by a role there. Credentials are kept until shortly before they expire.
-    pub async fn assume(&self, role_arn: &str) -> Self {
-        let provider = AssumeRoleProvider::builder(role_arn)
-            .session_name("kerf-router")
-            .configure(&self.config)
-            .build()
-            .await;
+    /// Another account, by a role there, which may ask for an external id. Credentials are kept
+    /// until shortly before they expire.
+    pub async fn assume(&self, role_arn: &str, external_id: Option<&str>) -> Self {
+        let mut provider = AssumeRoleProvider::builder(role_arn).session_name("kerf-router");
+        if let Some(external_id) = external_id {
+            provider = provider.external_id(external_id);
+        }
+        let provider = provider.configure(&self.config).build().await;
         let provider = SharedCredentialsProvider::new(provider);
         let config = self.config.to_builder().credentials_provider(provider).build();
         Self { config }

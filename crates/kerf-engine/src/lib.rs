@@ -55,5 +55,5 @@ pub use engine::{Engine, Orders};
 pub use gate::BEGIN_WITHIN;
 pub use planners::{DryRun, dry_run};
 pub use role::Role;
-pub use settings::{DrainSettings, Settings};
+pub use settings::{DrainSettings, INTERRUPTION_PERCENT_PER_MINUTE, Settings};
 pub use world::World;

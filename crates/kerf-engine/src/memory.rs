@@ -5,6 +5,7 @@ mod batch;
 mod clock;
 mod drain;
 mod node_class;
+mod notice_breaker;
 mod open_notice;
 mod recorded_shift;
 mod update;
@@ -26,6 +27,7 @@ pub use batch::{Batch, PassFailure, Wait};
 pub use clock::ClockCheck;
 pub use drain::{Closing, Drain, DrainReason, DrainRequest, NotADrainReason};
 pub use node_class::ResolvedClass;
+pub use notice_breaker::NoticeBreaker;
 pub use open_notice::{Awaited, OpenNotice};
 pub use recorded_shift::RecordedShift;
 pub use update::Update;
@@ -78,6 +80,9 @@ pub struct Memory {
     /// Notices that have no outcome yet. Who brings them waits for outcomes and brings few at a
     /// time; each has one within seconds.
     pub notices: BTreeMap<NoticeId, OpenNotice>,
+    /// What notices took away lately.
+    #[serde(default)]
+    pub notice_breaker: NoticeBreaker,
     /// Claims that have to go because of what was announced about their instances.
     pub interrupted: BTreeMap<Name, NoticeKind>,
     /// Nodes that are drained, or were and are still there, by name.
@@ -237,6 +242,8 @@ impl Memory {
                 }
             }
             Update::NoticeSettled(id) => drop(self.notices.remove(&id)),
+            Update::TakenByNotices { at, count } => self.notice_breaker.take(at, count),
+            Update::NoticesHeld(at) => self.notice_breaker.hold(at),
             Update::StartDrain { node, uid, reason, request } => {
                 let drain = self.drains.entry(node).or_insert_with(|| Drain::of(uid.clone()));
                 if drain.uid != uid {
@@ -271,6 +278,7 @@ impl Memory {
         let listed = self.instances.iter_mut().map(|list| &mut list.at);
         let searched = self.searched_at.iter_mut();
         let times = asked.chain(noted).chain(closed).chain(listed).chain(searched);
+        let times = times.chain(self.notice_breaker.times_mut());
         times.chain(self.batch.times_mut()).for_each(|at| *at = (*at).min(now));
     }
 

@@ -66,6 +66,8 @@ pub enum NoticeOutcome {
     ShiftStored,
     /// The deletion could not be stored in time. It is still wanted; the notice must come again.
     NotInTime,
+    /// Too much of the cluster would go at once. The notice must come again.
+    Held,
 }
 
 impl NoticeKind {
@@ -122,12 +124,13 @@ impl NoticeOutcome {
             NoticeOutcome::NoNode => "no_node",
             NoticeOutcome::ShiftStored => "handed_on",
             NoticeOutcome::NotInTime => "not_in_time",
+            NoticeOutcome::Held => "held",
         }
     }
 
     /// Whether the notice may be forgotten: its effect is stored, or there is none.
     #[must_use]
     pub const fn is_final(self) -> bool {
-        !matches!(self, NoticeOutcome::NotInTime)
+        !matches!(self, NoticeOutcome::NotInTime | NoticeOutcome::Held)
     }
 }

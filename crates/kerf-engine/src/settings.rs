@@ -27,10 +27,22 @@ pub struct Settings {
     pub node_overlays: bool,
     /// An instance whose node has not joined by then, counted from the claim's creation, will not.
     pub registration_within: Span,
+    /// The share of the nodes that notices may take away within a minute; 100 is no bound.
+    #[serde(default = "no_bound")]
+    pub interruption_percent_per_minute: u8,
     /// How a termination handler drains.
     pub drain: DrainSettings,
     /// How NodePools are kept out of zones during a zonal shift, if they are.
     pub zonal_shift: Option<ShiftSettings>,
+}
+
+/// A quarter of a cluster within a minute is more than AWS takes back of a fleet that is spread over
+/// zones and types, and what goes beyond comes a minute later: still within the two of a spot notice.
+pub const INTERRUPTION_PERCENT_PER_MINUTE: u8 = 25;
+
+/// What journals of before the bound were decided by.
+fn no_bound() -> u8 {
+    100
 }
 
 /// How a termination handler drains nodes.
@@ -74,6 +86,7 @@ impl Default for Settings {
             provider: ProviderInfo::default(),
             node_overlays: false,
             registration_within: Span::from_minutes(15),
+            interruption_percent_per_minute: INTERRUPTION_PERCENT_PER_MINUTE,
             drain: DrainSettings::default(),
             zonal_shift: None,
         }

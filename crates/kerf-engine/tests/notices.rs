@@ -7,7 +7,7 @@ mod cluster;
 use cluster::{Cluster, claim, pod_key, pool};
 use kerf_engine::action::ActionKind;
 use kerf_engine::event::{Event, Failure, Key, Object};
-use kerf_engine::notice::NoticeOutcome::{ClaimsDeleted, EventRecorded, NoClaim, NotInTime};
+use kerf_engine::notice::NoticeOutcome::{ClaimsDeleted, EventRecorded, Held, NoClaim, NotInTime};
 use kerf_engine::notice::{Notice, NoticeId, NoticeKind, NoticeOutcome};
 use kerf_model::labels::well_known::CAPACITY_TYPE;
 
@@ -249,4 +249,89 @@ fn more_notices_than_can_be_kept_open_are_given_back_at_once() {
     let mut ids: Vec<_> = outcomes(&cluster).iter().map(|(id, _)| *id).collect();
     ids.sort_unstable();
     assert_eq!(ids, (0..=1_000).collect::<Vec<_>>(), "each has exactly one outcome");
+}
+
+/// Claims `c-00`, `c-01`, … with nodes that are up, on instances `i-00`, `i-01`, ….
+fn fleet(size: usize) -> Cluster {
+    let mut cluster = Cluster::new();
+    cluster.store(Object::Pool(pool("pool")));
+    for number in 0..size {
+        let mut claim = claim(&format!("c-{number:02}"));
+        claim.meta.uid = format!("i-{number:02}").into();
+        cluster.store(Object::Claim(claim));
+    }
+    cluster.seconds(60);
+    assert_eq!(cluster.nodes().len(), size);
+    cluster
+}
+
+#[test]
+fn forged_notices_take_a_quarter_of_the_cluster_in_a_minute_and_no_more() {
+    let mut cluster = fleet(40);
+    for number in 0..40 {
+        let instance = format!("i-{number:02}");
+        notice(&mut cluster, number, NoticeKind::SpotInterrupted, &[&instance]);
+    }
+    cluster.settle();
+    assert_eq!(deletions(&cluster), 10);
+    let held = outcomes(&cluster).iter().filter(|(_, outcome)| *outcome == Held).count();
+    assert_eq!(held, 30);
+    assert!(!Held.is_final(), "who brought it must not forget it");
+    assert_eq!(objects_of(&cluster, "InterruptionHeld").len(), 2 * 30, "claims and nodes");
+    assert!(cluster.engine.world().memory.notice_breaker.is_open(cluster.now));
+    // They come again every twenty seconds.
+    cluster.seconds(20);
+    notice(&mut cluster, 100, NoticeKind::SpotInterrupted, &["i-39"]);
+    cluster.settle();
+    assert_eq!((deletions(&cluster), outcomes(&cluster).last()), (10, Some(&(100, Held))));
+    cluster.seconds(41);
+    notice(&mut cluster, 101, NoticeKind::SpotInterrupted, &["i-39"]);
+    cluster.settle();
+    assert_eq!(outcomes(&cluster).last(), Some(&(101, ClaimsDeleted)), "the minute is over");
+    cluster.seconds(120);
+    assert!(!cluster.engine.world().memory.notice_breaker.is_open(cluster.now));
+}
+
+#[test]
+fn a_notice_about_more_than_may_go_is_carried_out_in_parts() {
+    let mut cluster = fleet(40);
+    let instances: Vec<String> = (0..16).map(|number| format!("i-{number:02}")).collect();
+    let instances: Vec<&str> = instances.iter().map(String::as_str).collect();
+    for round in 0..3 {
+        notice(&mut cluster, round, NoticeKind::ScheduledChange, &instances);
+        cluster.seconds(61);
+    }
+    let said: Vec<_> = outcomes(&cluster).into_iter().map(|(_, outcome)| outcome).collect();
+    assert_eq!(said[0], Held);
+    assert!(said[2].is_final(), "{said:?}");
+    assert_eq!(deletions(&cluster), 16);
+}
+
+#[test]
+fn notices_that_repeat_or_follow_one_that_counted_do_not_count_again() {
+    let mut cluster = fleet(20);
+    for id in 0..30 {
+        notice(&mut cluster, id, NoticeKind::SpotInterrupted, &["i-00"]);
+    }
+    for number in 1..5 {
+        let instance = format!("i-{number:02}");
+        notice(&mut cluster, 100 + number, NoticeKind::InstanceTerminated, &[&instance]);
+    }
+    cluster.settle();
+    assert!(outcomes(&cluster).iter().all(|(_, outcome)| *outcome == ClaimsDeleted));
+    assert_eq!(deletions(&cluster), 5, "five may go, and thirty notices were about one");
+}
+
+#[test]
+fn with_the_bound_taken_off_everything_announced_goes_at_once() {
+    let mut cluster = fleet(40);
+    let settings =
+        kerf_engine::Settings { interruption_percent_per_minute: 100, ..cluster::settings() };
+    cluster.restart_with(settings);
+    cluster.settle();
+    let instances: Vec<String> = (0..40).map(|number| format!("i-{number:02}")).collect();
+    let instances: Vec<&str> = instances.iter().map(String::as_str).collect();
+    notice(&mut cluster, 1, NoticeKind::SpotInterrupted, &instances);
+    cluster.settle();
+    assert_eq!((deletions(&cluster), outcomes(&cluster)), (40, vec![(1, ClaimsDeleted)]));
 }

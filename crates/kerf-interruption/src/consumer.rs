@@ -12,7 +12,7 @@ use kerf_runtime::queue::{Deliveries, Delivery, MESSAGES_PER_CALL, Reader, Reade
 use kerf_runtime::{FailureLog, clock};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
-use tracing::{debug, info, warn};
+use tracing::{debug, error, info, warn};
 
 use crate::meaning::{Meaning, Understood, understand};
 
@@ -108,7 +108,8 @@ impl Consumer {
 
     /// Hands what a message says to the controller, where that concerns it.
     async fn take_in(&self, delivery: Delivery) -> Item {
-        let Understood { mut meaning, happened_at } = understand(&delivery.body);
+        let now = UnixSeconds::at(clock::now().as_second());
+        let Understood { mut meaning, happened_at } = understand(&delivery.body, now);
         if meaning == Meaning::ZonalShift && !self.takes_shifts {
             meaning = Meaning::Nothing;
         }
@@ -137,6 +138,10 @@ impl Consumer {
                 return Item { delivery, label, happened_at, fate };
             }
             Meaning::Nothing => Fate::Delete("ignored"),
+            Meaning::Untimely(why) => {
+                warn!(id = delivery.id, "deleting a message that is {}", why.word());
+                Fate::Delete(why.word())
+            }
         };
         Item { delivery, label, happened_at, fate }
     }
@@ -149,6 +154,14 @@ impl Item {
         let (outcome, is_final) = match fate {
             Fate::Delete(outcome) => (outcome, true),
             Fate::Awaits(outcome) => match outcome.await {
+                Ok(NoticeOutcome::Held) => {
+                    error!(
+                        kind = label,
+                        "held an interruption back: more of the cluster would go within a minute than \
+                         --interruption-percent-per-minute allows; if the notices are right, raise it"
+                    );
+                    (NoticeOutcome::Held.label(), false)
+                }
                 Ok(outcome) => (outcome.label(), outcome.is_final()),
                 // The controller ends; its successor receives the message again.
                 Err(_) => return,

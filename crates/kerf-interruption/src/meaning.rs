@@ -23,6 +23,8 @@ pub(crate) enum Meaning {
     ZonalShift,
     /// Nothing that concerns a node.
     Nothing,
+    /// It was true so long ago, or will be, that nothing follows from it.
+    Untimely(Drop),
     /// It cannot be parsed.
     Unreadable(Unreadable),
 }
@@ -33,18 +35,22 @@ impl Meaning {
         match self {
             Meaning::Notice(kind, _) => kind.label(),
             Meaning::ZonalShift => "zonal_shift",
-            Meaning::Nothing => "no_op",
+            Meaning::Nothing | Meaning::Untimely(_) => "no_op",
             Meaning::Unreadable(_) => "unreadable",
         }
     }
 }
 
-/// Reads the body of a message.
-pub(crate) fn understand(body: &str) -> Understood {
+/// Reads the body of a message that is received at that time.
+pub(crate) fn understand(body: &str, now: UnixSeconds) -> Understood {
     let (meaning, text) = match read(body) {
         Reading::Event(event) => {
             let text = event.unwrapped.clone();
-            (of_event(&event), text)
+            let meaning = match event.timeliness(now) {
+                Ok(()) => of_event(&event),
+                Err(why) => Meaning::Untimely(why),
+            };
+            (meaning, text)
         }
         Reading::Drop(
             Drop::OtherKind
@@ -54,7 +60,9 @@ pub(crate) fn understand(body: &str) -> Understood {
             | Drop::PublicHealth
             | Drop::NoInstances
             | Drop::TestNotification
-            | Drop::NotForwarded,
+            | Drop::NotForwarded
+            | Drop::TooOld
+            | Drop::NotYet,
         ) => (Meaning::Nothing, None),
         Reading::Unreadable(_) if body.is_empty() => (Meaning::Nothing, None),
         Reading::Unreadable(why) => (Meaning::Unreadable(why), None),

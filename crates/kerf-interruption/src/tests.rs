@@ -1,7 +1,8 @@
 //! What messages mean.
 
 use kerf_engine::notice::NoticeKind;
-use kerf_notices::message::Unreadable;
+use kerf_notices::message::{Drop, Unreadable};
+use kerf_notices::zonal_shift::UnixSeconds;
 
 use crate::meaning::{Meaning, understand};
 
@@ -9,6 +10,11 @@ const A: &str = "i-0aaaaaaaaaaaaaaa1";
 const B: &str = "i-0bbbbbbbbbbbbbbb2";
 /// 2026-01-10T08:00:00Z.
 const TIME: i64 = 1_768_032_000;
+
+/// A minute after [`TIME`].
+fn soon() -> UnixSeconds {
+    UnixSeconds::at(TIME + 60)
+}
 
 fn event(source: &str, detail_type: &str, detail: &str) -> String {
     format!(
@@ -85,7 +91,7 @@ fn every_kind_of_event_is_the_notice_of_its_name_or_nothing() {
         ),
     ];
     for (body, meaning, label) in table {
-        let understood = understand(&body);
+        let understood = understand(&body, soon());
         assert_eq!((&understood.meaning, understood.meaning.label()), (&meaning, label), "{body}");
     }
     for (words, expected) in [
@@ -98,7 +104,7 @@ fn every_kind_of_event_is_the_notice_of_its_name_or_nothing() {
         ("pending", Meaning::Nothing),
     ] {
         let body = event("aws.ec2", changed, &state(words));
-        assert_eq!(understand(&body).meaning, expected, "{words}");
+        assert_eq!(understand(&body, soon()).meaning, expected, "{words}");
     }
 }
 
@@ -106,7 +112,7 @@ fn every_kind_of_event_is_the_notice_of_its_name_or_nothing() {
 fn the_time_of_an_event_is_read_where_there_is_one_also_out_of_its_wrapping() {
     let detail = format!(r#"{{"instance-id":"{A}"}}"#);
     let body = event("aws.ec2", "EC2 Instance Rebalance Recommendation", &detail);
-    let seconds = |body: &str| understand(body).happened_at.map(|time| time.seconds());
+    let seconds = |body: &str| understand(body, soon()).happened_at.map(|time| time.seconds());
     assert_eq!(seconds(&body), Some(TIME));
     let text = body.replace('\n', " ").replace('"', "\\\"");
     let wrapped = format!(r#"{{"Type":"Notification","Message":"{text}"}}"#);
@@ -114,4 +120,28 @@ fn the_time_of_an_event_is_read_where_there_is_one_also_out_of_its_wrapping() {
     assert_eq!(seconds(&body.replace("2026-01-10T08:00:00Z", "soon")), None);
     assert_eq!(seconds(&body.replace("\"2026-01-10T08:00:00Z\"", "7")), None);
     assert_eq!(seconds("["), None);
+}
+
+#[test]
+fn a_notice_that_waited_too_long_means_nothing_and_maintenance_can_wait_for_weeks() {
+    let spot = event(
+        "aws.ec2",
+        "EC2 Spot Instance Interruption Warning",
+        &format!(r#"{{"instance-id":"{A}"}}"#),
+    );
+    let health = event(
+        "aws.health",
+        "AWS Health Event",
+        &format!(
+            r#"{{"service":"EC2","eventTypeCategory":"scheduledChange",
+            "affectedEntities":[{{"entityValue":"{A}"}}]}}"#
+        ),
+    );
+    let after =
+        |body: &str, seconds: i64| understand(body, UnixSeconds::at(TIME + seconds)).meaning;
+    assert_eq!(after(&spot, 600), notice(NoticeKind::SpotInterrupted, &[A]));
+    assert_eq!(after(&spot, 601), Meaning::Untimely(Drop::TooOld));
+    assert_eq!(after(&spot, -301), Meaning::Untimely(Drop::NotYet));
+    let weeks = 13 * 24 * 3_600;
+    assert_eq!(after(&health, weeks), notice(NoticeKind::ScheduledChange, &[A]));
 }

@@ -1,17 +1,18 @@
 //! The daemon: a queue reader, one router, pages, a graceful stop.
 
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use kerf_aws::{Queues, SqsQueue};
 use kerf_notices::message::Record;
-use kerf_runtime::FailureLog;
 use kerf_runtime::http::{BindError, Pages, Server};
 use kerf_runtime::metrics::Registry;
 use kerf_runtime::queue::{BatchLimits, Deliveries, Delivery, Reader, ReaderSettings};
+use kerf_runtime::{FailureLog, Heartbeat};
 use tokio::sync::watch;
 
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, QUEUE_ANSWERS};
 use crate::{Routing, log};
 
 /// The time for a batch: as a function's time-out, a sixth of the central queue's visibility.
@@ -27,12 +28,17 @@ const TOGETHER: BatchLimits = BatchLimits {
     wait_max: Duration::from_secs(1),
 };
 
+/// Between two beats of the loop that routes. It beats every few seconds, and a batch takes ten at
+/// most: a loop that has not for a minute hangs.
+const BEAT_WITHIN: Duration = Duration::from_secs(60);
+const BEAT_EVERY: Duration = Duration::from_secs(5);
+
 /// What the daemon needs to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DaemonSettings {
     /// The central queue.
     pub queue_url: String,
-    /// Where `/metrics` and `/healthz` listen; port 0 takes a free one.
+    /// Where `/metrics`, `/healthz` and `/readyz` listen; port 0 takes a free one.
     pub listen: SocketAddr,
     /// Receivers that poll side by side.
     pub workers: usize,
@@ -45,6 +51,7 @@ pub struct Daemon {
     routing: Routing,
     registry: Registry,
     server: Server,
+    beat: Heartbeat,
 }
 
 impl Daemon {
@@ -68,27 +75,47 @@ impl Daemon {
         let (reader, deliveries) = Reader::new(queue, settings, FailureLog::default());
         let registry = Registry::default();
         let (shown, health) = (registry.clone(), reader.health());
-        let check = move || match health.check() {
+        let beat = Heartbeat::new("routing", BEAT_WITHIN);
+        let (living, queue, scraped) = (beat.clone(), health.clone(), health.clone());
+        // A queue that gives no answer is shown, and no reason to restart: that would not help.
+        let alive = move || match living.check() {
+            Ok(()) => Ok(format!("ok\n{}", line(queue.check()))),
+            Err(why) => Err(format!("{why}\n")),
+        };
+        let ready = move || match health.check() {
             Ok(()) => Ok("ok\n".to_owned()),
-            Err(silence) => Err(format!("{silence}\n")),
+            Err(silence) => Err(format!("not ready: {silence}\n")),
         };
         let pages = Pages::default()
-            .metrics(move || std::future::ready(Some(shown.page().finish())))
-            .probe("/healthz", check);
+            .metrics(move || {
+                let answers = f64::from(u8::from(scraped.check().is_ok()));
+                shown.set(QUEUE_ANSWERS, Vec::new(), answers);
+                std::future::ready(Some(shown.page().finish()))
+            })
+            .probe("/healthz", alive)
+            .probe("/readyz", ready);
         let server = pages.bind(listen).await?;
-        Ok(Self { reader, deliveries, routing, registry, server })
+        Ok(Self { reader, deliveries, routing, registry, server, beat })
     }
 
-    /// Where `/metrics` and `/healthz` are.
+    /// Where `/metrics`, `/healthz` and `/readyz` are.
     pub fn address(&self) -> SocketAddr {
         self.server.address()
     }
 
+    /// Sets for how long the central queue may be silent before the daemon is not ready.
+    #[must_use]
+    pub fn silent_after(self, silence: Duration) -> Self {
+        self.reader.health().silent_after(silence);
+        self
+    }
+
     /// Runs until `stop` turns true. What has been received by then is routed and deleted first.
     pub async fn run(self, stop: watch::Receiver<bool>) {
-        let Self { reader, deliveries, routing, registry, server } = self;
+        let Self { reader, deliveries, routing, registry, server, beat } = self;
         let metrics = Metrics::new(registry);
-        let work = async { tokio::join!(reader.run(stop), route(deliveries, routing, metrics)) };
+        let routing = route(deliveries, routing, metrics, beat);
+        let work = async { tokio::join!(reader.run(stop), routing) };
         let (_serving, until_done) = watch::channel(false);
         tokio::select! {
             _ = work => {}
@@ -98,8 +125,14 @@ impl Daemon {
 }
 
 /// Routes what comes until there can be no more, and has deleted what has its verdict.
-async fn route(mut deliveries: Deliveries, mut routing: Routing, mut metrics: Metrics) {
-    while let Some(batch) = deliveries.next_batch(TOGETHER).await {
+async fn route(
+    mut deliveries: Deliveries,
+    mut routing: Routing,
+    mut metrics: Metrics,
+    beat: Heartbeat,
+) {
+    while let Some(batch) = next_batch(&mut deliveries, &mut routing, &beat).await {
+        beat.note();
         let started = Instant::now();
         let record = |one: &Delivery| Record { id: one.id.clone(), body: one.body.clone() };
         let records = batch.iter().map(record).collect();
@@ -113,4 +146,27 @@ async fn route(mut deliveries: Deliveries, mut routing: Routing, mut metrics: Me
             }
         }
     }
+}
+
+/// The next messages. Until they come clusters are searched for, so that no message has to wait for
+/// that.
+async fn next_batch(
+    deliveries: &mut Deliveries,
+    routing: &mut Routing,
+    beat: &Heartbeat,
+) -> Option<Vec<Delivery>> {
+    // Dropped halfway it would lose what it has gathered.
+    let mut next = pin!(deliveries.next_batch(TOGETHER));
+    loop {
+        beat.note();
+        tokio::select! {
+            batch = &mut next => return batch,
+            () = routing.search_for_clusters() => {}
+            () = tokio::time::sleep(BEAT_EVERY) => {}
+        }
+    }
+}
+
+fn line(check: Result<(), String>) -> String {
+    check.err().map(|why| format!("{why}\n")).unwrap_or_default()
 }

@@ -2,27 +2,34 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use kerf_aws::{CallError, ClusterTable, Queues, Session, Tagged};
 use kerf_notices::message::InstanceId;
 use kerf_notices::routing::{
-    Batch, CallFailure, Discovery, EntryId, EntryOutcome, Lookup, QueueQuery, Scope, SendBatch,
-    TaggedInstance, Via,
+    Batch, CallFailure, Discovery, EntryId, EntryOutcome, FoundQueue, Lookup, QueueQuery, Scope,
+    SendBatch, TaggedInstance, Via,
 };
 
-/// The tag by which queues of clusters are found.
-const CLUSTER_TAG: &str = "kerf.sh/cluster";
+use crate::tagged_queues::{CLUSTER_TAG, TaggedQueues};
+
+/// The longest that clusters are searched for in one go.
+const SEARCH_TIME: Duration = Duration::from_secs(45);
 
 /// Sessions kept for other accounts and regions; beyond that they are made anew each time.
 const SESSIONS_MAX: usize = 256;
 
 /// What the executor needs to know beside the routing settings.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExecutorSettings {
     /// The table of clusters, if there is one.
     pub table: Option<String>,
     /// The role to assume in other accounts, if any.
     pub account_role: Option<String>,
+    /// What that role asks for, if anything.
+    pub external_id: Option<String>,
+    /// Whether a queue that is found by its name must be tagged as the cluster's.
+    pub require_queue_tag: bool,
     /// The router's own account and region.
     pub home: Scope,
 }
@@ -31,7 +38,19 @@ impl ExecutorSettings {
     /// Reads them by name, as the environment gives them.
     pub fn from_lookup(get: impl Fn(&str) -> Option<String>, home: Scope) -> Self {
         let get = |name: &str| get(name).filter(|value| !value.is_empty());
-        Self { table: get("CLUSTER_TABLE"), account_role: get("ACCOUNT_ROLE_NAME"), home }
+        Self {
+            table: get("CLUSTER_TABLE"),
+            account_role: get("ACCOUNT_ROLE_NAME"),
+            external_id: get("ACCOUNT_EXTERNAL_ID"),
+            require_queue_tag: get("REQUIRE_QUEUE_TAG").as_deref() != Some("false"),
+            home,
+        }
+    }
+}
+
+impl Default for ExecutorSettings {
+    fn default() -> Self {
+        Self::from_lookup(|_| None, Scope::default())
     }
 }
 
@@ -40,6 +59,7 @@ impl ExecutorSettings {
 pub struct Executor {
     home: Session,
     queues: Queues,
+    tagged: TaggedQueues,
     table: Option<ClusterTable>,
     settings: ExecutorSettings,
     elsewhere: Mutex<BTreeMap<Scope, Session>>,
@@ -50,7 +70,9 @@ impl Executor {
     pub fn new(session: Session, settings: ExecutorSettings) -> Self {
         let table = settings.table.as_deref().map(|name| session.cluster_table(name));
         let queues = session.queues();
-        Self { home: session, queues, table, settings, elsewhere: Mutex::new(BTreeMap::new()) }
+        let tagged = TaggedQueues::new(queues.clone());
+        let elsewhere = Mutex::new(BTreeMap::new());
+        Self { home: session, queues, tagged, table, settings, elsewhere }
     }
 
     /// Looks instances up the way a lookup says.
@@ -89,7 +111,7 @@ impl Executor {
         if let (false, Some(role)) = (same_account, &self.settings.account_role) {
             let partition = partition(&scope.region);
             let arn = format!("arn:{partition}:iam::{}:role/{role}", scope.account);
-            session = session.assume(&arn).await;
+            session = session.assume(&arn, self.settings.external_id.as_deref()).await;
         }
         let mut elsewhere = self.elsewhere.lock().expect("no holder panics");
         if elsewhere.len() < SESSIONS_MAX {
@@ -99,26 +121,42 @@ impl Executor {
     }
 
     /// Finds the queue of a cluster.
-    pub(crate) async fn find(&self, query: &QueueQuery) -> Result<Option<String>, CallFailure> {
+    pub(crate) async fn find(&self, query: &QueueQuery) -> Result<FoundQueue, CallFailure> {
         match (query, &self.table) {
-            (QueueQuery::Named { name, .. }, _) => self.queues.url(name).await.map_err(failure),
-            (QueueQuery::Table { cluster }, Some(table)) => {
-                table.queue_url(&cluster.name).await.map_err(failure)
+            (QueueQuery::Named { cluster, name }, _) => {
+                self.named(name, &cluster.name).await.map_err(failure)
             }
-            (QueueQuery::Table { .. }, None) => Ok(None),
+            (QueueQuery::Table { cluster }, Some(table)) => {
+                table.queue_url(&cluster.name).await.map(FoundQueue::from).map_err(failure)
+            }
+            (QueueQuery::Table { .. }, None) => Ok(FoundQueue::Missing),
         }
     }
 
-    /// Finds the clusters there are.
+    async fn named(&self, name: &str, cluster: &str) -> Result<FoundQueue, CallError> {
+        let Some(url) = self.queues.url(name).await? else { return Ok(FoundQueue::Missing) };
+        if !self.settings.require_queue_tag {
+            return Ok(FoundQueue::At(url));
+        }
+        let owner = self.queues.tag(&url, CLUSTER_TAG).await?;
+        let is_own = owner.as_deref() == Some(cluster);
+        Ok(if is_own { FoundQueue::At(url) } else { FoundQueue::NotTagged })
+    }
+
+    /// Finds the clusters there are, within [`SEARCH_TIME`].
     pub(crate) async fn discover(
         &self,
         how: Discovery,
     ) -> Result<Vec<(String, String)>, CallFailure> {
-        match (how, &self.table) {
-            (Discovery::Tags, _) => self.queues.tagged(CLUSTER_TAG).await.map_err(failure),
-            (Discovery::Table, Some(table)) => table.clusters().await.map_err(failure),
-            (Discovery::Table, None) => Ok(Vec::new()),
-        }
+        let search = async {
+            match (how, &self.table) {
+                (Discovery::Tags, _) => self.tagged.find().await.map_err(failure),
+                (Discovery::Table, Some(table)) => table.clusters().await.map_err(failure),
+                (Discovery::Table, None) => Ok(Vec::new()),
+            }
+        };
+        let took_too_long = |_| CallFailure::Unavailable("the search took too long".to_owned());
+        tokio::time::timeout(SEARCH_TIME, search).await.map_err(took_too_long)?
     }
 
     /// Sends one batch.

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! Nothing is decided here: [`Routing`] does what a batch asks for, tells it what came of it, and
-//! asks again. **A message is deleted only after its verdict**, and one that failed stays.
+//! asks again. Which clusters there are is searched for beside the batches, which do not wait for
+//! it longer than they must. **A message is deleted only after its verdict**, and one that failed stays.
 
 mod daemon;
 mod executor;
@@ -18,6 +19,7 @@ mod metrics;
 mod redrive;
 mod routing;
 mod status;
+mod tagged_queues;
 
 pub use daemon::{Daemon, DaemonSettings};
 pub use executor::{Executor, ExecutorSettings};

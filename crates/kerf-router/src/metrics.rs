@@ -17,8 +17,9 @@ const AMBIGUOUS: &str = "kerf_router_ambiguous_total";
 const CACHE_HIT_RATIO: &str = "kerf_router_cache_hit_ratio";
 const CACHE_ENTRIES: &str = "kerf_router_cache_entries";
 const LATENCY: &str = "kerf_router_route_latency_seconds";
+pub(crate) const QUEUE_ANSWERS: &str = "kerf_router_queue_answers";
 
-const HELP: [(&str, &str); 8] = [
+const HELP: [(&str, &str); 9] = [
     (EVENTS, "Messages by kind and outcome."),
     (UNROUTED, "Messages that belong to no queue."),
     (LOOKUP_CALLS, "Calls to EC2."),
@@ -27,6 +28,7 @@ const HELP: [(&str, &str); 8] = [
     (CACHE_HIT_RATIO, "Share of instances whose owner was remembered."),
     (CACHE_ENTRIES, "Owners remembered."),
     (LATENCY, "Seconds from receiving a batch to its verdicts."),
+    (QUEUE_ANSWERS, "Whether the central queue has answered within the last minute."),
 ];
 
 /// The router's metrics.

@@ -2,6 +2,8 @@
 
 use kerf_aws::{CallError, Depth, Queues};
 
+use crate::tagged_queues::TaggedQueues;
+
 /// One queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueStatus {
@@ -27,11 +29,8 @@ pub async fn status(queues: &Queues, central: &str, dead_letters: Option<&str>) 
     let mut roles = vec![("central".to_owned(), central.to_owned())];
     roles.extend(dead_letters.map(|url| ("dead letters".to_owned(), url.to_owned())));
     let mut status = Status::default();
-    match queues.tagged("kerf.sh/cluster").await {
-        Ok(mut clusters) => {
-            clusters.sort();
-            roles.extend(clusters);
-        }
+    match TaggedQueues::new(queues.clone()).find().await {
+        Ok(clusters) => roles.extend(clusters),
         Err(error) => status.error = Some(error),
     }
     for (role, url) in roles {

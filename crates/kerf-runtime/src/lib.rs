@@ -8,6 +8,7 @@
 //!  metrics ───── Registry ─► Page
 //!  queue ─────── Reader ─► Deliveries ─► handler ─► Delivery::delete
 //!  FailureLog ── what does not work now, logged once
+//!  Heartbeat ─── whether a loop still turns, for liveness
 //! ```
 //!
 //! A role is wired from these parts and adds what it is for. This crate knows Kubernetes only for
@@ -17,6 +18,7 @@
 
 pub mod clock;
 mod failure_log;
+mod heartbeat;
 pub mod http;
 pub mod identity;
 mod leadership;
@@ -29,6 +31,7 @@ pub mod shutdown;
 mod tasks;
 
 pub use failure_log::{FailureLog, Kind};
+pub use heartbeat::Heartbeat;
 pub use leadership::Leadership;
 pub use lease::Candidate;
 pub use lease_term::LeaseTerm;

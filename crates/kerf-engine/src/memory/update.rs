@@ -205,6 +205,15 @@ pub enum Update {
     },
     /// A notice has its outcome.
     NoticeSettled(NoticeId),
+    /// Notices took so many claims or nodes away.
+    TakenByNotices {
+        /// When.
+        at: Time,
+        /// How many.
+        count: usize,
+    },
+    /// Notices were held back, because too much would have gone.
+    NoticesHeld(Time),
     /// A claim has to go because of what was announced about its instance.
     Interrupted {
         /// The claim.

@@ -4,6 +4,7 @@ use kerf_notices::message::Record;
 use kerf_notices::routing::{
     Ask, Batch, EntryOutcome, Limits, Router, RoutingSettings, Step, TaggedInstance,
 };
+use kerf_notices::zonal_shift::UnixSeconds;
 
 const INSTANCES: usize = 20_000;
 const CLUSTERS: usize = 20;
@@ -61,7 +62,8 @@ impl Account {
     pub(crate) fn route(&mut self, batches: impl IntoIterator<Item = Vec<Record>>) -> usize {
         let mut routed = 0;
         for records in batches {
-            let limits = Limits { deadline_ms: 10_000, seed: 1 };
+            let time = UnixSeconds::parse("2026-11-01T00:00:02Z");
+            let limits = Limits { deadline_ms: 10_000, seed: 1, time };
             let mut batch = Batch::open(&mut self.router, records, limits, 0);
             loop {
                 match batch.step(&mut self.router, 0) {

@@ -51,6 +51,11 @@ pub(super) fn read_bridged<'a>(text: &'a str, body: Bridged<'a>) -> Result<Event
         id: origin::id(body.id)?,
         account: origin::account(body.account, "account")?,
         region: origin::region(region)?,
+        // A time that is no text says nothing.
+        time: match body.time {
+            Field::Is(Text(time)) => Some(time),
+            Field::Absent | Field::Other => None,
+        },
         instances: subject.instances,
         clusters: subject.clusters,
         page: subject.page,

@@ -38,6 +38,7 @@ fn read_notification(body: Direct<'_>) -> Result<Event<'_>, Stop> {
         id: origin::id(token)?,
         account: origin::account(body.account, "AccountId")?,
         region: None,
+        time: None,
         instances: smallvec![instance],
         clusters: Vec::new(),
         page: 0,

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use smallvec::SmallVec;
 
-use super::{EventId, InstanceId, Kind};
+use super::{Drop, EventId, InstanceId, Kind};
+use crate::zonal_shift::UnixSeconds;
 
 /// Instances of an event, in their order, each once. Nearly always one, which needs no allocation.
 pub type Instances = SmallVec<[InstanceId; 1]>;
@@ -20,6 +21,8 @@ pub struct Event<'a> {
     pub account: Option<Cow<'a, str>>,
     /// The region it is about, if it says so.
     pub region: Option<Cow<'a, str>>,
+    /// When it happened, as it says.
+    pub time: Option<Cow<'a, str>>,
     /// The instances it names. Empty for a zonal shift only.
     pub instances: Instances,
     /// The EKS clusters a zonal shift names.
@@ -31,6 +34,15 @@ pub struct Event<'a> {
 }
 
 impl Event<'_> {
+    /// Whether the event is worth anything at that time. One that does not say when it happened is.
+    ///
+    /// # Errors
+    /// It is too old for its kind, or has not happened yet.
+    pub fn timeliness(&self, now: UnixSeconds) -> Result<(), Drop> {
+        let time = self.time.as_deref().and_then(UnixSeconds::parse);
+        time.map_or(Ok(()), |time| self.kind.timeliness(time, now))
+    }
+
     /// The same event without ties to the text it was read from.
     pub fn into_owned<'b>(self) -> Event<'b> {
         let own = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
@@ -39,6 +51,7 @@ impl Event<'_> {
             id: self.id,
             account: self.account.map(own),
             region: self.region.map(own),
+            time: self.time.map(own),
             instances: self.instances,
             clusters: self.clusters,
             page: self.page,

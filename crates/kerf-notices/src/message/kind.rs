@@ -2,7 +2,17 @@
 
 use std::fmt;
 
-use crate::zonal_shift::SOURCE;
+use super::Drop;
+use crate::zonal_shift::{SOURCE, UnixSeconds};
+
+/// How far ahead of ours the sender's clock may be.
+const AHEAD_SECONDS_MAX: i64 = 300;
+/// A spot instance is gone two minutes after its notice; after ten nothing is left to save.
+const INTERRUPTION_SECONDS_MAX: i64 = 600;
+/// Advice, and states that an instance may have left again.
+const STATE_SECONDS_MAX: i64 = 3_600;
+/// The longest that a lifecycle hook can be made to wait, from Auto Scaling: 48 hours.
+const LIFECYCLE_SECONDS_MAX: i64 = 172_800;
 
 /// What an event announces, among the kinds that a cluster may want.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -76,6 +86,32 @@ impl Kind {
         "asg",
         "zonal-shift",
     ];
+
+    /// The age in seconds from which nobody can use it. Maintenance is announced weeks ahead, and
+    /// who reads zonal shifts knows which are over: for these there is none.
+    pub const fn age_seconds_max(self) -> Option<i64> {
+        match self {
+            Self::SpotInterruption | Self::CapacityReservationInterruption => {
+                Some(INTERRUPTION_SECONDS_MAX)
+            }
+            Self::Rebalance | Self::StateChange(_) => Some(STATE_SECONDS_MAX),
+            Self::AsgTerminate | Self::AsgLaunch => Some(LIFECYCLE_SECONDS_MAX),
+            Self::Health | Self::ZonalShift => None,
+        }
+    }
+
+    /// Whether what happened at one time is worth anything at another.
+    ///
+    /// # Errors
+    /// It is too old for its kind, or has not happened yet.
+    pub fn timeliness(self, happened_at: UnixSeconds, now: UnixSeconds) -> Result<(), Drop> {
+        let age_seconds = now.since(happened_at);
+        if age_seconds < -AHEAD_SECONDS_MAX {
+            return Err(Drop::NotYet);
+        }
+        let is_old = self.age_seconds_max().is_some_and(|most| age_seconds > most);
+        if is_old { Err(Drop::TooOld) } else { Ok(()) }
+    }
 
     /// Who announces it: the `source` of the EventBridge event, also for a direct notification.
     pub const fn source(self) -> &'static str {

@@ -24,6 +24,7 @@ pub(super) fn bridged(text: &str) -> Option<Bridged<'_>> {
         "id" => scanner.text_into(&mut body.id),
         "account" => scanner.text_into(&mut body.account),
         "region" => scanner.text_into(&mut body.region),
+        "time" => scanner.text_into(&mut body.time),
         "resources" => scanner.list_into(&mut body.resources),
         "detail" => scanner.detail_into(&mut body.detail),
         _ => scanner.skip(DEPTH_MAX),

@@ -45,6 +45,10 @@ pub enum Drop {
     TestNotification,
     /// A kind that the settings do not forward.
     NotForwarded,
+    /// It happened so long ago that nobody can use it.
+    TooOld,
+    /// It says that it will happen, by a clock that nobody has.
+    NotYet,
 }
 
 impl Drop {
@@ -59,6 +63,8 @@ impl Drop {
             Self::NoInstances => "no-instances",
             Self::TestNotification => "test-notification",
             Self::NotForwarded => "not-forwarded",
+            Self::TooOld => "too-old",
+            Self::NotYet => "not-yet",
         }
     }
 }

@@ -12,8 +12,7 @@ struct Timed<'a> {
     time: TextField<'a>,
 }
 
-/// When the event of a body happened, if it says so in a way that can be read. Routing has no use
-/// for it and does not pay for it.
+/// When the event of a body happened, if it says so in a way that can be read.
 pub fn time_of(body: &str) -> Option<UnixSeconds> {
     let Timed { time } = parse(body).ok()?;
     UnixSeconds::parse(time.text()?)

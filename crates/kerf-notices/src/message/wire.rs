@@ -22,6 +22,8 @@ pub(super) struct Bridged<'a> {
     #[serde(borrow, default)]
     pub(super) region: TextField<'a>,
     #[serde(borrow, default)]
+    pub(super) time: TextField<'a>,
+    #[serde(borrow, default)]
     pub(super) resources: RawList<'a>,
     #[serde(borrow, default)]
     pub(super) detail: Field<Object<Detail<'a>>>,

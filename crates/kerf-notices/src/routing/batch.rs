@@ -10,10 +10,15 @@ use super::backoff::{CallFailure, Rng};
 use super::delivery::{Deliveries, EntryId, EntryOutcome, Outgoing, SendBatch};
 use super::lookup::{Lookup, Lookups, TaggedInstance};
 use super::memory::Ownership;
-use super::queue_search::{Destination, Discovery, QueueQuery, QueueSearches};
+use super::queue_search::{Destination, FoundQueue, QueueQuery, QueueSearches};
 use super::verdict::{Failure, Report, RoutingVerdict};
 use super::{Router, Scope};
 use crate::message::{self, Event, Reading, Record};
+use crate::zonal_shift::UnixSeconds;
+
+/// How long a record waits to learn which clusters there are. It then fails and comes again, and
+/// the search goes on: what else is to be routed must not wait behind it.
+const CLUSTERS_MS_MAX: u64 = 3_000;
 
 /// How long a batch may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +27,8 @@ pub struct Limits {
     pub deadline_ms: u64,
     /// Any number; it spreads the waits of several routers apart.
     pub seed: u64,
+    /// The time of day, by which events are too old; without it none is.
+    pub time: Option<UnixSeconds>,
 }
 
 /// What to do next. The caller carries it out, tells the batch, and asks again.
@@ -44,13 +51,11 @@ pub struct Ask {
     pub lookups: Vec<Lookup>,
     /// Where queues of clusters are.
     pub queues: Vec<QueueQuery>,
-    /// Which clusters there are.
-    pub discoveries: Vec<Discovery>,
 }
 
 impl Ask {
     fn is_empty(&self) -> bool {
-        self.lookups.is_empty() && self.queues.is_empty() && self.discoveries.is_empty()
+        self.lookups.is_empty() && self.queues.is_empty()
     }
 }
 
@@ -62,7 +67,11 @@ pub struct Batch {
     pub(super) searches: QueueSearches,
     pub(super) deliveries: Deliveries,
     pub(super) report: Report,
-    denied: BTreeSet<String>,
+    pub(super) denied: BTreeSet<String>,
+    /// Until when records wait to learn which clusters there are.
+    pub(super) clusters_until_ms: u64,
+    /// Whether some do.
+    pub(super) awaits_clusters: bool,
     deadline_ms: u64,
     /// Waiting for throttled services ends here: at half of the time there was.
     patient_until_ms: u64,
@@ -103,8 +112,10 @@ impl Batch {
     /// Reads the records. Nothing has been asked or sent yet.
     pub fn open(router: &mut Router, records: Vec<Record>, limits: Limits, now_ms: u64) -> Self {
         let deliveries = Deliveries::with_room_for(records.len());
-        let items = records.into_iter().map(|record| Item::read(router, record)).collect();
+        let read = |record| Item::read(router, record, limits.time);
+        let items = records.into_iter().map(read).collect();
         let time_ms = limits.deadline_ms.saturating_sub(now_ms);
+        let patient_until_ms = now_ms.saturating_add(time_ms / 2);
         Self {
             items,
             lookups: Lookups::default(),
@@ -112,8 +123,10 @@ impl Batch {
             deliveries,
             report: Report::default(),
             denied: BTreeSet::new(),
+            clusters_until_ms: now_ms.saturating_add(CLUSTERS_MS_MAX).min(patient_until_ms),
+            awaits_clusters: false,
             deadline_ms: limits.deadline_ms,
-            patient_until_ms: now_ms.saturating_add(time_ms / 2),
+            patient_until_ms,
             rng: Rng::new(limits.seed),
         }
     }
@@ -127,11 +140,11 @@ impl Batch {
         }
         self.advance(router, now_ms);
         let lookups = self.lookups.due(now_ms);
-        let (queues, discoveries) = self.searches.due(now_ms);
-        let ask = Ask { lookups, queues, discoveries };
+        let queues = self.searches.due(now_ms);
+        let ask = Ask { lookups, queues };
         if !ask.is_empty() {
             self.report.lookup_calls += ask.lookups.len() as u64;
-            self.report.queue_calls += (ask.queues.len() + ask.discoveries.len()) as u64;
+            self.report.queue_calls += ask.queues.len() as u64;
             return Step::Ask(ask);
         }
         let sends = self.deliveries.due(router.settings.batch_bytes_max, now_ms);
@@ -139,15 +152,33 @@ impl Batch {
             self.report.send_calls += sends.len() as u64;
             return Step::Send(sends);
         }
-        let waits = [self.lookups.next_ms(), self.searches.next_ms(), self.deliveries.next_ms()];
+        let waits = [
+            self.lookups.next_ms(),
+            self.searches.next_ms(),
+            self.deliveries.next_ms(),
+            self.awaits_clusters.then(|| self.next_look_at_clusters_ms(router, now_ms)),
+        ];
         match waits.into_iter().flatten().min() {
             Some(moment_ms) => Step::WaitUntil(moment_ms.min(self.deadline_ms)),
             None => Step::Done,
         }
     }
 
+    /// When a record that waits for the clusters looks again, if no answer comes before.
+    fn next_look_at_clusters_ms(&self, router: &Router, now_ms: u64) -> u64 {
+        let search_ms = router.next_search_ms().filter(|moment_ms| *moment_ms > now_ms);
+        self.clusters_until_ms.min(search_ms.unwrap_or(u64::MAX))
+    }
+
+    /// Whether a record waits to learn which clusters there are, so that
+    /// [`Router::searches_due`] should be asked.
+    pub fn awaits_clusters(&self) -> bool {
+        self.awaits_clusters
+    }
+
     /// Moves every record on that can move.
     fn advance(&mut self, router: &mut Router, now_ms: u64) {
+        self.awaits_clusters = false;
         for (id, cluster) in self.deliveries.refreshing() {
             match self.searches.destination(router, &cluster, now_ms) {
                 None => {}
@@ -155,7 +186,7 @@ impl Batch {
                     let url = routes.first().map(|route| Arc::clone(&route.url));
                     self.deliveries.refreshed(id, Ok(url));
                 }
-                Some(Destination::NoQueue) => self.deliveries.refreshed(id, Ok(None)),
+                Some(Destination::NoQueue(_)) => self.deliveries.refreshed(id, Ok(None)),
                 Some(Destination::Failed(failure)) => {
                     self.deliveries.refreshed(id, Err(&failure));
                 }
@@ -196,38 +227,20 @@ impl Batch {
         }
     }
 
-    /// Takes in where a queue is; `None`: not there.
+    /// Takes in where a queue is, if it is there.
     pub fn learn_queue(
         &mut self,
         router: &mut Router,
         query: QueueQuery,
-        answer: Result<Option<String>, CallFailure>,
+        answer: Result<impl Into<FoundQueue>, CallFailure>,
         now_ms: u64,
     ) {
         match answer {
-            Ok(url) => self.searches.answered(router, &query, url.as_deref(), now_ms),
+            Ok(found) => self.searches.answered(router, &query, &found.into(), now_ms),
             Err(failure) => {
                 self.note(&failure);
                 let times = (now_ms, self.patient_until_ms);
                 self.searches.failed(query, &failure, &mut self.rng, times);
-            }
-        }
-    }
-
-    /// Takes in which clusters there are, as names and URLs.
-    pub fn learn_clusters(
-        &mut self,
-        router: &mut Router,
-        how: Discovery,
-        answer: Result<Vec<(String, String)>, CallFailure>,
-        now_ms: u64,
-    ) {
-        match answer {
-            Ok(clusters) => self.searches.discovered(router, how, clusters, now_ms),
-            Err(failure) => {
-                self.note(&failure);
-                let times = (now_ms, self.patient_until_ms);
-                self.searches.discovery_failed(router, how, &failure, &mut self.rng, times);
             }
         }
     }
@@ -278,7 +291,7 @@ impl Batch {
         }
     }
 
-    fn note(&mut self, failure: &CallFailure) {
+    pub(super) fn note(&mut self, failure: &CallFailure) {
         if let CallFailure::Denied(what) = failure {
             self.denied.insert(what.clone());
         }
@@ -306,7 +319,7 @@ impl Batch {
 }
 
 impl Item {
-    fn read(router: &mut Router, record: Record) -> Self {
+    fn read(router: &mut Router, record: Record, now: Option<UnixSeconds>) -> Self {
         let Record { id: message_id, body } = record;
         let settings = &router.settings;
         let (event, progress) = match message::read(&body) {
@@ -316,16 +329,19 @@ impl Item {
             }
             Reading::Unreadable(why) => (None, Progress::Done(RoutingVerdict::Poison(why))),
             Reading::Event(event) => {
-                let allowed = settings.forwarding.allows(event.kind);
+                let allowed = match settings.forwarding.allows(event.kind) {
+                    true => now.map_or(Ok(()), |now| event.timeliness(now)),
+                    false => Err(message::Drop::NotForwarded),
+                };
                 let scope = router.scopes.of(event.account.as_deref(), event.region.as_deref());
                 let foreign = router.scopes.is_foreign(&scope);
                 // Parts that only the scope needed are not worth copying.
-                let event = Event { account: None, region: None, ..event }.into_owned();
+                let event = Event { account: None, region: None, time: None, ..event }.into_owned();
                 let owners = SmallVec::new();
                 let event = ItemEvent { event, scope, foreign, owners, counted: false };
                 let progress = match allowed {
-                    true => Progress::Open,
-                    false => Progress::Done(RoutingVerdict::Dropped(message::Drop::NotForwarded)),
+                    Ok(()) => Progress::Open,
+                    Err(why) => Progress::Done(RoutingVerdict::Dropped(why)),
                 };
                 (Some(event), progress)
             }

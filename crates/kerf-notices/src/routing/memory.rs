@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::CallFailure;
+use super::cluster_search::{ClusterSearches, Discovery};
 use super::delivered::{Delivered, DeliveryKey};
 use super::expiring::Expiring;
 use super::owner::Owner;
-use super::queue_search::Discovery;
 use super::scope::{RoutedCluster, Scope, ScopeBook};
 use super::settings::RoutingSettings;
 use super::static_map::Route;
+use super::verdict::Unrouted;
 use crate::message::InstanceId;
 
 /// How much is remembered, and for how long.
@@ -58,19 +60,19 @@ pub struct Router {
     unknown: Expiring<InstanceKey, ()>,
     owners: BTreeSet<Arc<Owner>>,
     queues: Expiring<RoutedCluster, Arc<[Route]>>,
-    no_queue: Expiring<RoutedCluster, ()>,
-    found: [Option<Found>; 2],
+    no_queue: Expiring<RoutedCluster, Unrouted>,
+    searches: ClusterSearches,
     delivered: Delivered,
 }
 
-/// The clusters one way of searching gave, and how long that is believed.
-#[derive(Clone, Debug)]
-struct Found {
-    clusters: Vec<Arc<str>>,
-    until_ms: u64,
-}
-
 pub(super) type InstanceKey = (Arc<Scope>, InstanceId);
+
+/// The clusters there are.
+pub(super) struct EveryCluster {
+    pub(super) names: Vec<Arc<str>>,
+    /// What a search failed of that will fail again.
+    pub(super) denied: Vec<CallFailure>,
+}
 
 /// What is known of an instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,7 +92,7 @@ impl Router {
             owners: BTreeSet::new(),
             queues: Expiring::new(CLUSTERS_MAX, size.queue_ttl_ms),
             no_queue: Expiring::new(CLUSTERS_MAX, size.no_queue_ttl_ms),
-            found: [None, None],
+            searches: ClusterSearches::default(),
             delivered: Delivered::new(size.deliveries, size.delivery_ttl_ms),
             settings,
         }
@@ -141,39 +143,39 @@ impl Router {
         owner
     }
 
-    /// The routes of a cluster: `Some(None)` means that it is known to have none.
+    /// The routes of a cluster, or why it is known to have none.
     pub(super) fn routes(
         &self,
         cluster: &RoutedCluster,
         now_ms: u64,
-    ) -> Option<Option<Arc<[Route]>>> {
+    ) -> Option<Result<Arc<[Route]>, Unrouted>> {
         if let Some(routes) = self.settings.static_map.clusters.get(&cluster.name) {
-            return Some(Some(Arc::clone(routes)));
+            return Some(Ok(Arc::clone(routes)));
         }
         if let Some(routes) = self.queues.get(cluster, now_ms) {
-            return Some(Some(Arc::clone(routes)));
+            return Some(Ok(Arc::clone(routes)));
         }
-        self.no_queue.get(cluster, now_ms).map(|()| None)
+        self.no_queue.get(cluster, now_ms).map(|why| Err(*why))
     }
 
-    /// Remembers the queue of a cluster, or that it has none.
+    /// Remembers the queue of a cluster, or why it has none.
     pub(super) fn learn_queue(
         &mut self,
         cluster: &RoutedCluster,
-        url: Option<&str>,
+        url: Result<&str, Unrouted>,
         now_ms: u64,
-    ) -> Option<Arc<[Route]>> {
+    ) -> Result<Arc<[Route]>, Unrouted> {
         match url {
-            Some(url) => {
+            Ok(url) => {
                 let routes: Arc<[Route]> = [Route::plain(url)].into();
                 self.queues.insert(cluster.clone(), Arc::clone(&routes), now_ms);
                 self.no_queue.remove(cluster);
-                Some(routes)
+                Ok(routes)
             }
-            None => {
-                self.no_queue.insert(cluster.clone(), (), now_ms);
+            Err(why) => {
+                self.no_queue.insert(cluster.clone(), why, now_ms);
                 self.queues.remove(cluster);
-                None
+                Err(why)
             }
         }
     }
@@ -185,30 +187,67 @@ impl Router {
         !self.settings.static_map.clusters.contains_key(&cluster.name)
     }
 
-    /// The clusters a search gave, if that is recent enough.
-    pub(super) fn discovered(&self, how: Discovery, now_ms: u64) -> Option<&[Arc<str>]> {
-        let found = self.found[how as usize].as_ref()?;
-        (now_ms < found.until_ms).then_some(found.clusters.as_slice())
+    /// The searches for clusters to begin now. Each counts as under way until its answer comes to
+    /// [`Self::learn_clusters`], and nobody has to wait for it.
+    pub fn searches_due(&mut self, now_ms: u64) -> Vec<Discovery> {
+        let ways = self.ways_to_search();
+        ways.filter(|how| self.searches.begin(*how, now_ms)).collect()
     }
 
-    /// Remembers what a search gave.
-    pub(super) fn learn_clusters(
+    /// When the next search for clusters is due; `None` where none is ever made.
+    pub fn next_search_ms(&self) -> Option<u64> {
+        self.ways_to_search().map(|how| self.searches.next_ms(how)).min()
+    }
+
+    /// Takes in which clusters there are, as names and URLs of queues, or why nobody can say.
+    pub fn learn_clusters(
         &mut self,
         how: Discovery,
-        clusters: Vec<(String, String)>,
+        answer: Result<Vec<(String, String)>, CallFailure>,
         now_ms: u64,
     ) {
+        let fresh_until_ms = now_ms.saturating_add(self.settings.memory.queue_ttl_ms);
+        let clusters = match answer {
+            Ok(clusters) => clusters,
+            Err(failure) => return self.searches.failed(how, failure, fresh_until_ms, now_ms),
+        };
         let mut names = Vec::new();
         for (name, url) in clusters.into_iter().take(CLUSTERS_MAX) {
             let cluster = RoutedCluster { name: name.into(), foreign: false };
+            let is_known = matches!(self.routes(&cluster, now_ms), Some(Ok(_)));
             // A table outranks a tag: what it says stays until it expires by itself.
-            if how == Discovery::Table || self.routes(&cluster, now_ms).flatten().is_none() {
-                self.learn_queue(&cluster, Some(&url), now_ms);
+            if how == Discovery::Table || !is_known {
+                let _ = self.learn_queue(&cluster, Ok(&url), now_ms);
             }
             names.push(cluster.name);
         }
-        let until_ms = now_ms.saturating_add(self.settings.memory.queue_ttl_ms);
-        self.found[how as usize] = Some(Found { clusters: names, until_ms });
+        self.searches.found(how, names, fresh_until_ms, now_ms);
+    }
+
+    /// Every cluster there is, with the rights that are missing to know them all; or, while that is
+    /// not known, why the last search gave nothing.
+    pub(super) fn every_cluster(&self, now_ms: u64) -> Result<EveryCluster, Option<CallFailure>> {
+        let mut names: Vec<_> = self.settings.static_map.clusters.keys().cloned().collect();
+        let mut denied = Vec::new();
+        for how in self.ways_to_search() {
+            let failure = self.searches.failure(how);
+            match self.searches.clusters(how, now_ms) {
+                Some(found) => names.extend(found.iter().cloned()),
+                None => return Err(failure.cloned()),
+            }
+            denied.extend(failure.filter(|why| matches!(why, CallFailure::Denied(_))).cloned());
+        }
+        names.sort_unstable();
+        names.dedup();
+        Ok(EveryCluster { names, denied })
+    }
+
+    fn ways_to_search(&self) -> impl Iterator<Item = Discovery> + use<> {
+        let settings = &self.settings;
+        let is_wanted = settings.forwarding.zonal_shift;
+        let table = (is_wanted && settings.has_table).then_some(Discovery::Table);
+        let tags = (is_wanted && settings.discover_by_tag).then_some(Discovery::Tags);
+        table.into_iter().chain(tags)
     }
 
     pub(super) fn was_delivered(&self, key: &DeliveryKey, now_ms: u64) -> bool {

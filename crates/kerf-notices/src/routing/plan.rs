@@ -7,12 +7,15 @@ use smallvec::SmallVec;
 use super::batch::{Batch, Item, Progress};
 use super::delivered::DeliveryKey;
 use super::delivery::{Deliveries, Entry, EntryState};
-use super::memory::Ownership;
+use super::memory::{EveryCluster, Ownership};
 use super::queue_search::Destination;
 use super::static_map::Route;
 use super::verdict::{Failure, Outcome, RoutingVerdict, Unrouted};
 use super::{CallFailure, Owner, RoutedCluster, Router};
 use crate::message::{self, Instances, Kind};
+
+/// Said of an event for every cluster while nobody knows them yet.
+const STILL_SEARCHING: &str = "the clusters are still being searched for";
 
 /// What each queue hears of an event; nearly always one part.
 type Parts = SmallVec<[Part; 1]>;
@@ -38,8 +41,11 @@ impl Batch {
     /// Plans an open record's deliveries if everything needed for that is known.
     pub(super) fn plan_item(&mut self, router: &Router, index: usize, now_ms: u64) {
         let planned = match self.items[index].event.as_ref().map(|event| event.event.kind) {
-            Some(Kind::ZonalShift) => self.plan_broadcast(router, index, now_ms),
-            Some(_) => self.plan_owned(router, index, now_ms),
+            Some(kind) => match self.other_place(router, index) {
+                Some(reason) => Planned::Parts(Parts::new(), Some(reason)),
+                None if kind == Kind::ZonalShift => self.plan_broadcast(router, index, now_ms),
+                None => self.plan_owned(router, index, now_ms),
+            },
             // A record without an event has its verdict from the start.
             None => return,
         };
@@ -63,18 +69,34 @@ impl Batch {
         }
     }
 
+    /// Why an event is none of this router's, by where it comes from.
+    fn other_place(&self, router: &Router, index: usize) -> Option<Unrouted> {
+        let scope = &self.items[index].event.as_ref()?.scope;
+        router.settings.other_place(scope)
+    }
+
     /// An event for every cluster, or for the clusters it names.
     fn plan_broadcast(&mut self, router: &Router, index: usize, now_ms: u64) -> Planned {
         let event = self.items[index].event.as_ref().expect("the caller looked at its kind");
+        let foreign = event.foreign && !event.event.clusters.is_empty();
         let names: Vec<Arc<str>> = match event.event.clusters.is_empty() {
             false => event.event.clusters.iter().map(|name| name.as_str().into()).collect(),
-            true => match self.searches.every_cluster(router, now_ms) {
-                None => return Planned::NotYet,
-                Some(Err(failure)) => return Planned::Failed(Failure::QueueLookup(failure)),
-                Some(Ok(names)) => names,
+            true => match router.every_cluster(now_ms) {
+                Ok(EveryCluster { names, denied }) => {
+                    denied.iter().for_each(|failure| self.note(failure));
+                    names
+                }
+                Err(_) if now_ms < self.clusters_until_ms => {
+                    self.awaits_clusters = true;
+                    return Planned::NotYet;
+                }
+                Err(failure) => {
+                    let searching = || CallFailure::Unavailable(STILL_SEARCHING.to_owned());
+                    let failure = failure.unwrap_or_else(searching);
+                    return Planned::Failed(Failure::QueueLookup(failure));
+                }
             },
         };
-        let foreign = event.foreign && !event.event.clusters.is_empty();
         let mut unrouted = names.is_empty().then_some(Unrouted::NoClusters);
         let (mut parts, mut waiting) = (Parts::new(), false);
         for name in names {
@@ -84,7 +106,7 @@ impl Batch {
                 Some(Destination::Failed(failure)) => {
                     return Planned::Failed(Failure::QueueLookup(failure));
                 }
-                Some(Destination::NoQueue) => unrouted = Some(Unrouted::NoQueue),
+                Some(Destination::NoQueue(why)) => unrouted = Some(why),
                 Some(Destination::Routes(routes)) => {
                     for route in routes.iter().filter(|route| route.wants(Kind::ZonalShift)) {
                         add(&mut parts, &route.url, &cluster, None);
@@ -97,10 +119,6 @@ impl Batch {
 
     /// An event for the owners of its instances.
     fn plan_owned(&mut self, router: &Router, index: usize, now_ms: u64) -> Planned {
-        let event = self.items[index].event.as_ref().expect("the caller looked at its kind");
-        if event.foreign && !router.settings.has_account_role {
-            return Planned::Parts(Parts::new(), Some(Unrouted::OtherAccount));
-        }
         match self.find_owners(router, index, now_ms) {
             Ok(true) => {}
             Ok(false) => return Planned::NotYet,
@@ -120,7 +138,7 @@ impl Batch {
                     Some(Destination::Failed(failure)) => {
                         return Planned::Failed(Failure::QueueLookup(failure));
                     }
-                    Some(Destination::NoQueue) => unrouted = Some(Unrouted::NoQueue),
+                    Some(Destination::NoQueue(why)) => unrouted = Some(why),
                     Some(Destination::Routes(routes)) => {
                         let wanting = wanting(&routes, event.event.kind, owner);
                         if wanting.is_empty() {

@@ -1,12 +1,13 @@
-//! Finding the queue of a cluster, and the clusters there are.
+//! Finding the queue of a cluster.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::backoff::{CallFailure, Rng, wait_ms};
 use super::static_map::Route;
+use super::verdict::Unrouted;
 use super::{RoutedCluster, Router};
 
 /// Calls that fail for another reason than throttling are tried again this often.
@@ -37,20 +38,29 @@ impl QueueQuery {
     }
 }
 
-/// A way to learn which clusters there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Discovery {
-    /// Every row of the table.
-    Table,
-    /// Queues with the tag `kerf.sh/cluster`.
-    Tags,
+/// What a query for a queue gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FoundQueue {
+    /// The queue is there.
+    At(String),
+    /// It is not.
+    Missing,
+    /// A queue has that name, and no tag says that it is the cluster's. Whoever may tag an instance
+    /// could otherwise have the router write to any queue of the account.
+    NotTagged,
+}
+
+impl From<Option<String>> for FoundQueue {
+    fn from(url: Option<String>) -> Self {
+        url.map_or(Self::Missing, Self::At)
+    }
 }
 
 /// Where a cluster's messages go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Destination {
     Routes(Arc<[Route]>),
-    NoQueue,
+    NoQueue(Unrouted),
     Failed(CallFailure),
 }
 
@@ -59,25 +69,16 @@ pub(super) enum Destination {
 pub(super) struct QueueSearches {
     known: FxHashMap<RoutedCluster, Destination>,
     open: FxHashMap<RoutedCluster, VecDeque<QueueQuery>>,
-    waiting: Vec<Waiting<QueueQuery>>,
-    discoveries: [DiscoveryState; 2],
-    waiting_discoveries: Vec<Waiting<Discovery>>,
+    waiting: Vec<Waiting>,
+    /// Clusters after which a queue is named that is not tagged for them.
+    not_tagged: FxHashSet<RoutedCluster>,
     attempts: FxHashMap<RoutedCluster, u32>,
 }
 
 #[derive(Clone, Debug)]
-struct Waiting<T> {
-    what: T,
+struct Waiting {
+    what: QueueQuery,
     not_before_ms: u64,
-}
-
-#[derive(Clone, Debug, Default)]
-enum DiscoveryState {
-    #[default]
-    Unasked,
-    Asked(u32),
-    Settled,
-    Failed(CallFailure),
 }
 
 impl QueueSearches {
@@ -95,7 +96,7 @@ impl QueueSearches {
             return None;
         }
         if let Some(routes) = router.routes(cluster, now_ms) {
-            let destination = routes.map_or(Destination::NoQueue, Destination::Routes);
+            let destination = routes.map_or_else(Destination::NoQueue, Destination::Routes);
             self.known.insert(cluster.clone(), destination.clone());
             return Some(destination);
         }
@@ -108,8 +109,9 @@ impl QueueSearches {
             queries.extend(names.map(|name| QueueQuery::Named { cluster: cluster.clone(), name }));
         }
         let Some(first) = queries.pop_front() else {
-            self.known.insert(cluster.clone(), Destination::NoQueue);
-            return Some(Destination::NoQueue);
+            let none = Destination::NoQueue(Unrouted::NoQueue);
+            self.known.insert(cluster.clone(), none.clone());
+            return Some(none);
         };
         self.waiting.push(Waiting { what: first, not_before_ms: 0 });
         self.open.insert(cluster.clone(), queries);
@@ -121,14 +123,15 @@ impl QueueSearches {
         self.known.remove(cluster);
     }
 
-    pub(super) fn due(&mut self, now_ms: u64) -> (Vec<QueueQuery>, Vec<Discovery>) {
-        (take_due(&mut self.waiting, now_ms), take_due(&mut self.waiting_discoveries, now_ms))
+    pub(super) fn due(&mut self, now_ms: u64) -> Vec<QueueQuery> {
+        let (due, later): (Vec<_>, Vec<_>) =
+            self.waiting.drain(..).partition(|waiting| waiting.not_before_ms <= now_ms);
+        self.waiting = later;
+        due.into_iter().map(|waiting| waiting.what).collect()
     }
 
     pub(super) fn next_ms(&self) -> Option<u64> {
-        let queries = self.waiting.iter().map(|waiting| waiting.not_before_ms);
-        let discoveries = self.waiting_discoveries.iter().map(|waiting| waiting.not_before_ms);
-        queries.chain(discoveries).min()
+        self.waiting.iter().map(|waiting| waiting.not_before_ms).min()
     }
 
     /// Takes in where a queue is, or that it is not there.
@@ -136,18 +139,26 @@ impl QueueSearches {
         &mut self,
         router: &mut Router,
         query: &QueueQuery,
-        url: Option<&str>,
+        found: &FoundQueue,
         now_ms: u64,
     ) {
         let cluster = query.cluster();
-        if url.is_none()
-            && let Some(next) = self.open.get_mut(cluster).and_then(VecDeque::pop_front)
-        {
-            self.waiting.push(Waiting { what: next, not_before_ms: 0 });
-            return;
+        if *found == FoundQueue::NotTagged {
+            self.not_tagged.insert(cluster.clone());
         }
+        let url = match found {
+            FoundQueue::At(url) => Ok(url.as_str()),
+            FoundQueue::Missing | FoundQueue::NotTagged => {
+                if let Some(next) = self.open.get_mut(cluster).and_then(VecDeque::pop_front) {
+                    self.waiting.push(Waiting { what: next, not_before_ms: 0 });
+                    return;
+                }
+                let is_named = self.not_tagged.contains(cluster);
+                Err(if is_named { Unrouted::NotTagged } else { Unrouted::NoQueue })
+            }
+        };
         let routes = router.learn_queue(cluster, url, now_ms);
-        let destination = routes.map_or(Destination::NoQueue, Destination::Routes);
+        let destination = routes.map_or_else(Destination::NoQueue, Destination::Routes);
         self.settle(cluster, destination);
     }
 
@@ -174,85 +185,6 @@ impl QueueSearches {
         self.open.remove(cluster);
         self.known.insert(cluster.clone(), destination);
     }
-
-    /// Every cluster there is, if that is known by now; starts a search if not.
-    pub(super) fn every_cluster(
-        &mut self,
-        router: &Router,
-        now_ms: u64,
-    ) -> Option<Result<Vec<Arc<str>>, CallFailure>> {
-        let settings = &router.settings;
-        let mut clusters: Vec<_> = settings.static_map.clusters.keys().cloned().collect();
-        let mut complete = true;
-        let ways =
-            [(Discovery::Table, settings.has_table), (Discovery::Tags, settings.discover_by_tag)];
-        for (how, _) in ways.into_iter().filter(|(_, allowed)| *allowed) {
-            if let DiscoveryState::Failed(failure) = &self.discoveries[how as usize] {
-                return Some(Err(failure.clone()));
-            }
-            match router.discovered(how, now_ms) {
-                Some(names) => clusters.extend(names.iter().cloned()),
-                None => {
-                    complete = false;
-                    self.begin(how);
-                }
-            }
-        }
-        clusters.sort_unstable();
-        clusters.dedup();
-        complete.then_some(Ok(clusters))
-    }
-
-    fn begin(&mut self, how: Discovery) {
-        let state = &mut self.discoveries[how as usize];
-        if matches!(state, DiscoveryState::Unasked | DiscoveryState::Settled) {
-            *state = DiscoveryState::Asked(0);
-            self.waiting_discoveries.push(Waiting { what: how, not_before_ms: 0 });
-        }
-    }
-
-    /// Takes in the clusters that a search gave.
-    pub(super) fn discovered(
-        &mut self,
-        router: &mut Router,
-        how: Discovery,
-        clusters: Vec<(String, String)>,
-        now_ms: u64,
-    ) {
-        router.learn_clusters(how, clusters, now_ms);
-        self.discoveries[how as usize] = DiscoveryState::Settled;
-    }
-
-    /// Decides what follows a search that gave no answer. Without the permission to search, events
-    /// for everybody still reach the clusters that are known otherwise.
-    pub(super) fn discovery_failed(
-        &mut self,
-        router: &mut Router,
-        how: Discovery,
-        failure: &CallFailure,
-        rng: &mut Rng,
-        times: (u64, u64),
-    ) {
-        if matches!(failure, CallFailure::Denied(_)) {
-            return self.discovered(router, how, Vec::new(), times.0);
-        }
-        let state = &mut self.discoveries[how as usize];
-        let attempts = if let DiscoveryState::Asked(attempts) = state { *attempts } else { 0 };
-        match again_at_ms(failure, attempts, rng, times) {
-            Some(not_before_ms) => {
-                *state = DiscoveryState::Asked(attempts + 1);
-                self.waiting_discoveries.push(Waiting { what: how, not_before_ms });
-            }
-            None => *state = DiscoveryState::Failed(failure.clone()),
-        }
-    }
-}
-
-fn take_due<T>(waiting: &mut Vec<Waiting<T>>, now_ms: u64) -> Vec<T> {
-    let (due, later): (Vec<_>, Vec<_>) =
-        waiting.drain(..).partition(|waiting| waiting.not_before_ms <= now_ms);
-    *waiting = later;
-    due.into_iter().map(|waiting| waiting.what).collect()
 }
 
 /// When to try again, if at all.

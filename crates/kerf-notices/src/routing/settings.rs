@@ -1,8 +1,10 @@
 //! What an operator may set.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::static_map::{StaticMap, is_url};
+use super::verdict::Unrouted;
 use super::{MemorySize, Scope};
 use crate::message::Kind;
 
@@ -95,6 +97,12 @@ pub struct RoutingSettings {
     pub home: Scope,
     /// Whether the router may look into other accounts.
     pub has_account_role: bool,
+    /// The other accounts whose events are taken; with an account role, none means all.
+    pub accounts: BTreeSet<String>,
+    /// The other regions whose events are taken; with an account role, none means all.
+    pub regions: BTreeSet<String>,
+    /// Whether a queue that is found by its name must be tagged as the cluster's.
+    pub require_queue_tag: bool,
     /// How much is remembered, and for how long.
     pub memory: MemorySize,
 }
@@ -112,6 +120,9 @@ impl Default for RoutingSettings {
             poison_to_dlq: false,
             home: Scope::default(),
             has_account_role: false,
+            accounts: BTreeSet::new(),
+            regions: BTreeSet::new(),
+            require_queue_tag: true,
             memory: MemorySize::default(),
         }
     }
@@ -150,6 +161,8 @@ impl RoutingSettings {
         if let Some(template) = get("QUEUE_NAME_TEMPLATE") {
             settings.template = NameTemplate::from_text(&template)?;
         }
+        settings.accounts = names(get("ALLOWED_ACCOUNTS"));
+        settings.regions = names(get("ALLOWED_REGIONS"));
         let flag = |name, default| get(name).map_or(Ok(default), |value| boolean(name, &value));
         settings.forwarding = Forwarding {
             rebalance: flag("FORWARD_REBALANCE", true)?,
@@ -158,6 +171,13 @@ impl RoutingSettings {
         };
         settings.poison_to_dlq = flag("POISON_TO_DLQ", false)?;
         settings.discover_by_tag = flag("DISCOVER_BY_TAG", true)?;
+        settings.require_queue_tag = flag("REQUIRE_QUEUE_TAG", true)?;
+        let is_bounded = get("ACCOUNT_EXTERNAL_ID").is_some() || get("ORGANIZATION_ID").is_some();
+        if settings.has_account_role && !is_bounded {
+            let why = "a role in other accounts needs ORGANIZATION_ID or ACCOUNT_EXTERNAL_ID, so that \
+                       an event cannot make the router assume a role of any account it names";
+            return Err(SettingsError::new("ACCOUNT_ROLE_NAME", why));
+        }
         let number = |name, bounds, default| {
             get(name).map_or(Ok(default), |value| whole_number(name, &value, bounds))
         };
@@ -169,6 +189,36 @@ impl RoutingSettings {
             number("CACHE_TTL_SECONDS", (1, 604_800), 7_200)?.saturating_mul(1_000);
         Ok(settings)
     }
+}
+
+impl RoutingSettings {
+    /// Why events of that account and region are none of this router's, if so. Where the router
+    /// does not know its own place, every place is its own.
+    pub(super) fn other_place(&self, scope: &Scope) -> Option<Unrouted> {
+        let Scope { account, region } = &self.home;
+        let is_hub = self.has_account_role;
+        let is_taken = |own: &str, named: &str, others: &BTreeSet<String>| {
+            own.is_empty()
+                || named.is_empty()
+                || own == named
+                || others.contains(named)
+                || is_hub && others.is_empty()
+        };
+        // Without a role there nobody can say whose the instances of another account are.
+        if !account.is_empty() && !scope.account.is_empty() && *account != scope.account && !is_hub
+            || !is_taken(account, &scope.account, &self.accounts)
+        {
+            return Some(Unrouted::OtherAccount);
+        }
+        (!is_taken(region, &scope.region, &self.regions)).then_some(Unrouted::OtherRegion)
+    }
+}
+
+/// Names between commas.
+fn names(text: Option<String>) -> BTreeSet<String> {
+    let text = text.unwrap_or_default();
+    let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+    names.map(str::to_owned).collect()
 }
 
 fn queue_url(text: String) -> Result<Arc<str>, SettingsError> {

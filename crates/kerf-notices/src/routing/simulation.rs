@@ -136,7 +136,8 @@ impl RoutingSimulation {
             let taken = queue.take(self.batch.max(1), now_ms);
             let records: Vec<_> = taken.iter().map(|waiting| waiting.record.clone()).collect();
             report.records += records.len() as u64;
-            let limits = Limits { deadline_ms: now_ms + BATCH_TIME_MS, seed: rng.next_u64() };
+            let seed = rng.next_u64();
+            let limits = Limits { deadline_ms: now_ms + BATCH_TIME_MS, seed, time: None };
             let batch = Batch::open(&mut router, records, limits, now_ms);
             let done = carry_out(batch, &mut router, &mut world, &mut now_ms);
             report.add(&done);
@@ -178,7 +179,18 @@ fn carry_out(mut batch: Batch, router: &mut Router, world: &mut World, now_ms: &
     loop {
         match batch.step(router, *now_ms) {
             Step::Done => return batch.finish(),
-            Step::WaitUntil(moment_ms) => *now_ms = moment_ms.max(*now_ms),
+            Step::WaitUntil(moment_ms) => {
+                let due =
+                    if batch.awaits_clusters() { router.searches_due(*now_ms) } else { vec![] };
+                if due.is_empty() {
+                    *now_ms = moment_ms.max(*now_ms);
+                }
+                for how in due {
+                    *now_ms += CALL_MS;
+                    let answer = world.discover();
+                    router.learn_clusters(how, answer, *now_ms);
+                }
+            }
             Step::Ask(ask) => {
                 *now_ms += CALL_MS;
                 for lookup in ask.lookups {
@@ -188,10 +200,6 @@ fn carry_out(mut batch: Batch, router: &mut Router, world: &mut World, now_ms: &
                 for query in ask.queues {
                     let answer = world.queue(&query);
                     batch.learn_queue(router, query, answer, *now_ms);
-                }
-                for how in ask.discoveries {
-                    let answer = world.discover();
-                    batch.learn_clusters(router, how, answer, *now_ms);
                 }
             }
             Step::Send(sends) => {

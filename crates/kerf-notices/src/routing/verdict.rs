@@ -36,6 +36,10 @@ pub enum Unrouted {
     NoClusters,
     /// The event is of another account and the router has no role there.
     OtherAccount,
+    /// The event is about another region than the router's, whose own router has it.
+    OtherRegion,
+    /// A queue is named after the cluster, but not tagged as the cluster's.
+    NotTagged,
 }
 
 impl Unrouted {
@@ -47,6 +51,8 @@ impl Unrouted {
             Self::NoRoute => "no-route",
             Self::NoClusters => "no-clusters",
             Self::OtherAccount => "other-account",
+            Self::OtherRegion => "other-region",
+            Self::NotTagged => "queue-not-tagged",
         }
     }
 }

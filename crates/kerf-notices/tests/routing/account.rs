@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use kerf_notices::message::{InstanceId, Record};
 use kerf_notices::routing::{
-    Batch, CallFailure, Discovery, EntryId, EntryOutcome, Limits, Lookup, QueueQuery, Report,
-    Router, RoutingSettings, SendBatch, Step, TaggedInstance,
+    Batch, CallFailure, Discovery, EntryId, EntryOutcome, FoundQueue, Limits, Lookup, QueueQuery,
+    Report, Router, RoutingSettings, SendBatch, Step, TaggedInstance,
 };
+use kerf_notices::zonal_shift::UnixSeconds;
 
 pub(crate) const I1: &str = "i-00000000000000001";
 pub(crate) const I2: &str = "i-00000000000000002";
@@ -28,6 +29,11 @@ pub(crate) struct Account {
     pub(crate) send_fault: Option<fn(&str, usize) -> Option<CallFailure>>,
     pub(crate) entry_fault: Option<fn(&str) -> Option<EntryOutcome>>,
     pub(crate) discovery_fault: Option<CallFailure>,
+    /// Whether a search for clusters gets no answer.
+    pub(crate) searches_hang: bool,
+    /// Queues without a tag that says whose they are.
+    pub(crate) not_tagged: Vec<&'static str>,
+    pub(crate) time: Option<UnixSeconds>,
     pub(crate) now_ms: u64,
 }
 
@@ -54,14 +60,16 @@ impl Account {
         let records = bodies.iter().enumerate();
         let records =
             records.map(|(index, body)| Record { id: format!("m{index}"), body: body.clone() });
-        let limits = Limits { deadline_ms: self.now_ms + 10_000, seed: 5 };
+        let limits = Limits { deadline_ms: self.now_ms + 10_000, seed: 5, time: self.time };
         let mut batch = Batch::open(router, records.collect(), limits, self.now_ms);
         loop {
             match batch.step(router, self.now_ms) {
                 Step::Done => return batch.finish(),
                 Step::WaitUntil(moment_ms) => {
                     assert!(moment_ms > self.now_ms, "waiting for the past");
-                    self.now_ms = moment_ms;
+                    if !(batch.awaits_clusters() && self.search(router)) {
+                        self.now_ms = moment_ms;
+                    }
                 }
                 Step::Ask(ask) => {
                     for lookup in ask.lookups {
@@ -71,10 +79,6 @@ impl Account {
                     for query in ask.queues {
                         let answer = self.queue(&query);
                         batch.learn_queue(router, query, answer, self.now_ms);
-                    }
-                    for how in ask.discoveries {
-                        let answer = self.discover(how);
-                        batch.learn_clusters(router, how, answer, self.now_ms);
                     }
                 }
                 Step::Send(sends) => {
@@ -99,12 +103,30 @@ impl Account {
         Ok(lookup.ids.iter().filter_map(known).collect())
     }
 
-    fn queue(&mut self, query: &QueueQuery) -> Result<Option<String>, CallFailure> {
+    fn queue(&mut self, query: &QueueQuery) -> Result<FoundQueue, CallFailure> {
         self.queries.push(query.clone());
         Ok(match query {
-            QueueQuery::Table { cluster } => self.table.get(cluster.name.as_ref()).cloned(),
-            QueueQuery::Named { name, .. } => self.queues.contains_key(name).then(|| url(name)),
+            QueueQuery::Table { cluster } => self.table.get(cluster.name.as_ref()).cloned().into(),
+            QueueQuery::Named { name, .. } if self.not_tagged.contains(&name.as_str()) => {
+                FoundQueue::NotTagged
+            }
+            QueueQuery::Named { name, .. } => {
+                self.queues.contains_key(name).then(|| url(name)).into()
+            }
         })
+    }
+
+    /// Answers the searches that are due, if there are any and they are answered at all.
+    pub(crate) fn search(&mut self, router: &mut Router) -> bool {
+        if self.searches_hang {
+            return false;
+        }
+        let due = router.searches_due(self.now_ms);
+        for how in &due {
+            let answer = self.discover(*how);
+            router.learn_clusters(*how, answer, self.now_ms);
+        }
+        !due.is_empty()
     }
 
     fn discover(&mut self, how: Discovery) -> Result<Vec<(String, String)>, CallFailure> {

@@ -4,6 +4,8 @@
 
 mod acceptance;
 mod account;
+mod broadcasts;
+mod forgeries;
 mod lookups;
 mod queues;
 mod strays;

@@ -101,3 +101,20 @@ fn a_tag_that_no_queue_can_be_named_after_asks_for_nothing() {
     assert_eq!(verdicts(&report), ["unrouted: no-queue"]);
     assert!(account.queries.is_empty());
 }
+
+#[test]
+fn a_queue_of_the_clusters_name_that_is_not_tagged_as_its_own_gets_nothing() {
+    let mut account = Account::with_clusters(&["payments", "Karpenter-k", "k"]);
+    account.not_tagged = vec!["payments", "k"];
+    account.own(I1, "payments");
+    account.own(I2, "k");
+    let mut router = router();
+    let report = account.route(&mut router, &[spot("e1", I1), spot("e2", I2)]);
+    assert_eq!(verdicts(&report), ["unrouted: queue-not-tagged", "routed"]);
+    assert!(account.contents("payments").is_empty() && account.contents("k").is_empty());
+    assert_eq!(account.contents("Karpenter-k").len(), 1, "the next name may be the tagged one");
+    let asked = account.queries.len();
+    let report = account.route(&mut router, &[spot("e3", I1)]);
+    assert_eq!(verdicts(&report), ["unrouted: queue-not-tagged"]);
+    assert_eq!(account.queries.len(), asked, "that is believed for a minute");
+}

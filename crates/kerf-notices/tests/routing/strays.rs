@@ -87,7 +87,7 @@ fn a_sender_fault_fails_the_message_and_its_neighbours_arrive() {
 fn a_batch_whose_time_is_over_fails_what_is_open() {
     let mut router = router();
     let record = Record { id: "m0".to_owned(), body: spot("e", I1) };
-    let limits = Limits { deadline_ms: 100, seed: 0 };
+    let limits = Limits { deadline_ms: 100, seed: 0, time: None };
     let mut batch = Batch::open(&mut router, vec![record], limits, 0);
     assert!(matches!(batch.step(&mut router, 0), Step::Ask(_)));
     assert_eq!(batch.step(&mut router, 100), Step::Done);

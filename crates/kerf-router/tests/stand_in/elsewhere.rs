@@ -78,7 +78,7 @@ async fn an_instance_of_another_account_and_region_is_looked_up_there_by_an_assu
     let place = Place::new("hub", 0).await;
     let member = "222233334444";
     let role = format!("arn:aws:iam::{member}:role/kerf-lookup");
-    let there = place.session.in_region("eu-central-1").assume(&role).await;
+    let there = place.session.in_region("eu-central-1").assume(&role, None).await;
     let tag = ("eks:eks-cluster-name".to_owned(), place.named("a"));
     let id = &launch(&there, 1, &[tag]).await[0];
     assert!(place.session.instances().describe(vec![id.clone()]).await.unwrap().is_empty());
@@ -92,7 +92,7 @@ async fn an_instance_of_another_account_and_region_is_looked_up_there_by_an_assu
         ..RoutingSettings::default()
     };
     let account_role = Some("kerf-lookup".to_owned());
-    let executor = ExecutorSettings { table: None, account_role, home };
+    let executor = ExecutorSettings { account_role, home, ..ExecutorSettings::default() };
     let mut routing = Routing::new(settings, Executor::new(place.session.clone(), executor));
     let detail = format!(r#""account":"{member}","region":"eu-central-1","detail":"#);
     let body = spot("hub-1", id).replace(r#""detail":"#, &detail);

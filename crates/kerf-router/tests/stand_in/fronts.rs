@@ -4,7 +4,10 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use kerf_aws::Session;
-use kerf_router::{Daemon, DaemonSettings, Function, redrive, status};
+use kerf_notices::routing::RoutingSettings;
+use kerf_router::{
+    Daemon, DaemonSettings, Executor, ExecutorSettings, Function, Routing, redrive, status,
+};
 use kerf_testbed::{Fault, FaultProxy, FaultRule};
 use tokio::sync::watch;
 
@@ -136,12 +139,88 @@ async fn the_daemon_empties_the_central_queue_serves_its_pages_and_stops_in_good
         tokio::task::yield_now().await;
     }
     assert!(get(address, "/healthz").await.starts_with("HTTP/1.1 200"));
+    assert!(get(address, "/readyz").await.starts_with("HTTP/1.1 200"));
+    assert!(get(address, "/metrics").await.contains("kerf_router_queue_answers 1"));
     assert!(get(address, "/other").await.starts_with("HTTP/1.1 404"));
     stop.send(true).unwrap();
     running.await.unwrap();
     let depth = place.queues.depth(&central).await.unwrap();
     assert_eq!((depth.visible, depth.in_flight), (0, 0), "everything was deleted, poison too");
     assert_eq!((place.contents("a").await.len(), place.contents("b").await.len()), (10, 10));
+}
+
+/// Ten thousand queues would take minutes one after the other; here each answer takes a while.
+#[tokio::test]
+async fn a_spot_notice_does_not_wait_for_a_zonal_shift_that_waits_for_the_clusters() {
+    let place = Place::in_region("ap-south-1", "beside", 1).await;
+    let proxy = FaultProxy::start(aws().endpoint_url()).unwrap();
+    let session = Session::of_stand_in(&proxy.endpoint_url(), "ap-south-1", PATIENT).await;
+    let rule = |contains: &str, fault| FaultRule {
+        contains: contains.to_owned(),
+        every: 1,
+        at_most: u64::MAX,
+        fault,
+    };
+    proxy.set_rules(vec![rule("AmazonSQS.ListQueues", Fault::Unavailable)]);
+    let mut routing = place.routing_over(&session);
+    let kind = "Autoshift In Progress";
+    let shift = crate::place::event("beside-1", "aws.arc-zonal-shift", kind, "[]", "{}");
+    let notice = spot("beside-2", &place.instances["a"][0]);
+    let report = routing.route(records(&[shift.clone(), notice.clone()]), TIME).await;
+    assert_eq!(report.failures().collect::<Vec<_>>(), ["m0"], "{report:#?}");
+    assert_eq!(place.contents("a").await, [notice]);
+    proxy.set_rules(vec![]);
+    let started = Instant::now();
+    loop {
+        let report = routing.route(records(std::slice::from_ref(&shift)), TIME).await;
+        if report.failures().count() == 0 {
+            break;
+        }
+        assert!(started.elapsed() < Duration::from_secs(120), "{report:#?}");
+    }
+    assert_eq!(place.contents("a").await, [shift]);
+}
+
+#[tokio::test]
+async fn a_queue_that_is_not_tagged_gets_nothing_unless_the_operator_says_so() {
+    let mut place = Place::new("bare", 0).await;
+    place.queue("payments", false).await;
+    let tag = ("eks:eks-cluster-name".to_owned(), place.named("payments"));
+    let id = &crate::place::launch(&place.session, 1, &[tag]).await[0];
+    let body = spot("bare-1", id);
+    let report = place.routing().route(records(std::slice::from_ref(&body)), TIME).await;
+    assert_eq!(report.outcomes[0].verdict.to_string(), "unrouted: queue-not-tagged");
+    assert!(place.contents("payments").await.is_empty());
+
+    let settings = ExecutorSettings { require_queue_tag: false, ..ExecutorSettings::default() };
+    let executor = Executor::new(place.session.clone(), settings);
+    let mut routing = Routing::new(RoutingSettings::default(), executor);
+    let report = routing.route(records(std::slice::from_ref(&body)), TIME).await;
+    assert_eq!(report.outcomes[0].verdict.to_string(), "routed");
+    assert_eq!(place.contents("payments").await, [body]);
+}
+
+#[tokio::test]
+async fn a_central_queue_that_is_away_is_not_ready_and_no_reason_to_restart() {
+    let place = Place::new("away", 0).await;
+    let central = format!("{}/123456789012/away-nowhere", aws().endpoint_url());
+    let listen = "127.0.0.1:0".parse().unwrap();
+    let settings = DaemonSettings { queue_url: central, listen, workers: 1 };
+    let daemon = Daemon::new(settings, place.queues.clone(), place.routing()).await.unwrap();
+    let daemon = daemon.silent_after(Duration::from_millis(1));
+    let address = daemon.address();
+    let (stop, stopped) = watch::channel(false);
+    let running = tokio::spawn(daemon.run(stopped));
+    let started = Instant::now();
+    while !get(address, "/readyz").await.starts_with("HTTP/1.1 503") {
+        assert!(started.elapsed() < Duration::from_secs(120), "{}", get(address, "/readyz").await);
+        tokio::task::yield_now().await;
+    }
+    let alive = get(address, "/healthz").await;
+    assert!(alive.starts_with("HTTP/1.1 200") && alive.contains("has not answered"), "{alive}");
+    assert!(get(address, "/metrics").await.contains("kerf_router_queue_answers 0"));
+    stop.send(true).unwrap();
+    running.await.unwrap();
 }
 
 #[tokio::test]

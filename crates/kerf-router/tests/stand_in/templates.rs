@@ -14,7 +14,11 @@ use serde_json::json;
 use crate::http::Http;
 use crate::place::{PATIENT, REGION, emptied};
 
-const ALL: [&str; 3] = ["event-router.yaml", "cluster-queue.yaml", "zonal-shift-queue.yaml"];
+const ALL: [&str; 4] =
+    ["event-router.yaml", "cluster-queue.yaml", "zonal-shift-queue.yaml", "member-account.yaml"];
+
+/// Two weeks, the most that SQS keeps a message.
+const RETENTION: &str = "MessageRetentionPeriod: 1209600";
 
 fn template(name: &str) -> PathBuf {
     let manifest = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
@@ -42,12 +46,72 @@ fn mistakes_that_others_made_are_not_made_here() {
     for name in ALL {
         assert!(!text(name).contains("event.amazonaws.com\n"), "{name}");
         assert!(!text(name).contains("arn:aws:"), "{name}: other partitions exist");
-        assert!(text(name).contains("aws:SecureTransport"), "{name}");
+        let has_queue = text(name).contains("Type: AWS::SQS::Queue\n");
+        assert!(!has_queue || text(name).contains("aws:SecureTransport"), "{name}");
     }
     assert!(!text("cluster-queue.yaml").contains("AWS::Events::Rule"));
     let rules = router.matches("Type: AWS::Events::Rule").count();
     assert_eq!(router.matches("Type: AWS::Lambda::Permission").count(), rules, "one each");
-    assert_eq!(router.matches("MaximumEventAgeInSeconds: 120").count(), rules + 1);
+}
+
+/// Maintenance is announced once and weeks ahead, and whoever should hear of it may be away for days.
+#[test]
+fn every_kind_is_kept_for_as_long_as_it_is_worth_something() {
+    let router = text("event-router.yaml");
+    let rules: Vec<&str> = router.split("Type: AWS::Events::Rule").skip(1).collect();
+    assert_eq!(rules.len(), 6);
+    for rule in rules {
+        let lasts = rule.contains("scheduledChange]\n") || rule.contains("[aws.arc-zonal-shift]\n");
+        let rule = rule.split("DeadLetterConfig").next().unwrap();
+        let (seconds, attempts) = if lasts { (86_400, 185) } else { (120, 2) };
+        assert!(rule.contains(&format!("MaximumEventAgeInSeconds: {seconds}\n")), "{rule}");
+        assert!(rule.contains(&format!("MaximumRetryAttempts: {attempts}\n")), "{rule}");
+    }
+    assert_eq!(router.matches(RETENTION).count(), 2, "the central queue and its dead letters");
+    assert_eq!(text("cluster-queue.yaml").matches(RETENTION).count(), 1);
+}
+
+#[test]
+fn the_router_may_send_to_tagged_queues_only_and_assume_bounded_roles_only() {
+    let aws = AwsStandIn::start().unwrap();
+    let http = Http { endpoint_url: aws.endpoint_url(), region: REGION };
+    let unrouted = "https://sqs.us-east-1.amazonaws.com/123456789012/nobody";
+    let parameters = [
+        ("AccountRoleName", "kerf-router-lookup"),
+        ("OrganizationId", "o-abcdefghij"),
+        ("UnroutedQueueUrl", unrouted),
+    ];
+    deploy(http, "bounded", &text("event-router.yaml"), &parameters);
+    let role = output(http, "bounded", "RoleArn").unwrap();
+    let router = policy(http, &role, "router");
+    assert!(router.contains("aws:ResourceTag/kerf.sh/cluster"), "{router}");
+    assert!(router.contains(":nobody"), "{router}");
+    let members = policy(http, &role, "member-accounts");
+    assert!(members.contains("aws:ResourceOrgID") && members.contains("o-abcdefghij"), "{members}");
+
+    let parameters = [("AccountRoleName", "r"), ("AccountExternalId", "secret")];
+    deploy(http, "external", &text("event-router.yaml"), &parameters);
+    let role = output(http, "external", "RoleArn").unwrap();
+    let members = policy(http, &role, "member-accounts");
+    assert!(members.contains("sts:ExternalId") && members.contains("secret"), "{members}");
+
+    let parameters = [("RouterRoleArn", role.as_str()), ("AccountExternalId", "secret")];
+    deploy(http, "member", &text("member-account.yaml"), &parameters);
+    assert!(output(http, "member", "RoleArn").unwrap().ends_with("role/kerf-router-lookup"));
+}
+
+/// The text of a role's policy, without the escapes of the answer.
+fn policy(http: Http<'_>, role_arn: &str, name: &str) -> String {
+    let form = [
+        ("Action", "GetRolePolicy"),
+        ("Version", "2010-05-08"),
+        ("RoleName", role_arn.rsplit('/').next().unwrap()),
+        ("PolicyName", name),
+    ];
+    let answer = http.form("iam", &form);
+    [("%3A", ":"), ("%2F", "/"), ("%22", "\""), ("%2A", "*")]
+        .into_iter()
+        .fold(answer, |text, (escape, plain)| text.replace(escape, plain))
 }
 
 #[test]

@@ -65,6 +65,12 @@ impl Account {
         made["QueueUrl"].as_str().unwrap().to_owned()
     }
 
+    /// The URL of a new queue of the cluster of that name, tagged as its stack tags it.
+    pub(crate) fn cluster_queue(&self, name: &str) -> String {
+        let queue = json!({"QueueName": name, "tags": {"kerf.sh/cluster": name}});
+        self.aws.sqs("CreateQueue", &queue)["QueueUrl"].as_str().unwrap().to_owned()
+    }
+
     pub(crate) fn send(&self, queue_url: &str, body: &Value) {
         self.send_text(queue_url, &body.to_string());
     }

@@ -27,7 +27,7 @@ impl Home {
         // Nodes of these tests are empty, and go for no other reason than a notice.
         pool["spec"]["disruption"] = json!({"consolidateAfter": "Never"});
         apply(&control_plane, &[class(), pool]);
-        Self { name, control_plane, queue_url: account.queue(name) }
+        Self { name, control_plane, queue_url: account.cluster_queue(name) }
     }
 
     /// A claim with a node on an instance.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::breaker::Breaker;
 use super::{ByInstance, by_instance, messages};
 use crate::decision::Decision;
 use crate::memory::{Awaited, OpenNotice, Update};
@@ -14,10 +15,11 @@ use crate::world::World;
 pub(super) fn read(
     world: &World,
     notices: &[&OpenNotice],
+    breaker: &mut Breaker,
     decision: &mut Decision,
 ) -> Vec<Option<NoticeOutcome>> {
     let found = find(world, notices);
-    notices.iter().map(|open| read_one(world, open, &found, decision)).collect()
+    notices.iter().map(|open| read_one(world, open, &found, breaker, decision)).collect()
 }
 
 /// Whether the deletion of all these claims is stored.
@@ -41,25 +43,33 @@ fn read_one(
     world: &World,
     open: &OpenNotice,
     found: &ByInstance<'_, Claim>,
+    breaker: &mut Breaker,
     decision: &mut Decision,
 ) -> Option<NoticeOutcome> {
     let kind = open.notice.kind;
     let mut awaits: Vec<(Name, Arc<str>)> = Vec::new();
-    let mut is_ours = false;
+    let (mut is_ours, mut is_held) = (false, false);
     for instance in &open.notice.instances {
         for claim in found.get(&**instance).into_iter().flatten() {
             is_ours = true;
             decision.kubernetes_events.extend(messages::announced(world, claim, kind, instance));
-            if !claim.meta.is_deleting() && is_the_end(kind) {
-                let name = &claim.meta.name;
+            if claim.meta.is_deleting() || !is_the_end(kind) {
+                continue;
+            }
+            let name = &claim.meta.name;
+            if world.memory.interrupted.contains_key(name) || breaker.admits(name) {
                 decision.remember(Update::Interrupted { claim: name.clone(), kind });
                 awaits.push((name.clone(), claim.meta.uid.clone()));
+            } else {
+                is_held = true;
+                decision.kubernetes_events.extend(messages::held(world, claim, kind));
             }
         }
     }
     match (is_ours, is_the_end(kind)) {
         (false, _) => Some(NoticeOutcome::NoClaim),
         (true, false) => Some(NoticeOutcome::EventRecorded),
+        (true, true) if is_held => Some(NoticeOutcome::Held),
         (true, true) if awaits.is_empty() => Some(NoticeOutcome::ClaimsDeleted),
         (true, true) => {
             let awaits = Awaited::Deletion(awaits);

@@ -21,6 +21,25 @@ pub(super) fn announced_to(node: &Node, kind: NoticeKind, instance: &str) -> Kub
     event(Key::Node(node.meta.name.clone()), kind, instance)
 }
 
+/// A claim stays although its instance was announced to go.
+pub(super) fn held(world: &World, claim: &Claim, kind: NoticeKind) -> Vec<KubernetesEvent> {
+    keys(world, claim).into_iter().map(|about| held_event(about, kind)).collect()
+}
+
+/// A node stays open although its instance was announced to go.
+pub(super) fn held_at(node: &Node, kind: NoticeKind) -> KubernetesEvent {
+    held_event(Key::Node(node.meta.name.clone()), kind)
+}
+
+fn held_event(about: Key, kind: NoticeKind) -> KubernetesEvent {
+    let message = format!(
+        "{}; held back, because more of the cluster than --interruption-percent-per-minute would go \
+         within a minute",
+        kind.sentence()
+    );
+    KubernetesEvent::warning(about, "InterruptionHeld", message)
+}
+
 fn event(about: Key, kind: NoticeKind, instance: &str) -> KubernetesEvent {
     let message = format!("{instance}: {}", kind.sentence());
     match kind {

@@ -4,18 +4,22 @@
 //! ```text
 //!  Noticed ─► claims of its instances ─┬─ none: settled
 //!             or nodes, by role        ├─ worth an Event only: recorded, settled
+//!                                      ├─ too many within a minute: held, comes again
 //!                                      └─ claims deleted, nodes drained ─► settled
 //! ```
 //!
 //! Disruption budgets and PodDisruptionBudgets do not count: the instance goes whether its pods are
 //! ready or not.
 
+mod breaker;
 mod claims;
 mod messages;
 mod nodes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+use breaker::Breaker;
 
 use crate::decision::Decision;
 use crate::memory::{Awaited, OpenNotice, Update};
@@ -36,9 +40,15 @@ pub(super) fn plan(world: &World, now: Time) -> Decision {
     let open = &world.memory.notices;
     let unread: Vec<&OpenNotice> = open.values().filter(|open| open.awaits.is_none()).collect();
     let outcomes = if world.settings.role.planners().contains(&Planner::Claims) {
-        claims::read(world, &unread, &mut decision)
+        let mut breaker = Breaker::of(world, world.claims.len(), now);
+        let outcomes = claims::read(world, &unread, &mut breaker, &mut decision);
+        breaker.conclude(now, &mut decision);
+        outcomes
     } else {
-        nodes::read(world, &unread, &mut decision)
+        let mut breaker = Breaker::of(world, world.nodes.len(), now);
+        let outcomes = nodes::read(world, &unread, &mut breaker, &mut decision);
+        breaker.conclude(now, &mut decision);
+        outcomes
     };
     let mut outcomes = outcomes.into_iter();
     for open in open.values() {

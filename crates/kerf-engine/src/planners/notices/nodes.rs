@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::breaker::Breaker;
 use super::{ByInstance, by_instance, messages};
 use crate::decision::Decision;
 use crate::memory::{Awaited, DrainReason, DrainRequest, OpenNotice, Update};
@@ -19,11 +20,12 @@ const INTERRUPTED_AFTER: Span = Span::from_minutes(2);
 pub(super) fn read(
     world: &World,
     notices: &[&OpenNotice],
+    breaker: &mut Breaker,
     decision: &mut Decision,
 ) -> Vec<Option<NoticeOutcome>> {
     let nodes = world.nodes.values().map(|node| &**node);
     let found = by_instance(notices, nodes, |node| node.provider_id.as_ref());
-    notices.iter().map(|open| read_one(world, open, &found, decision)).collect()
+    notices.iter().map(|open| read_one(world, open, &found, breaker, decision)).collect()
 }
 
 /// Whether all these nodes are drained, as far as they are there.
@@ -38,16 +40,26 @@ fn read_one(
     world: &World,
     open: &OpenNotice,
     found: &ByInstance<'_, Node>,
+    breaker: &mut Breaker,
     decision: &mut Decision,
 ) -> Option<NoticeOutcome> {
     let kind = open.notice.kind;
     let mut awaits: Vec<(Name, Arc<str>)> = Vec::new();
-    let mut is_ours = false;
+    let (mut is_ours, mut is_held) = (false, false);
     for instance in &open.notice.instances {
         for node in found.get(&**instance).into_iter().flatten() {
             is_ours = true;
             decision.record(messages::announced_to(node, kind, instance));
-            if !is_drained(world, kind, node) {
+            let name = &node.meta.name;
+            if is_drained(world, kind, node) {
+                continue;
+            }
+            let is_draining =
+                world.memory.drains.get(name).is_some_and(|it| it.uid == node.meta.uid);
+            if !is_draining && !breaker.admits(name) {
+                is_held = true;
+                decision.record(messages::held_at(node, kind));
+            } else {
                 let (name, uid) = (node.meta.name.clone(), node.meta.uid.clone());
                 awaits.push((name.clone(), uid.clone()));
                 let reason = DrainReason::Notice(kind);
@@ -58,6 +70,7 @@ fn read_one(
     }
     match (is_ours, awaits.is_empty()) {
         (false, _) => Some(NoticeOutcome::NoNode),
+        (true, _) if is_held => Some(NoticeOutcome::Held),
         (true, true) => Some(NoticeOutcome::Drained),
         (true, false) => {
             let awaits = Awaited::Drain(awaits);

@@ -1,7 +1,7 @@
 //! What each metric says, for those who read the page itself.
 
 /// The sentences of metrics that have one.
-pub(super) const HELP: [(&str, &str); 69] = [
+pub(super) const HELP: [(&str, &str); 70] = [
     ("client_go_request_duration_seconds", "How long requests to the API server took."),
     ("client_go_request_total", "Requests to the API server."),
     ("controller_runtime_reconcile_total", "How often each part looked at its objects."),
@@ -96,6 +96,10 @@ pub(super) const HELP: [(&str, &str); 69] = [
     (
         "karpenter_voluntary_disruption_failed_validations_total",
         "Nodes chosen to go that were spared at the second look.",
+    ),
+    (
+        "kerf_interruption_breaker_open",
+        "Whether notices were held back within the last minute, because too much would go.",
     ),
     ("kerf_interruption_messages_total", "Messages by what they say and what came of it."),
     ("karpenter_nodeclaims_unhealthy_disrupted_total", "Claims given up because of their health."),

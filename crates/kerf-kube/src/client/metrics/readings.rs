@@ -25,6 +25,8 @@ pub(super) fn write(page: &mut Page, world: &World, shows: Shows, now: Time) {
     waiting(page, world, now);
     costs(page, world);
     disruptions(page, world, now);
+    let is_open = f64::from(u8::from(world.memory.notice_breaker.is_open(now)));
+    page.gauge("kerf_interruption_breaker_open", &[], is_open);
     if shows == Shows::Totals {
         return;
     }

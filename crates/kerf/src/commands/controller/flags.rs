@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, ValueEnum};
+use kerf_engine::INTERRUPTION_PERCENT_PER_MINUTE;
 use kerf_kube::SchedulerConfig;
 use kerf_model::duration::GoDuration;
 use kerf_scheduler::{MinValuesPolicy as ModelMinValues, PreferencePolicy as ModelPreference};
@@ -99,6 +100,12 @@ pub(crate) struct Controller {
     /// The name of the SQS queue that interruption notices come from; none is read if empty
     #[arg(long, env = "INTERRUPTION_QUEUE", default_value = "", hide_default_value = true)]
     pub(super) interruption_queue: String,
+    /// The share of the nodes, in percent, that interruption notices may take away within a
+    /// minute; what goes beyond is held back, with an alarm. 100 holds nothing back
+    #[arg(long, env = "INTERRUPTION_PERCENT_PER_MINUTE",
+        default_value_t = INTERRUPTION_PERCENT_PER_MINUTE,
+        value_parser = clap::value_parser!(u8).range(1..=100))]
+    pub(super) interruption_percent_per_minute: u8,
     /// Launch nothing in zones that ARC shifts the cluster away from
     #[arg(long, env = "ENABLE_ZONAL_SHIFT", default_value = "false", value_parser = value::switch,
         action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]

@@ -168,6 +168,7 @@ impl Controller {
             batch_max: Span::from(self.batch_max_duration),
             batch_idle: Span::from(self.batch_idle_duration),
             node_overlays: self.feature_gates.is_on("NodeOverlay"),
+            interruption_percent_per_minute: self.interruption_percent_per_minute,
             ..Settings::default()
         };
         settings.scheduler.preferences = self.preference_policy.into();
