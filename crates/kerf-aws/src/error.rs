@@ -1,5 +1,7 @@
 //! Why a call gave no answer.
 
+use std::time::Duration;
+
 use aws_sdk_sqs::config::http::HttpResponse;
 use aws_sdk_sqs::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
 
@@ -16,6 +18,22 @@ pub enum CallError {
         action: &'static str,
         /// What it was about.
         resource: String,
+        /// How long not to call again, where the service says so.
+        retry_after: Option<Duration>,
+    },
+    /// The service does not believe who calls: credentials have expired, are not known (yet), or
+    /// the clock of this host is wrong. The same call works with new credentials or a right clock.
+    #[error(
+        "{action} on {resource}: the credentials are not accepted: {why}; check that they are \
+         renewed and that the clock is right"
+    )]
+    Credentials {
+        /// The call.
+        action: &'static str,
+        /// What it was about.
+        resource: String,
+        /// What the service said.
+        why: String,
     },
     /// A permission is missing. It helps to grant the action on the resource.
     #[error("not allowed to call {action} on {resource}: grant it to the role in use")]
@@ -69,13 +87,30 @@ const THROTTLED: [&str; 8] = [
 ];
 
 /// How they say that a permission is missing.
-const DENIED: [&str; 5] = [
-    "AccessDenied",
-    "AccessDeniedException",
-    "UnauthorizedOperation",
+const DENIED: [&str; 4] =
+    ["AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "AccessDeniedFault"];
+
+/// How they say that the caller is not who it says, or calls at another time than it says.
+const CREDENTIALS: [&str; 14] = [
+    // EC2's word for keys that it cannot validate.
     "AuthFailure",
-    "AccessDeniedFault",
+    "ExpiredToken",
+    "ExpiredTokenException",
+    "IncompleteSignature",
+    "InvalidAccessKeyId",
+    "InvalidClientTokenId",
+    "InvalidSecurity",
+    "InvalidSignatureException",
+    "MissingAuthenticationToken",
+    "RequestExpired",
+    "RequestTimeTooSkewed",
+    "SignatureDoesNotMatch",
+    "TokenRefreshRequired",
+    "UnrecognizedClientException",
 ];
+
+/// Where an answer says how long not to call again, in seconds.
+const RETRY_AFTER: &str = "retry-after";
 
 /// How EKS and ARC say that there is no such thing.
 const NOT_FOUND: &str = "ResourceNotFoundException";
@@ -84,7 +119,7 @@ impl CallError {
     /// Whether the same call may work a little later.
     #[must_use]
     pub fn is_transient(&self) -> bool {
-        matches!(self, Self::Throttled { .. } | Self::Unavailable { .. })
+        matches!(self, Self::Throttled { .. } | Self::Credentials { .. } | Self::Unavailable { .. })
     }
 
     /// Sorts an error of the client library.
@@ -100,7 +135,15 @@ impl CallError {
         let code = error.code().unwrap_or_default();
         let status = error.raw_response().map_or(0, |response| response.status().as_u16());
         if THROTTLED.contains(&code) || status == 429 {
-            return Self::Throttled { action, resource };
+            let headers = error.raw_response().map(HttpResponse::headers);
+            let seconds = headers.and_then(|headers| headers.get(RETRY_AFTER)?.parse().ok());
+            let retry_after = seconds.map(Duration::from_secs);
+            return Self::Throttled { action, resource, retry_after };
+        }
+        // SQS writes some codes with the name of their namespace before them.
+        if CREDENTIALS.iter().any(|known| code == *known || code.ends_with(&format!(".{known}"))) {
+            let said = error.message().unwrap_or_default();
+            return Self::Credentials { action, resource, why: format!("{code} {said}") };
         }
         if DENIED.contains(&code) {
             return Self::Denied { action, resource };

@@ -84,10 +84,18 @@ impl Kind for CallError {
     fn kind(&self) -> &'static str {
         match self {
             Self::Throttled { .. } => "throttled",
+            Self::Credentials { .. } => "credentials",
             Self::Denied { .. } => "denied",
             Self::NoSuchQueue { .. } => "no such queue",
             Self::Unavailable { .. } => "unavailable",
             Self::Refused { .. } => "refused",
+        }
+    }
+
+    fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Throttled { retry_after, .. } => *retry_after,
+            _ => None,
         }
     }
 }

@@ -379,7 +379,10 @@ fn answer_of(outcome: &Outcome) -> Answer {
         Outcome::Failed(Failure::Conflict) | Outcome::Done | Outcome::NotFound => {
             Answer::ObjectFollows
         }
-        Outcome::Failed(_) => Answer::Failed,
+        Outcome::Failed(Failure::Throttled { retry_after, .. }) => {
+            Answer::Failed { retry_after: *retry_after }
+        }
+        Outcome::Failed(_) => Answer::Failed { retry_after: Span::default() },
         _ => Answer::Known,
     }
 }

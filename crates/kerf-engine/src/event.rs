@@ -15,6 +15,7 @@ use crate::notice::{Notice, NoticeId};
 pub use crate::observed::{Key, Kind, Object};
 use crate::observed::{Name, Revision, ShiftedZone};
 use crate::provider::DriftRule;
+use crate::time::Span;
 use crate::zonal_shift::{ArcReading, ShiftNetwork};
 
 /// Everything that changes the world.
@@ -180,7 +181,15 @@ pub enum Failure {
         /// What the server said.
         message: String,
     },
-    /// Anything that may pass: time-outs, throttling, a server that is away.
+    /// There were too many calls, and the other side says how long not to ask again.
+    Throttled {
+        /// What it said.
+        message: String,
+        /// How long.
+        retry_after: Span,
+    },
+    /// Anything that may pass: time-outs, throttling, a server that is away. Whether it was done is
+    /// not known.
     Unavailable {
         /// What happened.
         message: String,

@@ -50,7 +50,10 @@ pub(crate) enum Answer {
     /// The object changed, or had changed before: how it is now comes by the watch.
     ObjectFollows,
     /// It failed and may be tried again later.
-    Failed,
+    Failed {
+        /// But not before so long, if the other side said so.
+        retry_after: Span,
+    },
 }
 
 /// An executor that has not answered for so long will not; the action may be done again. Time in an
@@ -63,6 +66,10 @@ pub const BEGIN_WITHIN: Span = Span::from_minutes(1);
 /// A watch event that has not come so long after an answer was lost, or had come before the action began.
 /// Where none comes again and again, watches are silent, and asking often would not help.
 const OBJECT: Backoff = Backoff { first: Span::from_seconds(2), last: Span::from_minutes(1) };
+
+/// A server that asks for more patience is asked earlier all the same: its word may be wrong, and
+/// nodes that have to go do not wait for ever.
+const RETRY_AFTER_MAX: Span = Span::from_minutes(5);
 
 /// Who has not tried again so long after it might have begins anew; the longest wait between two
 /// tries is shorter.
@@ -120,8 +127,12 @@ impl Gate {
             Answer::ObjectFollows if busy.has_update || slot.1 != Lane::Write => None,
             Answer::ObjectFollows => Some(self.wait(&slot, None, OBJECT, now)),
             // Who asks for a solve or a list knows better when to ask again.
-            Answer::Failed if slot.1 == Lane::Solve => None,
-            Answer::Failed => Some(self.wait(&slot, Some(busy.kind), busy.backoff, now)),
+            Answer::Failed { .. } if slot.1 == Lane::Solve => None,
+            Answer::Failed { retry_after } => {
+                let mut wait = self.wait(&slot, Some(busy.kind), busy.backoff, now);
+                wait.until = wait.until.max(now + retry_after.min(RETRY_AFTER_MAX));
+                Some(wait)
+            }
         };
         match wait {
             Some(wait) => drop(self.waiting.insert(slot, wait)),

@@ -7,6 +7,7 @@ mod cluster;
 use cluster::Cluster;
 use kerf_engine::action::ActionKind;
 use kerf_engine::event::{Failure, Key};
+use kerf_engine::time::Span;
 
 const CREATED: &str = "karpenter_nodeclaims_created_total";
 
@@ -41,6 +42,29 @@ fn a_claim_that_cannot_be_stored_now_is_tried_again_under_the_same_name() {
     assert_eq!(claims.len(), 1);
     assert_eq!(claims[0].meta.name, target);
     assert!(creations(&cluster) > 3, "it was tried again and again");
+}
+
+#[test]
+fn a_server_that_asks_for_time_is_given_it_but_not_for_ever() {
+    for (asked_seconds, waited_seconds) in [(40, 40), (86_400, 300)] {
+        let mut cluster = Cluster::with_pool(|_| {});
+        cluster.refuses = match asked_seconds {
+            40 => |kind| throttled(kind, 40),
+            _ => |kind| throttled(kind, 86_400),
+        };
+        cluster.pend("a", "1");
+        cluster.seconds(waited_seconds - 2);
+        assert_eq!(creations(&cluster), 1, "{asked_seconds} s");
+        cluster.refuses = |_| None;
+        cluster.seconds(6);
+        assert_eq!(cluster.claims().len(), 1, "{asked_seconds} s");
+    }
+}
+
+fn throttled(kind: &ActionKind, seconds: u64) -> Option<Failure> {
+    let (message, retry_after) = ("too many".to_owned(), Span::from_seconds(seconds));
+    matches!(kind, ActionKind::CreateClaim(_))
+        .then_some(Failure::Throttled { message, retry_after })
 }
 
 #[test]

@@ -9,7 +9,6 @@
 //! claim gives the same instance, even if the process died in between.
 
 mod choice;
-mod failure;
 mod node;
 mod node_class;
 #[cfg(test)]
@@ -27,7 +26,7 @@ use kerf_engine::event::{Failure, Instance};
 use kerf_engine::observed::{Claim, Name, NodeClass};
 use kerf_engine::provider::{NodeClassKind, ProviderInfo, RepairPolicy};
 use kerf_engine::time::Span;
-use kerf_kube::{Ending, Provider};
+use kerf_kube::{Ending, Provider, unavailable};
 use kerf_model::instance_type::InstanceType;
 use kerf_model::labels::well_known::{HOSTNAME, TERMINATION_FINALIZER};
 use kerf_model::labels::{LabelRules, ProviderLabels, kwok};
@@ -35,8 +34,6 @@ use kube::api::{Api, DeleteParams, ListParams, PostParams};
 use kube::{Client, Resource};
 use tokio::task::AbortHandle;
 use tracing::warn;
-
-use failure::unavailable;
 
 /// The simulated cloud.
 pub struct Kwok {

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use kerf_aws::{Queues, SqsQueue};
@@ -33,6 +34,11 @@ const TOGETHER: BatchLimits = BatchLimits {
 const BEAT_WITHIN: Duration = Duration::from_secs(60);
 const BEAT_EVERY: Duration = Duration::from_secs(5);
 
+/// Before messages are tried again that failed for want of credentials that are accepted. Doubles
+/// up to the second number, which is short beside the time within which the loop beats.
+const CREDENTIALS_AFTER_FIRST: Duration = Duration::from_secs(1);
+const CREDENTIALS_AFTER_LAST: Duration = Duration::from_secs(30);
+
 /// What the daemon needs to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DaemonSettings {
@@ -52,7 +58,11 @@ pub struct Daemon {
     registry: Registry,
     server: Server,
     beat: Heartbeat,
+    rejected: Rejected,
 }
+
+/// Why credentials are not accepted now, if they are not.
+type Rejected = Arc<Mutex<Option<String>>>;
 
 impl Daemon {
     /// Opens the port; nothing is received yet.
@@ -82,9 +92,14 @@ impl Daemon {
             Ok(()) => Ok(format!("ok\n{}", line(queue.check()))),
             Err(why) => Err(format!("{why}\n")),
         };
-        let ready = move || match health.check() {
-            Ok(()) => Ok("ok\n".to_owned()),
-            Err(silence) => Err(format!("not ready: {silence}\n")),
+        let rejected = Rejected::default();
+        let why = Arc::clone(&rejected);
+        let ready = move || {
+            let why = why.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            match why.map_or_else(|| health.check(), Err) {
+                Ok(()) => Ok("ok\n".to_owned()),
+                Err(why) => Err(format!("not ready: {why}\n")),
+            }
         };
         let pages = Pages::default()
             .metrics(move || {
@@ -95,7 +110,7 @@ impl Daemon {
             .probe("/healthz", alive)
             .probe("/readyz", ready);
         let server = pages.bind(listen).await?;
-        Ok(Self { reader, deliveries, routing, registry, server, beat })
+        Ok(Self { reader, deliveries, routing, registry, server, beat, rejected })
     }
 
     /// Where `/metrics`, `/healthz` and `/readyz` are.
@@ -112,9 +127,9 @@ impl Daemon {
 
     /// Runs until `stop` turns true. What has been received by then is routed and deleted first.
     pub async fn run(self, stop: watch::Receiver<bool>) {
-        let Self { reader, deliveries, routing, registry, server, beat } = self;
-        let metrics = Metrics::new(registry);
-        let routing = route(deliveries, routing, metrics, beat);
+        let Self { reader, deliveries, routing, registry, server, beat, rejected } = self;
+        let front = Front { routing, metrics: Metrics::new(registry), rejected, beat };
+        let routing = front.run(deliveries, stop.clone());
         let work = async { tokio::join!(reader.run(stop), routing) };
         let (_serving, until_done) = watch::channel(false);
         tokio::select! {
@@ -124,27 +139,58 @@ impl Daemon {
     }
 }
 
-/// Routes what comes until there can be no more, and has deleted what has its verdict.
-async fn route(
-    mut deliveries: Deliveries,
-    mut routing: Routing,
-    mut metrics: Metrics,
+/// Routes what the reader brings.
+struct Front {
+    routing: Routing,
+    metrics: Metrics,
+    rejected: Rejected,
     beat: Heartbeat,
-) {
-    while let Some(batch) = next_batch(&mut deliveries, &mut routing, &beat).await {
-        beat.note();
+}
+
+impl Front {
+    /// Routes what comes until there can be no more, and has deleted what has its verdict.
+    ///
+    /// While credentials are not accepted nothing more is received, and what was is kept and tried
+    /// again: given back, it would be handed out again and again until it is a dead letter.
+    async fn run(mut self, mut deliveries: Deliveries, mut stop: watch::Receiver<bool>) {
+        while let Some(mut batch) = next_batch(&mut deliveries, &mut self.routing, &self.beat).await
+        {
+            let mut wait = CREDENTIALS_AFTER_FIRST;
+            while self.route(&mut batch).await == Credentials::Rejected && !*stop.borrow() {
+                self.beat.note();
+                deliveries.pause();
+                tokio::select! {
+                    _ = stop.wait_for(|stop| *stop) => {}
+                    () = tokio::time::sleep(wait) => {}
+                }
+                wait = (wait * 2).min(CREDENTIALS_AFTER_LAST);
+            }
+            deliveries.resume();
+        }
+    }
+
+    /// Routes a batch; what failed is left in it.
+    async fn route(&mut self, batch: &mut Vec<Delivery>) -> Credentials {
+        self.beat.note();
         let started = Instant::now();
         let record = |one: &Delivery| Record { id: one.id.clone(), body: one.body.clone() };
         let records = batch.iter().map(record).collect();
-        let report = routing.route(records, BATCH_TIME).await;
+        let report = self.routing.route(records, BATCH_TIME).await;
         let took = started.elapsed();
-        metrics.count(&report, took, routing.remembered_instances());
+        self.metrics.count(&report, took, self.routing.remembered_instances());
         log::report(&report, took);
-        for (delivery, outcome) in batch.into_iter().zip(&report.outcomes) {
-            if !outcome.verdict.is_failure() {
-                delivery.delete();
+        for (delivery, outcome) in std::mem::take(batch).into_iter().zip(&report.outcomes) {
+            match outcome.verdict.is_failure() {
+                true => batch.push(delivery),
+                false => delivery.delete(),
             }
         }
+        // Credentials that were renewed while it was routed have harmed nobody.
+        let rejected = report.credentials.filter(|_| !batch.is_empty());
+        let is_rejected = rejected.is_some();
+        *self.rejected.lock().unwrap_or_else(PoisonError::into_inner) = rejected;
+        self.metrics.set_credentials_rejected(is_rejected);
+        if is_rejected { Credentials::Rejected } else { Credentials::Accepted }
     }
 }
 
@@ -169,4 +215,11 @@ async fn next_batch(
 
 fn line(check: Result<(), String>) -> String {
     check.err().map(|why| format!("{why}\n")).unwrap_or_default()
+}
+
+/// Whether what failed failed for its credentials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Credentials {
+    Accepted,
+    Rejected,
 }

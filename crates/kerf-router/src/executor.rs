@@ -199,7 +199,13 @@ fn partition(region: &str) -> &'static str {
 
 fn failure(error: CallError) -> CallFailure {
     match error {
-        CallError::Throttled { .. } => CallFailure::Throttled,
+        CallError::Throttled { retry_after, .. } => {
+            let retry_after_ms = retry_after.unwrap_or_default().as_millis();
+            CallFailure::Throttled {
+                retry_after_ms: u64::try_from(retry_after_ms).unwrap_or(u64::MAX),
+            }
+        }
+        CallError::Credentials { .. } => CallFailure::Credentials(error.to_string()),
         CallError::Denied { .. } => CallFailure::Denied(error.to_string()),
         CallError::NoSuchQueue { .. } => CallFailure::NoQueue,
         CallError::Unavailable { .. } => CallFailure::Unavailable(error.to_string()),

@@ -9,6 +9,7 @@ use tracing::{error, info};
 pub(crate) fn report(report: &Report, took: Duration) {
     report.outcomes.iter().for_each(|outcome| message(outcome, took));
     report.denied.iter().for_each(|denied| error!("{denied}"));
+    report.credentials.iter().for_each(|why| error!("{why}"));
 }
 
 fn message(outcome: &Outcome, took: Duration) {

@@ -16,10 +16,11 @@ const SEND_FAILURES: &str = "kerf_router_send_failures_total";
 const AMBIGUOUS: &str = "kerf_router_ambiguous_total";
 const CACHE_HIT_RATIO: &str = "kerf_router_cache_hit_ratio";
 const CACHE_ENTRIES: &str = "kerf_router_cache_entries";
+const CREDENTIALS_REJECTED: &str = "kerf_router_credentials_rejected";
 const LATENCY: &str = "kerf_router_route_latency_seconds";
 pub(crate) const QUEUE_ANSWERS: &str = "kerf_router_queue_answers";
 
-const HELP: [(&str, &str); 9] = [
+const HELP: [(&str, &str); 10] = [
     (EVENTS, "Messages by kind and outcome."),
     (UNROUTED, "Messages that belong to no queue."),
     (LOOKUP_CALLS, "Calls to EC2."),
@@ -27,6 +28,7 @@ const HELP: [(&str, &str); 9] = [
     (AMBIGUOUS, "Messages about an instance that several clusters claim."),
     (CACHE_HIT_RATIO, "Share of instances whose owner was remembered."),
     (CACHE_ENTRIES, "Owners remembered."),
+    (CREDENTIALS_REJECTED, "Whether AWS did not accept the credentials of the last batch."),
     (LATENCY, "Seconds from receiving a batch to its verdicts."),
     (QUEUE_ANSWERS, "Whether the central queue has answered within the last minute."),
 ];
@@ -72,6 +74,14 @@ impl Metrics {
         if *cache_asked > 0 {
             registry.set(CACHE_HIT_RATIO, Vec::new(), *cache_hits as f64 / *cache_asked as f64);
         }
+    }
+}
+
+impl Metrics {
+    /// Notes whether messages failed because credentials were not accepted.
+    pub(crate) fn set_credentials_rejected(&self, is_rejected: bool) {
+        let value = f64::from(u8::from(is_rejected));
+        self.registry.set(CREDENTIALS_REJECTED, Vec::new(), value);
     }
 }
 

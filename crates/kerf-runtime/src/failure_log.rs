@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tracing::{info, warn};
 
@@ -28,6 +29,11 @@ struct Failure {
 pub trait Kind {
     /// A short word, the same for errors with the same remedy: `denied`, `throttled`.
     fn kind(&self) -> &'static str;
+
+    /// How long not to try again, where the other side said so.
+    fn retry_after(&self) -> Option<Duration> {
+        None
+    }
 }
 
 impl FailureLog {

@@ -16,13 +16,12 @@ use tracing::{debug, info, warn};
 
 use crate::clock;
 use crate::lease_term::LeaseTerm;
+use crate::shutdown::RELEASE_WITHIN;
 
 /// How long the others wait for a holder that is silent. From client-go, as are the next two.
 pub const LEASE_DURATION: Duration = Duration::from_secs(15);
 /// How long a holder tries to renew before it gives up leading.
 pub const RENEW_WITHIN: Duration = Duration::from_secs(10);
-/// How long giving the Lease back may take; after that others wait until it runs out.
-pub const RELEASE_WITHIN: Duration = Duration::from_secs(5);
 /// How long between tries.
 pub const RETRY_AFTER: Duration = Duration::from_secs(2);
 

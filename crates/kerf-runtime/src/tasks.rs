@@ -8,7 +8,7 @@ use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::timeout;
 use tracing::warn;
 
-use crate::shutdown::{FINISH_WITHIN, Shutdown};
+use crate::shutdown::{FINISH_TASKS_WITHIN, Shutdown};
 
 /// The tasks of a process. Dropped, they are aborted where they are.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Default for Tasks {
 
 impl Tasks {
     /// Turns true when tasks should come to an end. Every task that has something to finish listens
-    /// to it; the others are aborted after [`FINISH_WITHIN`].
+    /// to it; the others are aborted after [`FINISH_TASKS_WITHIN`].
     pub fn stopping(&self) -> watch::Receiver<bool> {
         self.stop.subscribe()
     }
@@ -69,7 +69,7 @@ impl Tasks {
         }
     }
 
-    /// Ends all tasks: asks them to and waits up to [`FINISH_WITHIN`], or aborts them at once.
+    /// Ends all tasks: asks them to and waits up to [`FINISH_TASKS_WITHIN`], or aborts them at once.
     pub async fn finish(mut self, shutdown: Shutdown) {
         if shutdown == Shutdown::AtOnce {
             return;
@@ -86,10 +86,10 @@ impl Tasks {
                 }
             }
         };
-        if timeout(FINISH_WITHIN, finished).await.is_err() {
+        if timeout(FINISH_TASKS_WITHIN, finished).await.is_err() {
             let mut late: Vec<&str> = self.names.values().map(String::as_str).collect();
             late.sort_unstable();
-            let seconds = FINISH_WITHIN.as_secs();
+            let seconds = FINISH_TASKS_WITHIN.as_secs();
             warn!(tasks = late.join(", "), "tasks did not finish within {seconds} s");
         }
     }
@@ -140,6 +140,6 @@ mod tests {
         let started = tokio::time::Instant::now();
         tasks.finish(Shutdown::FinishFirst).await;
         assert_eq!(is_done.await, Ok(()));
-        assert_eq!(started.elapsed(), FINISH_WITHIN);
+        assert_eq!(started.elapsed(), FINISH_TASKS_WITHIN);
     }
 }

@@ -142,6 +142,7 @@ fn failure_name(failure: &Failure) -> &'static str {
         Failure::LaunchRefused { .. } => "launch refused",
         Failure::Denied { .. } => "denied",
         Failure::Invalid { .. } => "invalid",
+        Failure::Throttled { .. } => "throttled",
         Failure::Unavailable { .. } => "unavailable",
     }
 }

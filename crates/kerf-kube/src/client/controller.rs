@@ -21,7 +21,7 @@ use kerf_journal::{Header, JournaledEngine};
 use kerf_model::node_spec::NodeClassRef;
 use kerf_model::pod::SpreadConstraint;
 use kerf_runtime::clock::Clock;
-use kerf_runtime::shutdown::FINISH_WITHIN;
+use kerf_runtime::shutdown::FINISH_EVENTS_WITHIN;
 use kerf_runtime::{LeaseTerm, Shutdown, TaskEnded, Tasks};
 use kube::Client;
 use tokio::sync::{mpsc, watch as signal};
@@ -171,7 +171,7 @@ impl<P: Provider> Controller<P> {
         solver_pool.stop();
         executor_pool.finish(&mut events).await;
         drop(event_recorder);
-        let _ = timeout(FINISH_WITHIN, announcing).await;
+        let _ = timeout(FINISH_EVENTS_WITHIN, announcing).await;
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use kerf_engine::action::{Action, Lane};
 use kerf_engine::event::{Event, Failure, Outcome};
 use kerf_engine::time::Span;
 use kerf_runtime::FailureLog;
-use kerf_runtime::shutdown::FINISH_WITHIN;
+use kerf_runtime::shutdown::FINISH_CALLS_WITHIN;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
@@ -119,7 +119,7 @@ impl<P: Provider> ExecutorPool<P> {
                 }
             }
         };
-        if timeout(FINISH_WITHIN, finished).await.is_err() {
+        if timeout(FINISH_CALLS_WITHIN, finished).await.is_err() {
             warn!("some calls did not end in time");
         }
     }

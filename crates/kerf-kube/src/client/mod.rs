@@ -25,10 +25,10 @@ mod watch;
 mod words;
 mod zonal;
 
-pub use connection::connect;
+pub use connection::{connect, connect_leading};
 pub use controller::Controller;
 pub use event_spec::{CLUSTER_NAMESPACE, EventSpec};
-pub use execute::{Executor, Pace};
+pub use execute::{Executor, Pace, unavailable};
 pub use health::Health;
 pub use journal::{JournalFiles, JournalWriter, read_order as journal_files};
 pub use metrics::{Metrics, Scrape, Shows};

@@ -5,6 +5,7 @@
 
 use std::fmt::Debug;
 use std::pin::pin;
+use std::time::Duration;
 
 use futures_util::StreamExt;
 use k8s_openapi::NamespaceResourceScope;
@@ -15,11 +16,13 @@ use kerf_engine::observed::NamespacedName;
 use kerf_engine::zonal_shift::ShiftSettings;
 use kerf_runtime::Tasks;
 use kube::api::{Api, ApiResource, DynamicObject};
+use kube::core::Status;
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{self, Config, Event, watcher};
 use kube::{Client, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
+use tokio::time::sleep;
 use tracing::info;
 
 use crate::client::health::Health;
@@ -181,6 +184,9 @@ pub(crate) enum Need {
     WhereListable(ApiResource),
 }
 
+/// A server that asks for more patience is asked earlier all the same: nothing is known meanwhile.
+const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
+
 /// Objects in one page of a list: half a megabyte of pods.
 const PAGE_SIZE: u32 = 100;
 
@@ -215,7 +221,11 @@ where
                     Some((self.wrap)(change(event)))
                 }
                 Err(error) if is_refusal(&error, config) => return false,
-                Err(error) => self.fail(&error),
+                Err(error) => {
+                    let update = self.fail(&error);
+                    sleep(retry_after(&error)).await;
+                    update
+                }
             };
             if let Some(update) = update
                 && self.updates.send(update).await.is_err()
@@ -268,10 +278,22 @@ fn is_refusal(error: &watcher::Error, config: &Config) -> bool {
 
 /// The server's answer; 0 where there was none.
 fn code(error: &watcher::Error) -> u16 {
+    status(error).map_or(0, |status| status.code)
+}
+
+/// How long the server wants to be left alone. A watch that is tried again has pauses of its own
+/// beside that.
+fn retry_after(error: &watcher::Error) -> Duration {
+    let details = status(error).and_then(|status| status.details.as_ref());
+    let seconds = details.map_or(0, |details| details.retry_after_seconds);
+    Duration::from_secs(seconds.into()).min(RETRY_AFTER_MAX)
+}
+
+fn status(error: &watcher::Error) -> Option<&Status> {
     match error {
         watcher::Error::WatchStartFailed(kube::Error::Api(status))
-        | watcher::Error::InitialListFailed(kube::Error::Api(status)) => status.code,
-        watcher::Error::WatchError(status) => status.code,
-        _ => 0,
+        | watcher::Error::InitialListFailed(kube::Error::Api(status))
+        | watcher::Error::WatchError(status) => Some(status),
+        _ => None,
     }
 }

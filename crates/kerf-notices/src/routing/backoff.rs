@@ -7,7 +7,13 @@ use kerf_model::rng::SplitMix64;
 pub enum CallFailure {
     /// Too many requests; the same call will work later.
     #[error("throttled")]
-    Throttled,
+    Throttled {
+        /// How long not to call again, where the service says so; 0 where it does not.
+        retry_after_ms: u64,
+    },
+    /// Credentials have expired or are not accepted; the same call will work with others.
+    #[error("{0}")]
+    Credentials(String),
     /// A permission is missing; the text names the action and the resource.
     #[error("not allowed: {0}")]
     Denied(String),
@@ -33,6 +39,17 @@ const LONGEST_WAIT_MS: u64 = 5_000;
 pub(super) fn wait_ms(attempt: u32, rng: u64) -> u64 {
     let whole = FIRST_WAIT_MS.saturating_mul(1 << attempt.min(10)).min(LONGEST_WAIT_MS);
     whole / 2 + rng % (whole / 2 + 1)
+}
+
+impl CallFailure {
+    /// How long to wait after so many tries: as above, and at least as long as the service asks.
+    pub(super) fn wait_ms(&self, attempt: u32, rng: u64) -> u64 {
+        let at_least = match self {
+            Self::Throttled { retry_after_ms } => *retry_after_ms,
+            _ => 0,
+        };
+        wait_ms(attempt, rng).max(at_least)
+    }
 }
 
 /// A stream of numbers from a seed, so that waits differ and yet can be replayed.

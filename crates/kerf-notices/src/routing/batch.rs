@@ -292,8 +292,10 @@ impl Batch {
     }
 
     pub(super) fn note(&mut self, failure: &CallFailure) {
-        if let CallFailure::Denied(what) = failure {
-            self.denied.insert(what.clone());
+        match failure {
+            CallFailure::Denied(what) => _ = self.denied.insert(what.clone()),
+            CallFailure::Credentials(why) => self.report.credentials = Some(why.clone()),
+            _ => {}
         }
     }
 

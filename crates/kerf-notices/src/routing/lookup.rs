@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::backoff::{CallFailure, Rng, wait_ms};
+use super::backoff::{CallFailure, Rng};
 use super::memory::{InstanceKey, Ownership};
 use super::{Owner, Router, Scope};
 use crate::message::InstanceId;
@@ -128,8 +128,10 @@ impl Lookups {
         rng: &mut Rng,
         (now_ms, patient_until_ms): (u64, u64),
     ) {
-        if *failure == CallFailure::Throttled {
-            let not_before_ms = now_ms.saturating_add(wait_ms(lookup.attempts, rng.next_u64()));
+        // Another way to ask, or one by one, helps against neither of these.
+        if matches!(failure, CallFailure::Throttled { .. } | CallFailure::Credentials(_)) {
+            let wait_ms = failure.wait_ms(lookup.attempts, rng.next_u64());
+            let not_before_ms = now_ms.saturating_add(wait_ms);
             match not_before_ms < patient_until_ms {
                 true => {
                     let attempts = lookup.attempts + 1;

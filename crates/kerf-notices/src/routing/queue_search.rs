@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::backoff::{CallFailure, Rng, wait_ms};
+use super::backoff::{CallFailure, Rng};
 use super::static_map::Route;
 use super::verdict::Unrouted;
 use super::{RoutedCluster, Router};
@@ -195,10 +195,10 @@ pub(super) fn again_at_ms(
     (now_ms, patient_until_ms): (u64, u64),
 ) -> Option<u64> {
     let worthwhile = match failure {
-        CallFailure::Throttled => true,
+        CallFailure::Throttled { .. } | CallFailure::Credentials(_) => true,
         CallFailure::Unavailable(_) => attempts < RETRIES_MAX,
         CallFailure::Denied(_) | CallFailure::Refused(_) | CallFailure::NoQueue => false,
     };
-    let moment = now_ms.saturating_add(wait_ms(attempts, rng.next_u64()));
+    let moment = now_ms.saturating_add(failure.wait_ms(attempts, rng.next_u64()));
     (worthwhile && moment < patient_until_ms).then_some(moment)
 }

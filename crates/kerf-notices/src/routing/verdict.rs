@@ -170,6 +170,9 @@ pub struct Report {
     pub cache_misses: u64,
     /// Missing permissions, each once: the action, the resource and what does not work without.
     pub denied: Vec<String>,
+    /// Why credentials were not accepted, if some were not: what failed may work with others, and
+    /// until then nothing does.
+    pub credentials: Option<String>,
 }
 
 impl Report {

@@ -6,6 +6,8 @@ use crate::account::{
     Account, I1, I2, I3, event, health, router, router_with, spot, state, url, verdicts, zonal,
 };
 
+const THROTTLED: CallFailure = CallFailure::Throttled { retry_after_ms: 0 };
+
 #[test]
 fn check_1_a_spot_notice_arrives_unchanged_in_the_queue_of_its_cluster_only() {
     let mut account = Account::with_clusters(&["a", "b"]);
@@ -180,11 +182,39 @@ fn check_8_batches_are_split_by_bytes() {
 fn check_9_three_seconds_of_throttling_delay_a_batch_and_nothing_else() {
     let mut account = Account::with_clusters(&["a"]);
     account.own(I1, "a");
-    account.lookup_fault = Some(|_, now_ms| (now_ms < 3_000).then_some(CallFailure::Throttled));
+    account.lookup_fault = Some(|_, now_ms| (now_ms < 3_000).then_some(THROTTLED));
     let report = account.route(&mut router(), &[spot("e1", I1)]);
     assert_eq!(verdicts(&report), ["routed"]);
     assert!((3_000..5_000).contains(&account.now_ms), "{}", account.now_ms);
     assert!(report.lookup_calls <= 8, "back-off spares the service: {}", report.lookup_calls);
+}
+
+#[test]
+fn a_service_that_says_how_long_to_wait_is_not_asked_before() {
+    let mut account = Account::with_clusters(&["a"]);
+    account.own(I1, "a");
+    account.lookup_fault = Some(|_, now_ms| {
+        (now_ms < 2_500).then_some(CallFailure::Throttled { retry_after_ms: 2_500 })
+    });
+    let report = account.route(&mut router(), &[spot("e1", I1)]);
+    assert_eq!(verdicts(&report), ["routed"]);
+    assert_eq!(report.lookup_calls, 2);
+}
+
+#[test]
+fn credentials_that_are_renewed_in_time_delay_a_batch_and_nothing_else() {
+    let mut account = Account::with_clusters(&["a"]);
+    account.own(I1, "a");
+    account.lookup_fault = Some(|_, now_ms| {
+        (now_ms < 3_000).then(|| CallFailure::Credentials("ExpiredToken".to_owned()))
+    });
+    let report = account.route(&mut router(), &[spot("e1", I1)]);
+    assert_eq!(verdicts(&report), ["routed"]);
+    assert_eq!(report.credentials.as_deref(), Some("ExpiredToken"), "and people are told");
+    assert!(
+        account.lookups.iter().all(|lookup| lookup.via == Via::Instances),
+        "no other way helps"
+    );
 }
 
 #[test]
@@ -193,7 +223,7 @@ fn throttling_without_end_costs_half_the_time_and_fails_only_who_needs_the_answe
     account.own(I1, "a");
     let mut router = router();
     account.route(&mut router, &[spot("e0", I1)]);
-    account.lookup_fault = Some(|_, _| Some(CallFailure::Throttled));
+    account.lookup_fault = Some(|_, _| Some(THROTTLED));
     let started_ms = account.now_ms;
     let report = account.route(&mut router, &[spot("e1", I1), spot("e2", I2)]);
     assert_eq!(report.failures().collect::<Vec<_>>(), ["m1"]);

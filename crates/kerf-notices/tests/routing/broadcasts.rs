@@ -50,7 +50,7 @@ fn what_was_found_is_used_while_it_is_searched_for_again() {
 #[test]
 fn a_search_that_fails_is_made_again_within_the_batch() {
     let mut account = Account::with_clusters(&["a"]);
-    account.discovery_fault = Some(CallFailure::Throttled);
+    account.discovery_fault = Some(CallFailure::Throttled { retry_after_ms: 0 });
     let mut router = router();
     let report = account.route(&mut router, &[zonal("e1", "")]);
     assert!(report.outcomes[0].verdict.is_failure());

@@ -224,6 +224,65 @@ async fn a_central_queue_that_is_away_is_not_ready_and_no_reason_to_restart() {
 }
 
 #[tokio::test]
+async fn credentials_that_have_expired_make_no_dead_letters() {
+    let mut place = Place::new("expired", 3).await;
+    let central = place.queue_with_dead_letters("central").await;
+    let bodies: Vec<_> =
+        place.instances.values().flatten().map(|id| spot(&format!("x-{id}"), id)).collect();
+    place.fill("central", &bodies).await;
+    let proxy = FaultProxy::start(aws().endpoint_url()).unwrap();
+    let session = Session::of_stand_in(&proxy.endpoint_url(), REGION, PATIENT).await;
+    let rule = |contains: &str| FaultRule {
+        contains: contains.to_owned(),
+        every: 1,
+        at_most: u64::MAX,
+        fault: Fault::Expire,
+    };
+    proxy.set_rules(vec![rule("Action=Describe"), rule("SendMessage")]);
+    let settings =
+        DaemonSettings { queue_url: central, listen: "127.0.0.1:0".parse().unwrap(), workers: 1 };
+    let routing = place.routing_over(&session);
+    let daemon = Daemon::new(settings, place.queues.clone(), routing).await.unwrap();
+    let address = daemon.address();
+    let (stop, stopped) = watch::channel(false);
+    let running = tokio::spawn(daemon.run(stopped));
+    // So many tries take longer than a message needs to come again three times.
+    let tries = |at_least: u64| {
+        let proxy = &proxy;
+        async move {
+            while proxy.injected() < at_least {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+    };
+    let many = tokio::time::timeout(TIME, tries(32)).await;
+    assert!(many.is_ok(), "it tries again: {}", proxy.injected());
+    let ready = get(address, "/readyz").await;
+    assert!(ready.starts_with("HTTP/1.1 503") && ready.contains("ExpiredToken"), "{ready}");
+    assert!(get(address, "/healthz").await.starts_with("HTTP/1.1 200"), "a new start helps nobody");
+    let metrics = get(address, "/metrics").await;
+    assert!(metrics.contains("kerf_router_credentials_rejected 1"), "{metrics}");
+
+    proxy.set_rules(vec![]);
+    let routed = async {
+        // One delivery or several: what was received while nothing worked may be received again.
+        while place.depth("a").await.0 + place.depth("b").await.0 < 6
+            || !get(address, "/metrics").await.contains("kerf_router_credentials_rejected 0")
+        {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let routed = tokio::time::timeout(TIME, routed).await;
+    assert!(routed.is_ok(), "{}", get(address, "/metrics").await);
+    let ready = get(address, "/readyz").await;
+    assert!(ready.starts_with("HTTP/1.1 200"), "{ready}");
+    stop.send(true).unwrap();
+    running.await.unwrap();
+    assert_eq!((place.contents("a").await.len(), place.contents("b").await.len()), (3, 3));
+    assert_eq!(place.depth("central-dead").await, (0, 0));
+}
+
+#[tokio::test]
 async fn dead_letters_go_back_and_status_tells_how_full_queues_are() {
     let mut place = Place::new("dead", 1).await;
     let (central, dead) = (place.queue("central", false).await, place.queue("dlq", false).await);

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use aws_sdk_ec2::types::{InstanceType, ResourceType, Tag, TagSpecification};
+use aws_sdk_sqs::types::QueueAttributeName;
 use kerf_aws::{Queues, Session, TimeOuts};
 use kerf_notices::message::Record;
 use kerf_notices::routing::RoutingSettings;
@@ -65,6 +66,21 @@ impl Place {
         if of_cluster {
             call = call.tags("kerf.sh/cluster", &full);
         }
+        let url = call.send().await.unwrap().queue_url.unwrap();
+        self.urls.insert(name.to_owned(), url.clone());
+        url
+    }
+
+    /// A queue whose messages go to another when they are received a fourth time. They come again
+    /// after eight seconds, longer than a batch is patient.
+    pub(crate) async fn queue_with_dead_letters(&mut self, name: &str) -> String {
+        let dead = self.queue(&format!("{name}-dead"), false).await;
+        let client = aws_sdk_sqs::Client::new(self.session.sdk_config());
+        let arn = format!("arn:aws:sqs:{REGION}:{ACCOUNT}:{}", dead.rsplit('/').next().unwrap());
+        let policy = serde_json::json!({"deadLetterTargetArn": arn, "maxReceiveCount": 3});
+        let call = client.create_queue().queue_name(self.named(name));
+        let call = call.attributes(QueueAttributeName::VisibilityTimeout, "8");
+        let call = call.attributes(QueueAttributeName::RedrivePolicy, policy.to_string());
         let url = call.send().await.unwrap().queue_url.unwrap();
         self.urls.insert(name.to_owned(), url.clone());
         url

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use super::Message;
+use super::pause::Pause;
 
 /// A message that its handler has. Dropped, it stays in the queue and comes again.
 #[derive(Debug)]
@@ -72,6 +73,7 @@ impl Drop for Place {
 pub struct Deliveries {
     pub(super) messages: mpsc::Receiver<Delivery>,
     pub(super) backlog: Backlog,
+    pause: Pause,
 }
 
 /// How many receivers were last handed as many messages as a call can carry: the queue holds more,
@@ -95,8 +97,19 @@ impl Backlog {
 }
 
 impl Deliveries {
-    pub(super) fn new(messages: mpsc::Receiver<Delivery>, backlog: Backlog) -> Self {
-        Self { messages, backlog }
+    pub(super) fn new(messages: mpsc::Receiver<Delivery>, backlog: Backlog, pause: Pause) -> Self {
+        Self { messages, backlog, pause }
+    }
+
+    /// Has the reader receive nothing more until [`Deliveries::resume`]. What it has received is
+    /// still delivered.
+    pub fn pause(&self) {
+        self.pause.set(true);
+    }
+
+    /// Has the reader go on.
+    pub fn resume(&self) {
+        self.pause.set(false);
     }
 
     /// The next message. `None` once the reader has stopped and everything was taken.
@@ -108,6 +121,6 @@ impl Deliveries {
 impl From<mpsc::Receiver<Delivery>> for Deliveries {
     /// Messages that another handler hands on.
     fn from(messages: mpsc::Receiver<Delivery>) -> Self {
-        Self::new(messages, Backlog::default())
+        Self::new(messages, Backlog::default(), Pause::default())
     }
 }

@@ -13,6 +13,7 @@ mod batch;
 mod deletions;
 mod delivery;
 mod health;
+mod pause;
 mod reader;
 #[cfg(test)]
 mod tests;

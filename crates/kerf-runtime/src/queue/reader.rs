@@ -10,12 +10,16 @@ use tokio::time::sleep;
 
 use super::deletions::{Deletions, OnDeleted};
 use super::delivery::{Backlog, Deliveries, Delivery, Receipt};
+use super::pause::Pause;
 use super::{MESSAGES_PER_CALL, Queue, QueueHealth};
 use crate::failure_log::{FailureLog, Kind};
 
 /// After a failed call, before the next. Doubles up to the second number.
 const RETRY_FIRST: Duration = Duration::from_millis(500);
 const RETRY_LAST: Duration = Duration::from_secs(15);
+/// A queue that asks for more patience is asked earlier all the same: a spot notice is worth two
+/// minutes.
+const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
 
 /// How to read a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +42,7 @@ pub struct Reader<Q> {
     on_deleted: OnDeleted,
     messages: mpsc::Sender<Delivery>,
     backlog: Backlog,
+    pause: Pause,
 }
 
 impl<Q: Queue> Reader<Q> {
@@ -46,8 +51,8 @@ impl<Q: Queue> Reader<Q> {
         let settings =
             ReaderSettings { in_hand_max: settings.in_hand_max.max(MESSAGES_PER_CALL), ..settings };
         let (messages, taken) = mpsc::channel(settings.in_hand_max);
-        let backlog = Backlog::default();
-        let deliveries = Deliveries::new(taken, backlog.clone());
+        let (backlog, pause) = (Backlog::default(), Pause::default());
+        let deliveries = Deliveries::new(taken, backlog.clone(), pause.clone());
         let reader = Self {
             queue: Arc::new(queue),
             health: QueueHealth::new(&settings.name),
@@ -56,6 +61,7 @@ impl<Q: Queue> Reader<Q> {
             on_deleted: Arc::new(|_| {}),
             messages,
             backlog,
+            pause,
         };
         (reader, deliveries)
     }
@@ -99,6 +105,7 @@ impl<Q: Queue> Reader<Q> {
                 messages: self.messages.clone(),
                 deletions: deletions.clone(),
                 backlog: self.backlog.clone(),
+                pause: self.pause.clone(),
             };
             receivers.spawn(receiver.run(stop.clone()));
         }
@@ -112,6 +119,12 @@ impl<Q: Queue> Reader<Q> {
     }
 }
 
+/// A call that failed, which was logged.
+struct Failed {
+    /// How long the queue does not want to be asked.
+    retry_after: Duration,
+}
+
 /// One of the receivers.
 struct Receiver<Q> {
     queue: Arc<Q>,
@@ -123,6 +136,7 @@ struct Receiver<Q> {
     messages: mpsc::Sender<Delivery>,
     deletions: mpsc::UnboundedSender<Receipt>,
     backlog: Backlog,
+    pause: Pause,
 }
 
 impl<Q: Queue> Receiver<Q> {
@@ -139,13 +153,16 @@ impl<Q: Queue> Receiver<Q> {
             let brought = received.as_ref().map_or(0, |(count, _)| *count);
             let is_full = brought == MESSAGES_PER_CALL;
             self.backlog.change(std::mem::replace(&mut expects_more, is_full), is_full);
-            let Some((_, deliveries)) = received else {
-                tokio::select! {
-                    _ = stop.wait_for(|stop| *stop) => break,
-                    () = sleep(wait) => {}
+            let deliveries = match received {
+                Ok((_, deliveries)) => deliveries,
+                Err(Failed { retry_after }) => {
+                    tokio::select! {
+                        _ = stop.wait_for(|stop| *stop) => break,
+                        () = sleep(wait.max(retry_after)) => {}
+                    }
+                    wait = (wait * 2).min(RETRY_LAST);
+                    continue;
                 }
-                wait = (wait * 2).min(RETRY_LAST);
-                continue;
             };
             wait = RETRY_FIRST;
             for delivery in deliveries {
@@ -158,13 +175,20 @@ impl<Q: Queue> Receiver<Q> {
         self.backlog.change(expects_more, false);
     }
 
-    /// Waits for room, then receives. `None` after a failure, which is logged.
-    async fn receive(&self) -> Option<(usize, Vec<Delivery>)> {
+    /// Waits for room, then receives. Failures are logged.
+    async fn receive(&self) -> Result<(usize, Vec<Delivery>), Failed> {
+        if self.pause.is_set() {
+            // A queue that nobody asks owes no answer.
+            self.health.ends();
+            self.pause.over().await;
+            self.health.note();
+        }
         let places = u32::try_from(MESSAGES_PER_CALL).unwrap_or(u32::MAX);
         let room = match Arc::clone(&self.room).try_acquire_many_owned(places) {
             Ok(room) => room,
             Err(_) => {
-                let room = Arc::clone(&self.room).acquire_many_owned(places).await.ok()?;
+                let room = Arc::clone(&self.room).acquire_many_owned(places).await;
+                let room = room.map_err(|_| Failed { retry_after: Duration::ZERO })?;
                 // Nothing was asked meanwhile: the queue's silence starts here.
                 self.health.note();
                 room
@@ -174,7 +198,8 @@ impl<Q: Queue> Receiver<Q> {
             Ok(messages) => messages,
             Err(error) => {
                 self.failures.failed(&self.what, error.kind(), error.to_string());
-                return None;
+                let retry_after = error.retry_after().unwrap_or_default().min(RETRY_AFTER_MAX);
+                return Err(Failed { retry_after });
             }
         };
         self.health.note();
@@ -184,6 +209,6 @@ impl<Q: Queue> Receiver<Q> {
             let permit: Option<OwnedSemaphorePermit> = room.split(1);
             Delivery::new(message, permit, &self.in_hand, &self.deletions)
         };
-        Some((count, messages.into_iter().map(deliver).collect()))
+        Ok((count, messages.into_iter().map(deliver).collect()))
     }
 }

@@ -22,6 +22,8 @@ pub enum Fault {
     Unavailable,
     /// A permission is missing.
     Deny,
+    /// The credentials have expired.
+    Expire,
     /// It is passed on late.
     Slow(Duration),
     /// The connection closes without an answer.
@@ -110,6 +112,7 @@ fn carry(mut client: TcpStream, shared: &Shared) -> io::Result<()> {
         }
         Some(Fault::Throttle) => Some(refusal(&request, "400 Bad Request", "RequestLimitExceeded")),
         Some(Fault::Deny) => Some(refusal(&request, "400 Bad Request", "AccessDenied")),
+        Some(Fault::Expire) => Some(refusal(&request, "400 Bad Request", "ExpiredToken")),
         Some(Fault::Unavailable) => {
             Some(refusal(&request, "503 Service Unavailable", "Unavailable"))
         }

@@ -193,6 +193,7 @@ fn condition_text(failure: &Failure) -> (String, String) {
         | Failure::NodeClassNotReady { message }
         | Failure::Invalid { message }
         | Failure::Denied { message }
+        | Failure::Throttled { message, .. }
         | Failure::Unavailable { message } => ("LaunchFailed".to_owned(), cut(message)),
     }
 }

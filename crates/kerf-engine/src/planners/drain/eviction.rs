@@ -110,7 +110,7 @@ fn evicted(
         Outcome::Done | Outcome::Stored(_) => "200",
         Outcome::NotFound => "404",
         Outcome::Failed(Failure::Conflict) => "409",
-        Outcome::Failed(Failure::Refused { .. }) => "429",
+        Outcome::Failed(Failure::Refused { .. } | Failure::Throttled { .. }) => "429",
         _ => "500",
     };
     let labels = vec![("code", code.to_owned())];

@@ -43,11 +43,17 @@ use crate::client::zonal::{self, ShiftAccount};
 
 pub(crate) use claims::{deleted, of_identity};
 
+pub use failure::unavailable;
 pub use pace::Pace;
 pub(crate) use turns::Turns;
 
 /// A call without an answer for so long is given up; what it did shows in the objects.
 const CALL_WITHIN: Duration = Duration::from_secs(30);
+/// The same for a call to the cloud, which may be several requests. Together with the time it may
+/// wait to be begun it is less than the time after which the engine orders it again. Whether it was
+/// done is not known then: a launch is asked for again and gives the instance there is, an end is
+/// asked for again, and instances are listed.
+const CLOUD_CALL_WITHIN: Duration = Duration::from_secs(50);
 
 /// Carries out actions.
 #[derive(Clone)]
@@ -105,10 +111,13 @@ impl<P: Provider> Executor<P> {
         if kind.lane() == Lane::Write {
             self.pace.turn_of(class).await;
         }
-        match self.lease.left() {
-            Some(_) => kind.execute(&mut Calls(self)).await,
-            None => not_sent(),
+        let Some(left) = self.lease.left() else { return not_sent() };
+        let call = kind.execute(&mut Calls(self));
+        if kind.lane() != Lane::Cloud {
+            return call.await;
         }
+        let within = CLOUD_CALL_WITHIN.min(left);
+        timeout(within, call).await.unwrap_or_else(|_| unanswered(within))
     }
 
     /// A request to the API server within its time.
@@ -119,11 +128,10 @@ impl<P: Provider> Executor<P> {
         Box::pin(async {
             // The turn may have come late, and the answer must not.
             let Some(left) = self.lease.left() else { return not_sent() };
-            match timeout(CALL_WITHIN.min(left), request).await {
+            let within = CALL_WITHIN.min(left);
+            match timeout(within, request).await {
                 Ok(result) => result.unwrap_or_else(failure::outcome),
-                Err(_) => Outcome::Failed(Failure::Unavailable {
-                    message: format!("no answer within {} s", CALL_WITHIN.as_secs()),
-                }),
+                Err(_) => unanswered(within),
             }
         })
     }
@@ -132,6 +140,12 @@ impl<P: Provider> Executor<P> {
 /// Another process may lead by now: what this one decided must not be done.
 fn not_sent() -> Outcome {
     let message = "not sent: the leader lease was not renewed in time".to_owned();
+    Outcome::Failed(Failure::Unavailable { message })
+}
+
+/// It may have been done, and may not.
+fn unanswered(within: Duration) -> Outcome {
+    let message = format!("no answer within {} s", within.as_secs());
     Outcome::Failed(Failure::Unavailable { message })
 }
 

@@ -5,9 +5,12 @@ use kerf_engine::event::{Failure, Outcome};
 use kerf_engine::observed::PodKey;
 use kube::Client;
 use kube::api::{Api, EvictParams};
+use kube::core::Status;
 
 use super::claims::{deleted, of_identity};
 
+/// The cause the API server gives for an eviction that a budget does not allow now.
+const BUDGET_CAUSE: &str = "DisruptionBudget";
 /// What the API server says of a pod with two budgets, with status 500.
 const TWO_BUDGETS: &str = "more than one PodDisruptionBudget";
 
@@ -19,13 +22,21 @@ pub(super) async fn evict(client: &Client, pod: &PodKey, uid: &str) -> kube::Res
     match api.evict(&pod.name, &eviction).await {
         Ok(_) => Ok(Outcome::Done),
         Err(kube::Error::Api(status)) if status.code == 409 => Ok(Outcome::NotFound),
-        Err(kube::Error::Api(status))
-            if status.code == 429 || status.message.contains(TWO_BUDGETS) =>
-        {
+        Err(kube::Error::Api(status)) if is_refused_by_budget(&status) => {
             Ok(Outcome::Failed(Failure::Refused { message: status.message.clone() }))
         }
         Err(error) => Err(error),
     }
+}
+
+/// Whether a budget is why. A server with too many calls answers with the same code, and so does one
+/// that has yet to count what a budget allows; that one says how long to wait.
+fn is_refused_by_budget(status: &Status) -> bool {
+    let names_budget = status.details.as_ref().is_some_and(|details| {
+        let mut causes = details.causes.iter();
+        details.retry_after_seconds == 0 && causes.any(|cause| cause.reason == BUDGET_CAUSE)
+    });
+    (status.code == 429 && names_budget) || status.message.contains(TWO_BUDGETS)
 }
 
 /// Deletes a pod whatever its budgets say.

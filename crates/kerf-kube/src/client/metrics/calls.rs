@@ -77,7 +77,7 @@ fn code(outcome: &Outcome, verb: &str) -> &'static str {
         Outcome::Failed(Failure::Denied { .. }) => "403",
         Outcome::Failed(Failure::Conflict) => "409",
         Outcome::Failed(Failure::Invalid { .. }) => "422",
-        Outcome::Failed(Failure::Refused { .. }) => "429",
+        Outcome::Failed(Failure::Refused { .. } | Failure::Throttled { .. }) => "429",
         Outcome::Failed(_) => "<error>",
         _ if verb == "POST" => "201",
         _ => "200",

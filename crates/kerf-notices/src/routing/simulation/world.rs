@@ -109,7 +109,7 @@ impl World {
         }
         self.injected += 1;
         match self.rng.below(3) {
-            0 => Err(CallFailure::Throttled),
+            0 => Err(CallFailure::Throttled { retry_after_ms: 0 }),
             1 => Err(CallFailure::Unavailable("503 Service Unavailable".to_owned())),
             _ => Err(CallFailure::Unavailable("the call took too long".to_owned())),
         }

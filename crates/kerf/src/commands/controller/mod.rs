@@ -18,6 +18,7 @@ use kerf_engine::time::Span;
 use kerf_interruption::MESSAGES_AT_ONCE;
 use kerf_kube::{
     Controller as Running, Health, Metrics, NoticeDelivery, Pace, Provider, Scrape, Shows, connect,
+    connect_leading,
 };
 use kerf_kwok::Kwok;
 use kerf_runtime::clock::Clock;
@@ -48,6 +49,15 @@ struct Sources {
     health: Health,
 }
 
+/// The way to the lead.
+struct Lead {
+    leadership: Leadership,
+    leading: watch::Receiver<bool>,
+    lease_client: Client,
+    /// Of the Lease.
+    namespace: String,
+}
+
 /// The page of metrics.
 async fn scrape(scrapes: mpsc::Sender<Scrape>) -> Option<String> {
     let (scrape, answer) = Scrape::new();
@@ -64,7 +74,10 @@ impl Controller {
             .enable_all()
             .build()
             .context("the threads cannot be started")?;
-        runtime.block_on(self.serve())
+        let code = runtime.block_on(self.serve());
+        // A search that is still under way is nobody's any more.
+        runtime.shutdown_background();
+        code
     }
 
     async fn serve(self) -> Result<ExitCode> {
@@ -73,25 +86,21 @@ impl Controller {
         let namespace = self.lease_namespace(&config);
         // Leading has a client of its own, so that a flood of calls cannot cost the lead.
         let lease_client = connect(config.clone())?;
-        let client = connect(config)?;
+        let (name, identity) = (&self.leader_election_name, identity::of_this_process());
+        let candidate = Candidate::new(lease_client.clone(), &namespace, name, identity);
+        let (leadership, leading) = Leadership::new(candidate, self.disable_leader_election);
+        let client = connect_leading(config, leadership.term())?;
+        let lead = Lead { leadership, leading, lease_client, namespace };
         match self.cloud {
             CloudName::Kwok => {
                 let kwok = Kwok::new(client.clone(), self.kwok_types()?);
-                self.lead(client, lease_client, &namespace, kwok).await
+                self.lead(client, lead, kwok).await
             }
         }
     }
 
-    async fn lead<P: Provider>(
-        self,
-        client: Client,
-        lease_client: Client,
-        namespace: &str,
-        provider: P,
-    ) -> Result<ExitCode> {
-        let (name, identity) = (&self.leader_election_name, identity::of_this_process());
-        let candidate = Candidate::new(lease_client.clone(), namespace, name, identity);
-        let (mut leadership, leading) = Leadership::new(candidate, self.disable_leader_election);
+    async fn lead<P: Provider>(self, client: Client, lead: Lead, provider: P) -> Result<ExitCode> {
+        let Lead { mut leadership, leading, lease_client, namespace } = lead;
         let metrics = Metrics::new(Registry::default(), self.shows());
         let mut tasks = Tasks::default();
         let shifted_zones = match self.enable_zonal_shift {
@@ -103,7 +112,7 @@ impl Controller {
         let sources =
             Sources { notices: notice_sender, leading: leading.clone(), health: health.clone() };
         interruption::start(&self, &sources, &metrics, &mut tasks).await;
-        let autoshift = Autoshift::of(&self, namespace).await?;
+        let autoshift = Autoshift::of(&self, &namespace).await?;
         let shift_settings = autoshift.as_ref().map(|autoshift| autoshift.settings.clone());
         let zonal_shifts =
             autoshift.map(|autoshift| autoshift.start(&client, lease_client, sources, &mut tasks));

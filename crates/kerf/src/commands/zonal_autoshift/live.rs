@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::Args;
 use kerf_aws::{Session, TimeOuts};
-use kerf_kube::{Pace, connect};
+use kerf_kube::{Pace, connect, connect_leading};
 use kerf_runtime::clock::Clock;
 use kerf_runtime::http::all_addresses;
 use kerf_runtime::{Candidate, Leadership, Shutdown, Tasks};
@@ -71,9 +71,11 @@ impl Flags {
             .context("no way to reach an API server was found; outside a cluster set KUBECONFIG")?;
         // Leading has a client of its own, so that a flood of calls cannot cost the lead.
         let lease_client = connect(config.clone())?;
+        let candidate = Candidate::new(lease_client, &self.namespace, LEASE, self.identity());
+        let (mut leadership, leading) = Leadership::new(candidate, self.disable_leader_election);
         let daemon = Daemon {
             settings,
-            client: connect(config)?,
+            client: connect_leading(config, leadership.term())?,
             account: Account::new(&session),
             queues: session.queues(),
             queue_url: self.autoshift.needed_queue_url(&self.cluster_name)?,
@@ -82,8 +84,6 @@ impl Flags {
             journal: self.journal.open()?,
             clock: Clock::default(),
         };
-        let candidate = Candidate::new(lease_client, &self.namespace, LEASE, self.identity());
-        let (mut leadership, leading) = Leadership::new(candidate, self.disable_leader_election);
         let mut tasks = Tasks::default();
         let daemon = daemon.start(leading.clone(), leadership.term(), &mut tasks).await?;
         let shutdown = Cell::new(Shutdown::AtOnce);
