@@ -5,6 +5,7 @@
 //!   ControlPlane ── etcd ◄─ kube-apiserver ◄─┬─ kube-controller-manager
 //!                                            ├─ kube-scheduler
 //!                                            └─ kwok (plays the kubelet of marked nodes)
+//!   ApiProxy ────── threads of this process, before the API server: breaks calls by rule
 //!   AwsStandIn ──── moto
 //!   ArcStandIn ──── a thread of this process: zonal shifts, which moto lacks
 //! ```
@@ -33,9 +34,11 @@ pub use aws::stand_in::AwsStandIn;
 pub use aws::template_lint::lint_template;
 pub use error::{Error, Result};
 pub use kubernetes::access::User;
+pub use kubernetes::api_proxy::{ApiCall, ApiFault, ApiProxy, ApiRule, Calls, Held};
 pub use kubernetes::control_plane::ControlPlane;
 pub use kubernetes::options::{Options, Part};
 pub use kubernetes::shared::Shared;
 pub use person::run_for_a_person;
 pub use programs::program::Program;
+pub use programs::toolchain::karpenter_program;
 pub use programs::wait::wait_until;

@@ -1,6 +1,7 @@
 //! A real Kubernetes control plane, and who may talk to it.
 
 pub(crate) mod access;
+pub(crate) mod api_proxy;
 pub(crate) mod client;
 pub(crate) mod control_plane;
 pub(crate) mod flags;

@@ -42,6 +42,11 @@ impl GoModule {
         self.workspace.join("testbed")
     }
 
+    /// The folder of another module of the checkout, which names what Kerf is compared with.
+    pub(crate) fn peer_dir(&self) -> PathBuf {
+        self.workspace.join("bench/peer")
+    }
+
     /// The version `go.mod` requires of a module, as in `v1.36.3`.
     pub(crate) fn version(&self, module: &str) -> &str {
         required_version(&self.go_mod, module).unwrap_or("unknown")

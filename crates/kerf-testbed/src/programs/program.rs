@@ -62,6 +62,11 @@ impl Program {
         self.child.id()
     }
 
+    /// Whether it has ended.
+    pub fn has_ended(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
     /// What it has written to its standard output so far.
     pub fn written(&self) -> String {
         let written = self.written.lock().unwrap_or_else(PoisonError::into_inner);

@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 
 use crate::error::{Error, Result};
 use crate::programs::cache::Cache;
+use crate::programs::fingerprint::Fingerprint;
 use crate::programs::go_module::GoModule;
 use crate::programs::progress::{run_step, say};
 
@@ -42,6 +43,10 @@ pub(crate) struct Keeper {
 pub(crate) struct Kubernetes {
     dir: PathBuf,
 }
+
+/// Karpenter's controller with its kwok provider.
+const KARPENTER_PACKAGE: &str = "sigs.k8s.io/karpenter/kwok";
+const KARPENTER_BINARY: &str = "karpenter-kwok";
 
 /// A Python with the AWS stand-in installed.
 pub(crate) struct AwsPython {
@@ -121,6 +126,31 @@ impl Kubernetes {
     pub(crate) fn stages(&self) -> PathBuf {
         self.dir.join(STAGES_FILE)
     }
+}
+
+/// Karpenter's controller with its kwok provider, in the version that `bench/peer` names: built on
+/// first use (a minute or two) and then taken from the cache.
+pub fn karpenter_program() -> Result<PathBuf> {
+    let (module, cache) = (GoModule::locate()?, Cache::open()?);
+    let keeper = Keeper::ready(&module, &cache)?;
+    let peer = module.peer_dir();
+    let mut sum = Fingerprint::new();
+    for name in ["go.mod", "go.sum"] {
+        let path = peer.join(name);
+        sum = sum.add(&fs::read(&path).map_err(Error::io("read", &path))?);
+    }
+    let dir = cache.entry(&format!("karpenter-{}", sum.hex()), |partial| {
+        require("go", &["version"], GO_ADVICE)?;
+        say("building Karpenter once, a minute or two on two cores");
+        let mut go = keeper.supervise("go");
+        go.arg("build").arg("-C").arg(&peer).arg("-o").arg(partial.join(KARPENTER_BINARY));
+        go.arg(KARPENTER_PACKAGE);
+        go_environment(&mut go);
+        let log = partial.join("build.log");
+        let start_error = Error::starting("keeper", "clear the testbed's cache folder");
+        run_step("building Karpenter", go, &log, start_error)
+    })?;
+    Ok(dir.join(KARPENTER_BINARY))
 }
 
 impl AwsPython {
