@@ -53,7 +53,9 @@ fn a_pod_that_comes_ends_or_leaves_is_noted_with_its_time() {
     cluster.seconds(20);
     store(&mut cluster, "a", |pod| pod.is_ready = false);
     assert_eq!(last_event(&cluster), Some(came), "only coming and going counts");
-    store(&mut cluster, "a", |pod| pod.phase = PodPhase::Ended { node: Some("node-one".into()) });
+    store(&mut cluster, "a", |pod| {
+        pod.phase = PodPhase::Ended { node: Some("node-one".into()), has_failed: false };
+    });
     assert_eq!(last_event(&cluster), Some(cluster.now));
     store(&mut cluster, "b", |_| ());
     cluster.seconds(20);

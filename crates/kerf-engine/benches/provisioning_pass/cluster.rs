@@ -8,7 +8,7 @@ use kerf_engine::condition::{Condition, Conditions, Status};
 use kerf_engine::event::{Event, Kind, Object};
 use kerf_engine::observed::{
     Claim, ClaimStatus, DoNotDisrupt, Meta, Node, NodeClass, NodeProfile, Pod, PodKey, PodOwner,
-    PodPhase, Pool, PoolStatus, Revision,
+    PodPhase, PodTimes, Pool, PoolStatus, Revision,
 };
 use kerf_engine::provider::{NodeClassKind, ProviderInfo};
 use kerf_engine::time::{Span, Time};
@@ -222,6 +222,7 @@ fn observed_pod(name: &str, shape: Arc<PodShape>) -> Pod {
         owner: PodOwner::Other,
         is_ready: true,
         started_at: Some(START),
+        times: PodTimes::default(),
         is_critical: false,
         priority: 0,
         deletion_cost: 0,

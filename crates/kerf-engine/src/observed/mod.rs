@@ -31,7 +31,7 @@ pub use node::{Node, NodeProfile};
 pub use node_class::{NodeClass, NodeClassStatus, Readiness};
 pub use node_class_subnets::NodeClassSubnets;
 pub use overlay::Overlay;
-pub use pod::{DoNotDisrupt, Pod, PodKey, PodOwner, PodPhase, PodProfile};
+pub use pod::{DoNotDisrupt, Pod, PodKey, PodOwner, PodPhase, PodProfile, PodTimes};
 pub use pod_disruption_budget::PodDisruptionBudget;
 pub use pool::{Pool, PoolStatus};
 pub use pool_manifest::{PoolManifest, PoolManifestKey};

@@ -33,6 +33,9 @@ pub struct Pod {
     pub is_ready: bool,
     /// When its kubelet took it on.
     pub started_at: Option<Time>,
+    /// When it got where it is, as it says itself.
+    #[serde(default)]
+    pub times: PodTimes,
     /// Whether the system cannot do without it: one of the two critical priority classes.
     pub is_critical: bool,
     /// Its priority.
@@ -47,6 +50,16 @@ pub struct Pod {
     pub unusable: Option<Arc<str>>,
     /// What only those who watch want to know. Replicas share one.
     pub profile: Arc<PodProfile>,
+}
+
+/// When a pod came so far, from its conditions; nothing is decided by it. An engine that looks later
+/// sees the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PodTimes {
+    /// When it was bound to its node.
+    pub bound_at: Option<Time>,
+    /// When it became ready.
+    pub ready_at: Option<Time>,
 }
 
 /// What only those who watch want to know of a pod; nothing is decided by it.
@@ -79,6 +92,9 @@ pub enum PodPhase {
     Ended {
         /// Where it ran, if it did.
         node: Option<Name>,
+        /// Whether it did not succeed.
+        #[serde(default)]
+        has_failed: bool,
     },
 }
 
@@ -175,13 +191,15 @@ impl ObservedKind for Pod {
     fn dependents(&self, world: &World) -> Vec<Subject> {
         match &self.phase {
             PodPhase::Unschedulable { .. } => vec![Subject::Provisioning],
-            PodPhase::Bound { node } | PodPhase::Ended { node: Some(node) } => {
+            PodPhase::Bound { node } | PodPhase::Ended { node: Some(node), .. } => {
                 let mut subjects = vec![Subject::Disruption, Subject::Pod(self.key.clone())];
                 let node = world.nodes.get(node);
                 subjects.extend(node.into_iter().flat_map(|node| of_node(world, node)));
                 subjects
             }
-            PodPhase::Unjudged | PodPhase::Waiting | PodPhase::Ended { node: None } => Vec::new(),
+            PodPhase::Unjudged | PodPhase::Waiting | PodPhase::Ended { node: None, .. } => {
+                Vec::new()
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use kerf_engine::condition::Status;
 use kerf_engine::event::Object;
 use kerf_engine::observed::{
     Claim, ClaimStatus, DoNotDisrupt, Meta, Node, NodeClass, NodeProfile, Pod, PodKey, PodOwner,
-    PodPhase, Pool, PoolStatus, Revision, VolumeAttachment,
+    PodPhase, PodTimes, Pool, PoolStatus, Revision, VolumeAttachment,
 };
 use kerf_engine::time::{Span, Time};
 use kerf_model::budget::BudgetList;
@@ -125,6 +125,7 @@ pub(crate) fn pod(name: &str, node: &str) -> Pod {
         owner: PodOwner::Other,
         is_ready: true,
         started_at: Some(START),
+        times: PodTimes::default(),
         is_critical: false,
         priority: 0,
         deletion_cost: 0,

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kerf_engine::event::{Key, Object};
-use kerf_engine::observed::{DaemonSet, Name, Pod, PodKey, PodOwner, PodPhase};
+use kerf_engine::observed::{DaemonSet, Name, Pod, PodKey, PodOwner, PodPhase, PodTimes};
 use kerf_model::generated_name::{ALPHABET, SUFFIX_LEN};
 use kerf_model::pod::PodShape;
 use rustc_hash::FxHashMap;
@@ -166,6 +166,7 @@ impl Workloads {
             },
             is_ready: false,
             started_at: None,
+            times: PodTimes::default(),
             is_critical: workload.is_critical,
             priority: workload.priority,
             deletion_cost: 0,

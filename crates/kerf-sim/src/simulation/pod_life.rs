@@ -41,7 +41,7 @@ impl Simulation {
             return;
         }
         pod.is_ready = false;
-        pod.phase = PodPhase::Ended { node: Some(node) };
+        pod.phase = PodPhase::Ended { node: Some(node), has_failed: false };
         self.store.put(Object::Pod(pod));
         let sweep = SimEvent::PodSwept(key.clone(), uid.clone());
         self.queue.at(self.store.now + ENDED_KEPT_FOR, sweep);

@@ -149,7 +149,7 @@ fn pod_event(world: &World, former: Option<&Pod>, pod: &Pod, now: Time) -> Optio
             let leaves = pod.meta.is_deleting() && !was_leaving;
             (comes || leaves).then_some(node)?
         }
-        PodPhase::Ended { node: Some(node) } => {
+        PodPhase::Ended { node: Some(node), .. } => {
             let ends = former.is_none_or(|former| !former.has_ended());
             ends.then_some(node)?
         }

@@ -7,6 +7,7 @@ mod conditions;
 mod help;
 mod readings;
 mod zonal_shift;
+mod zone_neighbours;
 mod zones;
 
 use std::time::Duration;
@@ -83,7 +84,9 @@ impl Metrics {
         }
     }
 
-    fn page(&self, world: &World, failures: &FailureLog, now: Time) -> String {
+    /// The page of this moment.
+    #[must_use]
+    pub fn page(&self, world: &World, failures: &FailureLog, now: Time) -> String {
         let mut page = self.registry.page();
         if world.settings.role == Role::Controller {
             readings::write(&mut page, world, self.shows, now);

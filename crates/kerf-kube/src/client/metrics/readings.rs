@@ -220,7 +220,7 @@ fn node_amounts(page: &mut Page, world: &World, node: &Node, known: &[(String, &
 
 fn pod_state(page: &mut Page, world: &World, pod: &Pod) {
     let name = match &pod.phase {
-        PodPhase::Bound { node } | PodPhase::Ended { node: Some(node) } => Some(node),
+        PodPhase::Bound { node } | PodPhase::Ended { node: Some(node), .. } => Some(node),
         _ => None,
     };
     let node = name.and_then(|name| world.nodes.get(name));
@@ -229,7 +229,8 @@ fn pod_state(page: &mut Page, world: &World, pod: &Pod) {
         PodPhase::Unjudged | PodPhase::Waiting | PodPhase::Unschedulable { .. } => "Pending",
         PodPhase::Bound { .. } if pod.started_at.is_none() => "Pending",
         PodPhase::Bound { .. } => "Running",
-        PodPhase::Ended { .. } => "Succeeded",
+        PodPhase::Ended { has_failed: true, .. } => "Failed",
+        PodPhase::Ended { has_failed: false, .. } => "Succeeded",
     };
     let labels = [
         ("name", pod.key.name.to_string()),

@@ -1,6 +1,7 @@
 //! Where pods without a place could go: one zone, several, or none.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use kerf_engine::World;
 use kerf_engine::observed::Pod;
@@ -8,26 +9,35 @@ use kerf_model::labels::well_known::ZONE;
 use kerf_model::pod::PodShape;
 use kerf_model::requirement::{Operator, RequirementEntry};
 
+use super::zone_neighbours::Neighbours;
+
 /// How pods that could go to several zones are shown.
 const FLEXIBLE: &str = "flexible";
 /// And those no zone would do for.
 const NONE: &str = "none";
 
-/// How many pods could go where.
+/// How many pods could go where. Replicas go alike, so each shape is looked at once.
 pub(super) fn counted<'a>(
-    world: &World,
+    world: &'a World,
     pods: impl Iterator<Item = &'a Pod>,
 ) -> BTreeMap<String, usize> {
     let zones = zones(world);
+    let mut neighbours = Neighbours::new(world);
+    let mut known: BTreeMap<*const PodShape, String> = BTreeMap::new();
     let mut counts = BTreeMap::new();
     for pod in pods {
-        let mut fitting = zones.iter().filter(|zone| admits(&pod.shape, zone));
-        let word = match (fitting.next(), fitting.next()) {
-            (None, _) => NONE,
-            (Some(only), None) => only,
-            (Some(_), Some(_)) => FLEXIBLE,
-        };
-        *counts.entry(word.to_owned()).or_default() += 1;
+        let word = known.entry(Arc::as_ptr(&pod.shape)).or_insert_with(|| {
+            let mut fitting: BTreeSet<&str> = zones.clone();
+            fitting.retain(|zone| admits(&pod.shape, zone));
+            neighbours.leave_valid(&pod.shape, &zones, &mut fitting);
+            let mut fitting = fitting.into_iter();
+            match (fitting.next(), fitting.next()) {
+                (None, _) => NONE.to_owned(),
+                (Some(only), None) => only.to_owned(),
+                (Some(_), Some(_)) => FLEXIBLE.to_owned(),
+            }
+        });
+        *counts.entry(word.clone()).or_default() += 1;
     }
     counts
 }
@@ -40,8 +50,8 @@ fn zones(world: &World) -> BTreeSet<&str> {
     zones.flat_map(|entry| entry.values.iter().map(String::as_str)).collect()
 }
 
-/// Whether nothing the pod or its volumes demand rules the zone out.
-fn admits(shape: &PodShape, zone: &str) -> bool {
+/// Whether nothing the pod or its volumes demand of nodes rules the zone out.
+pub(super) fn admits(shape: &PodShape, zone: &str) -> bool {
     let placement = &shape.placement;
     let selected = placement.node_selector.get(ZONE).is_none_or(|wanted| wanted == zone);
     selected

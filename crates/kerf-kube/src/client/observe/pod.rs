@@ -5,7 +5,7 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity as ApiQuantity;
 use kerf_api::FieldError;
-use kerf_engine::observed::{DoNotDisrupt, Pod, PodKey, PodOwner, PodPhase, PodProfile};
+use kerf_engine::observed::{DoNotDisrupt, Pod, PodKey, PodOwner, PodPhase, PodProfile, PodTimes};
 use kerf_engine::time::{Span, Time};
 use kerf_model::duration::GoDuration;
 use kerf_model::labels::LabelRules;
@@ -87,6 +87,10 @@ pub(super) fn read(
         owner: owner(pod),
         is_ready: condition(pod, "Ready").is_some_and(|it| it.status == "True"),
         started_at: status.and_then(|status| status.start_time.as_ref()).map(time),
+        times: PodTimes {
+            bound_at: true_since(pod, "PodScheduled"),
+            ready_at: true_since(pod, "Ready"),
+        },
         is_critical: class.is_some_and(|class| CRITICAL.contains(&class)),
         priority: spec.and_then(|spec| spec.priority).unwrap_or_default(),
         deletion_cost: deletion_cost(pod),
@@ -109,7 +113,7 @@ fn deletion_cost(pod: &core::Pod) -> i32 {
 fn phase(pod: &core::Pod) -> PodPhase {
     let node = node_of(pod).map(Arc::from);
     match node {
-        node if has_ended(pod) => PodPhase::Ended { node },
+        node if has_ended(pod) => PodPhase::Ended { node, has_failed: has_failed(pod) },
         Some(node) => PodPhase::Bound { node },
         None => {
             let verdict = condition(pod, "PodScheduled");
@@ -230,6 +234,16 @@ fn do_not_disrupt(text: Option<&str>) -> DoNotDisrupt {
 
 fn annotation<'a>(pod: &'a core::Pod, key: &str) -> Option<&'a str> {
     pod.metadata.annotations.as_ref()?.get(key).map(String::as_str)
+}
+
+fn has_failed(pod: &core::Pod) -> bool {
+    pod.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Failed")
+}
+
+/// Since when a condition holds, if it does.
+fn true_since(pod: &core::Pod, kind: &str) -> Option<Time> {
+    let holds = condition(pod, kind).filter(|condition| condition.status == "True")?;
+    holds.last_transition_time.as_ref().map(time)
 }
 
 fn condition<'a>(pod: &'a core::Pod, kind: &str) -> Option<&'a core::PodCondition> {
