@@ -158,6 +158,16 @@ pub(crate) fn times_fitting(asked: &Amounts, free: &Amounts) -> i64 {
     times
 }
 
+/// How often what is asked fits beside others into what there is.
+pub(crate) fn times_fitting_beside(asked: &Amounts, others: &Amounts, whole: &Amounts) -> i64 {
+    let mut times = i64::MAX;
+    for (index, asked) in asked.iter().enumerate().filter(|(_, asked)| **asked > 0) {
+        let at = |amounts: &Amounts| amounts.get(index).copied().unwrap_or(0);
+        times = times.min((at(whole) - at(others)).max(0) / asked);
+    }
+    times
+}
+
 /// Whether what is asked fits into what is free. Where something is overdrawn, nothing fits.
 pub(crate) fn fits(asked: &Amounts, free: &Amounts) -> bool {
     free.iter().all(|free| *free >= 0)

@@ -33,7 +33,7 @@ struct Solve {
 }
 
 /// The aims are those the scheduler was built for.
-const SOLVES: [Solve; 5] = [
+const SOLVES: [Solve; 7] = [
     Solve {
         name: "mixed-100000",
         about: "100,000 mixed pods on 400 types",
@@ -46,6 +46,13 @@ const SOLVES: [Solve; 5] = [
         about: "10,000 replicas of one deployment on 400 types",
         rounds: "20",
         aim: Some(Duration::from_millis(50)),
+        aim_bytes: None,
+    },
+    Solve {
+        name: "min-values-1000",
+        about: "1,000 mixed pods from a pool that keeps 15 instance types open",
+        rounds: "5",
+        aim: None,
         aim_bytes: None,
     },
     Solve {
@@ -67,6 +74,13 @@ const SOLVES: [Solve; 5] = [
         about: "asking about it without a node of ten pods, and placing them",
         rounds: "200",
         aim: None,
+        aim_bytes: None,
+    },
+    Solve {
+        name: "packed-50000",
+        about: "the same where every node is full and the pods need a new one",
+        rounds: "50",
+        aim: Some(Duration::from_millis(1)),
         aim_bytes: None,
     },
 ];

@@ -16,14 +16,16 @@ use std::time::Instant;
 
 /// Hot paths whose instructions are recorded. `replicas-1` is what reading 400 instance types
 /// costs.
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 13] = [
     "replicas-1",
     "replicas-10000",
     "mixed-1000",
+    "min-values-1000",
     "preferences-4000",
     "existing-2000",
     "overlay-50000",
     "without-50000",
+    "packed-50000",
     "region-plan",
     "requirements-intern",
     "requirements-narrow",

@@ -11,13 +11,15 @@ use crate::workload;
 const ASKED_BEFORE: usize = 40;
 
 /// `reading-PODS` reads a cluster, `overlay-PODS` takes away its empty node, `without-PODS` one with
-/// ten pods.
+/// ten pods, and `packed-PODS` such a one where all are full: its pods need a new node.
 pub(crate) fn work(name: &str) -> Option<Box<dyn FnMut()>> {
     let (what, pods) = name.rsplit_once('-')?;
-    if !["reading", "overlay", "without"].contains(&what) {
-        return None;
-    }
-    let problem = workload::problem(&format!("running-{pods}"))?;
+    let family = match what {
+        "reading" | "overlay" | "without" => "running",
+        "packed" => what,
+        _ => return None,
+    };
+    let problem = workload::problem(&format!("{family}-{pods}"))?;
     if what == "reading" {
         return Some(Box::new(move || drop(black_box(PreparedCluster::read(black_box(&problem))))));
     }

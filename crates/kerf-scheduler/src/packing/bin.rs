@@ -1,6 +1,5 @@
 //! A new node while it is being filled.
 
-use kerf_model::min_values::review_min_values;
 use kerf_model::requirements::Requirements;
 use smallvec::SmallVec;
 
@@ -215,16 +214,29 @@ impl Bin {
             if cheapest.is_some_and(|cheapest| cheapest.price_micros <= least) {
                 break;
             }
-            let choices = cheapest.into_iter().chain(self.choice(*index, context));
+            let is_held = self.is_held_by(*index, context);
+            let choice = is_held.then(|| self.choice(*index, &self.requirements, context));
+            let choices = cheapest.into_iter().chain(choice.flatten());
             cheapest = choices.min_by_key(|choice| choice.price_micros);
         }
         cheapest
     }
 
-    /// The node as one instance type, if that can hold what is meant for it. Where the pool has
-    /// limits, nothing larger than the instance type it was filled for, so that what is counted
-    /// against the limits is what will be launched.
-    fn choice(&self, index: usize, context: &PackingContext<'_>) -> Option<Choice> {
+    /// Whether what is meant for the node can run as an instance type.
+    fn is_held_by(&self, index: usize, context: &PackingContext<'_>) -> bool {
+        units::fits(&self.requests, &context.instance_types.all[index].free)
+            && !self.occupancy_clashes(index, context)
+    }
+
+    /// A node with these requirements as one instance type. Where the pool has limits, nothing
+    /// larger than the instance type it was filled for, so that what is counted against the limits
+    /// is what will be launched.
+    fn choice(
+        &self,
+        index: usize,
+        requirements: &Requirements,
+        context: &PackingContext<'_>,
+    ) -> Option<Choice> {
         let instance_type = &context.instance_types.all[index];
         let made_for = &context.instance_types.all[self.instance_type].capacity;
         let within_limits = || {
@@ -234,16 +246,14 @@ impl Bin {
                 at(&instance_type.capacity) <= at(made_for)
             })
         };
-        if !units::fits(&self.requests, &instance_type.free)
-            || !within_limits()
-            || !instance_type.requirements.intersects(&self.requirements, context.vocabulary)
-            || self.occupancy_clashes(index, context)
+        if !within_limits()
+            || !instance_type.requirements.intersects(requirements, context.vocabulary)
         {
             return None;
         }
         let offering = instance_type.offerings.iter().position(|offering| {
             self.may_use(offering)
-                && self.requirements.intersects(&offering.requirements, context.vocabulary)
+                && requirements.intersects(&offering.requirements, context.vocabulary)
         })?;
         let price_micros = instance_type.offerings[offering].price_micros;
         Some(Choice { instance_type: index, offering, price_micros })
@@ -280,85 +290,67 @@ impl Bin {
             })
     }
 
-    /// The most pods of an item after which enough different values are still possible.
-    fn headroom_by_min_values(
-        &self,
-        item: &Item,
-        context: &PackingContext<'_>,
-        headroom: i64,
-    ) -> i64 {
-        if context.best_effort_min_values {
-            return headroom;
-        }
-        let mut one_more = self.clone();
-        one_more.add(item, context, 1);
-        // What more pods of the item ask of an instance type is only that they fit, so everything
-        // else is looked at once.
-        let asked = &context.classes[item.class].requests;
-        let all = &context.instance_types.all;
-        let open = one_more.priced_choices(context).into_iter().map(|choice| {
-            let mut free = all[choice.instance_type].free.clone();
-            units::subtract(&mut free, &one_more.requests, 1);
-            (choice, units::times_fitting(asked, &free).saturating_add(1))
-        });
-        let open: Vec<(Choice, i64)> = open.collect();
-        let holds = |count: i64| {
-            let large_enough = open.iter().filter(|(_, most)| *most >= count);
-            let choices = context.options(large_enough.map(|(choice, _)| *choice));
-            one_more.meets_min_values(choices, context)
-        };
-        // More pods only ever leave fewer instance types, so the answer can be searched for.
-        let (mut good, mut bad) = (0, headroom + 1);
-        while bad - good > 1 {
-            let middle = good + (bad - good) / 2;
-            if holds(middle) { good = middle } else { bad = middle }
-        }
-        good
-    }
-
-    /// Whether these instance types offer the different values the pool asks for.
-    pub(crate) fn meets_min_values(
-        &self,
-        choices: impl IntoIterator<Item = Choice>,
-        context: &PackingContext<'_>,
-    ) -> bool {
-        let all = &context.instance_types.all;
-        let types = choices.into_iter().map(|choice| &all[choice.instance_type].requirements);
-        review_min_values(&self.requirements, types).is_satisfied()
-    }
-
     /// Every instance type that can hold what is meant for the node and that a launch may name,
     /// cheapest first.
     pub(crate) fn choices(&self, context: &PackingContext<'_>) -> Vec<Choice> {
-        context.options(self.priced_choices(context)).collect()
+        let holding = self.priced_choices(&self.requirements, context).into_iter();
+        let holding = holding.filter(|choice| self.is_held_by(choice.instance_type, context));
+        context.options(holding).collect()
     }
 
-    /// Every instance type that can hold what is meant for the node, cheapest first.
-    fn priced_choices(&self, context: &PackingContext<'_>) -> Vec<Choice> {
+    /// Every instance type that a node with these requirements may be while its pods fit, cheapest
+    /// first.
+    pub(crate) fn priced_choices(
+        &self,
+        requirements: &Requirements,
+        context: &PackingContext<'_>,
+    ) -> Vec<Choice> {
+        let all = &context.instance_types.all;
         let instance_types = context.instance_types.templates[self.template].instance_types.clone();
-        let mut choices: Vec<Choice> =
-            instance_types.filter_map(|index| self.choice(index, context)).collect();
+        let choices = instance_types.filter_map(|index| self.choice(index, requirements, context));
+        let mut choices: Vec<Choice> = choices.collect();
         choices.sort_by_key(|choice| {
-            (
-                choice.price_micros,
-                context.instance_types.all[choice.instance_type].type_index,
-                choice.instance_type,
-            )
+            let index = choice.instance_type;
+            (choice.price_micros, all[index].type_index, index)
         });
         choices
     }
 
     /// Whether daemons on another instance type would take a port that a pod here needs.
     fn occupancy_clashes(&self, instance_type: usize, context: &PackingContext<'_>) -> bool {
+        let mut items = self.contents.iter().map(|content| &content.item);
+        items.any(|item| self.clashes_with(item, instance_type, context))
+    }
+
+    /// Whether daemons on another instance type would take a port that pods of an item need.
+    fn clashes_with(
+        &self,
+        item: &Item,
+        instance_type: usize,
+        context: &PackingContext<'_>,
+    ) -> bool {
         if instance_type == self.instance_type {
             return false;
         }
         let taken = &context.instance_types.all[instance_type].daemons.ports;
-        let wanted = self
-            .contents
-            .iter()
-            .flat_map(|content| context.classes[content.item.class].shape.host_ports.iter());
-        let mut wanted = wanted.filter(|wanted| taken.iter().any(|taken| taken.clashes(wanted)));
-        !taken.is_empty() && wanted.next().is_some()
+        let mut wanted = context.classes[item.class].shape.host_ports.iter();
+        !taken.is_empty() && wanted.any(|wanted| taken.iter().any(|taken| taken.clashes(wanted)))
+    }
+
+    /// The same for the pods here with those of an item.
+    pub(crate) fn would_clash(
+        &self,
+        item: &Item,
+        instance_type: usize,
+        context: &PackingContext<'_>,
+    ) -> bool {
+        self.clashes_with(item, instance_type, context)
+            || self.occupancy_clashes(instance_type, context)
+    }
+
+    /// Whether a pod here needs a port of the node.
+    pub(crate) fn has_host_ports(&self, context: &PackingContext<'_>) -> bool {
+        let classes = self.contents.iter().map(|content| &context.classes[content.item.class]);
+        classes.into_iter().any(|class| !class.shape.host_ports.is_empty())
     }
 }

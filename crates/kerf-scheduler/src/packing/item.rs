@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use crate::limits::Limits;
 use crate::packing::bin::Choice;
+use crate::packing::min_values::KnownOpenTypes;
 use crate::reading::class::Class;
 use crate::reading::demand::{DemandId, Demands};
 use crate::reading::group::Groups;
@@ -43,6 +44,7 @@ pub(crate) struct PackingContext<'a> {
     pub(crate) vocabulary: &'a Vocabulary,
     pub(crate) well_known: &'a KeySet,
     pub(crate) best_effort_min_values: bool,
+    pub(crate) known_open_types: &'a KnownOpenTypes,
     pub(crate) limits: &'a Limits,
     /// Most instance types a new node keeps as options.
     pub(crate) options_max: usize,

@@ -13,6 +13,7 @@ pub(crate) mod greedy;
 pub(crate) mod improve;
 pub(crate) mod item;
 pub(crate) mod merge;
+pub(crate) mod min_values;
 pub(crate) mod pack;
 pub(crate) mod pack_state;
 pub(crate) mod simulated_binding;

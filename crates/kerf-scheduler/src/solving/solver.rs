@@ -9,6 +9,7 @@ use kerf_model::vocabulary::Vocabulary;
 
 use crate::limits::Limits;
 use crate::packing::item::{PackingContext, Pins};
+use crate::packing::min_values::KnownOpenTypes;
 use crate::packing::pack_state::PackState;
 use crate::problem::MinValuesPolicy;
 use crate::reading::base::{Base, is_displaceable, oldest_first};
@@ -31,6 +32,7 @@ pub(crate) struct Solver<'b> {
     pub(crate) followed: BitSet,
     pub(crate) nodes: Nodes<'b>,
     pub(crate) demands: Demands,
+    known_open_types: KnownOpenTypes,
     pub(crate) counts: DomainCounts,
     pub(crate) state: PackState,
 }
@@ -48,6 +50,7 @@ impl<'b> Solver<'b> {
             followed: BitSet::new(),
             nodes: Nodes::of(&base.cluster, &base.counted),
             demands: Demands::default(),
+            known_open_types: KnownOpenTypes::default(),
             counts: base.counts.clone(),
             state: base.state.clone(),
         };
@@ -76,6 +79,7 @@ impl<'b> Solver<'b> {
             well_known: &self.base.well_known,
             best_effort_min_values: self.base.problem.settings.min_values
                 == MinValuesPolicy::BestEffort,
+            known_open_types: &self.known_open_types,
             limits: self.limits,
             options_max: self.base.problem.settings.instance_type_options_max,
         }

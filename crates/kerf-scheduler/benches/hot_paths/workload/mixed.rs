@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use kerf_model::labels::well_known;
 use kerf_model::pod::{Pod, PodAffinity, PodShape};
+use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_scheduler::PlacementProblem;
 
 use super::catalogue::on_new_nodes;
@@ -13,6 +14,8 @@ use super::rng::Rng;
 
 pub(super) const CPU_MILLIS: [i64; 5] = [100, 250, 500, 1000, 1500];
 pub(super) const MEMORY_MEBIBYTES: [i64; 6] = [100, 256, 512, 1024, 2048, 4096];
+/// As Karpenter's documentation advises for spot.
+const INSTANCE_TYPES_MIN: u32 = 15;
 const LABEL_VALUES: [&str; 7] = ["a", "b", "c", "d", "e", "f", "g"];
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,6 +56,16 @@ pub(super) fn mixed(count: usize) -> PlacementProblem {
         }
     }
     on_new_nodes(pods)
+}
+
+/// The same from a pool that keeps 15 instance types open for every node.
+pub(super) fn min_values(count: usize) -> PlacementProblem {
+    let mut problem = mixed(count);
+    let pool = Arc::make_mut(&mut problem.pools[0].pool);
+    let any_type = RequirementEntry::new(well_known::INSTANCE_TYPE, Operator::Exists, []);
+    let enough = RequirementEntry { min_values: Some(INSTANCE_TYPES_MIN), ..any_type };
+    pool.template.spec.requirements.push(enough);
+    problem
 }
 
 fn draw(rng: &mut Rng, kind: Kind) -> Draw {

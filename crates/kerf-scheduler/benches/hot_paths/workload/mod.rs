@@ -19,12 +19,14 @@ struct Family {
     build: fn(usize) -> PlacementProblem,
 }
 
-const FAMILIES: [Family; 5] = [
+const FAMILIES: [Family; 7] = [
     Family { name: "replicas", build: pods::replicas },
     Family { name: "preferences", build: pods::preferences },
     Family { name: "mixed", build: mixed::mixed },
+    Family { name: "min-values", build: mixed::min_values },
     Family { name: "existing", build: existing::existing },
     Family { name: "running", build: running::running },
+    Family { name: "packed", build: running::packed },
 ];
 
 /// The problem of a name such as `mixed-1000`.

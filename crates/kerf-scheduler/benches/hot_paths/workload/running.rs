@@ -5,6 +5,7 @@ use std::sync::Arc;
 use kerf_model::labels::well_known;
 use kerf_model::node::{BoundPod, Node};
 use kerf_model::pod::{PodAffinity, PodShape};
+use kerf_model::resources::ResourceList;
 use kerf_scheduler::PlacementProblem;
 
 use super::catalogue::on_new_nodes;
@@ -32,6 +33,22 @@ pub(super) fn running(count: usize) -> PlacementProblem {
         })
         .map(Arc::new)
         .collect();
+    problem
+}
+
+/// The same with each node as small as its pods allow, so that nobody fits on another.
+pub(super) fn packed(count: usize) -> PlacementProblem {
+    let mut problem = running(count);
+    let types = problem.pools[0].instance_types.clone();
+    for (number, node) in problem.nodes.iter_mut().enumerate() {
+        let mut asked = ResourceList::new();
+        for bound in &node.pods {
+            asked.add(&bound.pod.shape.requests);
+        }
+        let smallest = types.iter().find(|it| asked.fits(&it.allocatable()));
+        let smallest = node_of(number, smallest.expect("some instance type holds ten pods"));
+        *node = Arc::new(Node { pods: node.pods.clone(), ..smallest });
+    }
     problem
 }
 
