@@ -29,6 +29,7 @@ use kerf_model::node_spec::NodeClassRef;
 use serde::{Deserialize, Serialize};
 
 use crate::condition::Conditions;
+use crate::event::Instance;
 use crate::observed::{
     ClaimStatus, Name, NodeClass, NodeClassStatus, PodKey, PoolStatus, Revision,
 };
@@ -150,6 +151,29 @@ pub enum ActionKind {
         /// Its instance; without one, whatever was launched for the claim of that name. A claim
         /// whose launch was never heard of may have an instance all the same.
         provider_id: Option<Arc<str>>,
+    },
+    /// Ask the API server itself which pods are on a node, past everything that was told of them.
+    /// → `PodsOn`
+    ConfirmDrained {
+        /// The node's name.
+        node: Name,
+        /// Its identity: an answer about another node of that name says nothing.
+        uid: Arc<str>,
+    },
+    /// Ask the API server itself for the node of a claim. → `Stored`, `NotFound`
+    ConfirmNodeGone {
+        /// The claim.
+        claim: Name,
+        /// The name of its node.
+        node: Name,
+    },
+    /// Ask the API server itself for a claim that an instance may belong to: the named one, or where
+    /// none is known, one that has this instance or none yet. → `Stored`, `NotFound`
+    ConfirmOrphan {
+        /// The claim it was launched for, if anybody remembers.
+        claim: Option<Name>,
+        /// The instance.
+        instance: Arc<Instance>,
     },
     /// List the provider's instances that belong to this cluster. → `Instances`
     ListInstances,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::action::{Action, ActionId, ActionKind, Lane, Subject};
 use crate::agenda::Agenda;
+use crate::containment::{self, Suspended, contained};
 use crate::decision::Decision;
 use crate::dependents;
 use crate::event::{Event, Failure, Key, Object, Outcome};
@@ -33,6 +34,11 @@ pub struct Engine {
     gate: Gate,
     agenda: Agenda,
     under_way: BTreeMap<ActionId, UnderWay>,
+    #[serde(default)]
+    suspended: Suspended,
+    /// How subjects are planned.
+    #[serde(skip, default = "planning")]
+    plan: Plan,
     /// Not serialised: it decides on Kubernetes Events only, never on actions.
     #[serde(skip)]
     event_throttle: EventThrottle,
@@ -41,6 +47,13 @@ pub struct Engine {
     /// Whether another process leads, as far as was said: what to look at is not kept then.
     #[serde(default)]
     stands_by: bool,
+}
+
+/// What a subject needs now.
+type Plan = fn(&World, &Subject, Time) -> Decision;
+
+fn planning() -> Plan {
+    planners::plan
 }
 
 /// An action that has not been answered.
@@ -88,6 +101,8 @@ impl Engine {
             gate: Gate::default(),
             agenda: Agenda::default(),
             under_way: BTreeMap::new(),
+            suspended: Suspended::default(),
+            plan: planning(),
             event_throttle: EventThrottle::default(),
             orders: Orders::default(),
             last_id: 0,
@@ -115,7 +130,8 @@ impl Engine {
             Event::Gone { key, revision } => {
                 let mut dependents = self.world.dependents(&key);
                 dependents.extend(self.world.held_up_by(&key));
-                let notice = planners::on_delete(&self.world, &key, now);
+                let notice = contained(|| planners::on_delete(&self.world, &key, now));
+                let notice = notice.unwrap_or_else(|panic| self.report(Some(key.clone()), &panic));
                 if self.world.forget(&key, revision) {
                     self.note_update(&key);
                     if let Some(subject) = key.subject() {
@@ -129,16 +145,27 @@ impl Engine {
                 if self.world.set_aside(&key, revision) {
                     self.look_at(self.world.dependents(&key));
                     self.agenda.now(Subject::Instances);
+                    let mut report = Decision::default();
+                    report.record(containment::unreadable(key));
+                    self.take_in(report, None, now);
                 }
             }
             Event::Listed(kind) => {
                 let was_complete = self.world.is_complete();
-                self.world.list(kind);
+                let was_stale = self.world.list(kind, now);
                 match self.world.is_complete() {
-                    true if !was_complete => self.look_at(dependents::everything(&self.world)),
+                    true if !was_complete || was_stale => {
+                        self.look_at(dependents::everything(&self.world));
+                    }
                     // The planner of zonal shifts waits for kinds that the role does not.
                     true => self.agenda.now(Subject::ZonalShift),
                     false => {}
+                }
+            }
+            // What waited for the kind may go on.
+            Event::Heard(kind) => {
+                if self.world.hear(kind, now) {
+                    self.look_at(dependents::everything(&self.world));
                 }
             }
             Event::Offered { pool, instance_types } => {
@@ -186,11 +213,20 @@ impl Engine {
         while self.world.is_complete()
             && let Some(subject) = self.agenda.pop(now)
         {
+            match self.suspended.until(&subject) {
+                Some(until) if now < until => {
+                    self.agenda.at(until, subject);
+                    continue;
+                }
+                Some(_) => self.resume(&subject),
+                None => {}
+            }
             planner_runs.count(&self.world, &subject);
             if subject == Subject::Provisioning || self.world.has_many_changed_nodes() {
                 self.world.refresh_node_entries();
             }
-            let decision = planners::plan(&self.world, &subject, now);
+            let decision = contained(|| (self.plan)(&self.world, &subject, now))
+                .unwrap_or_else(|panic| self.suspend(&subject, &panic, now));
             if let Some(time) = decision.wake_at {
                 self.agenda.at(time, subject.clone());
             }
@@ -226,6 +262,7 @@ impl Engine {
             return;
         }
         self.world.memory.set_back(now);
+        self.world.set_back(now);
         self.gate.set_back(now);
         self.agenda = Agenda::default();
         self.look_at(dependents::everything(&self.world));
@@ -247,7 +284,15 @@ impl Engine {
     fn see(&mut self, object: Object, now: Time) {
         let key = object.key();
         let mut dependents = self.world.dependents(&key);
-        let notice = planners::on_change(&self.world, &object, now);
+        let notice = match contained(|| planners::on_change(&self.world, &object, now)) {
+            Ok(notice) => notice,
+            Err(panic) => {
+                // What the object says now is not known, but that it is there.
+                self.world.set_aside(&key, object.meta().revision);
+                let report = self.report(Some(key), &panic);
+                return self.take_in(report, None, now);
+            }
+        };
         if self.world.observe(object) {
             self.note_update(&key);
             self.take_in(notice, None, now);
@@ -288,12 +333,44 @@ impl Engine {
         if let Outcome::Stored(object) = outcome {
             self.see((**object).clone(), now);
         }
-        let conclusion = planners::conclude(&self.world, &action, outcome, now);
+        let conclusion = contained(|| planners::conclude(&self.world, &action, outcome, now));
+        let key = action.kind.subject().key();
+        let conclusion = conclusion.unwrap_or_else(|panic| self.report(key, &panic));
         self.take_in(conclusion, None, now);
         self.agenda.now(action.kind.subject());
         if let Some(asker) = asker {
             self.agenda.now(asker);
         }
+    }
+
+    /// The planner of a subject panicked: the subject is left alone for a while, or until its object
+    /// changes, which counts as unreadable meanwhile.
+    fn suspend(&mut self, subject: &Subject, panic: &str, now: Time) -> Decision {
+        let until = self.suspended.add(subject.clone(), now);
+        let key = subject.key();
+        if let Some(key) = &key {
+            self.world.set_aside_as_known(key);
+        }
+        let mut decision = self.report(key, panic);
+        decision.wake(until);
+        decision
+    }
+
+    /// A subject is tried again as if nothing had been.
+    fn resume(&mut self, subject: &Subject) {
+        self.suspended.forget(subject);
+        if let Some(key) = subject.key() {
+            self.world.readmit(&key);
+        }
+    }
+
+    /// What is said and counted of a panic.
+    fn report(&self, about: Option<Key>, panic: &str) -> Decision {
+        let mut decision = Decision::default();
+        decision.samples.push(containment::counted("engine"));
+        let said = about.map(|key| containment::announcement(key, panic));
+        decision.kubernetes_events.extend(said);
+        decision
     }
 
     /// Forgets actions that will not be answered any more, and waits that nobody minds.
@@ -363,6 +440,7 @@ impl Engine {
 
     fn note_update(&mut self, key: &Key) {
         if let Some(subject) = key.subject() {
+            self.suspended.forget(&subject);
             self.gate.object_seen(&subject);
         }
     }
@@ -386,3 +464,6 @@ fn answer_of(outcome: &Outcome) -> Answer {
         _ => Answer::Known,
     }
 }
+
+#[cfg(test)]
+mod tests;

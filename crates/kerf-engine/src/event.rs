@@ -13,7 +13,7 @@ use crate::action::ActionId;
 use crate::condition::Status;
 use crate::notice::{Notice, NoticeId};
 pub use crate::observed::{Key, Kind, Object};
-use crate::observed::{Name, Revision, ShiftedZone};
+use crate::observed::{Name, PodKey, Revision, ShiftedZone};
 use crate::provider::DriftRule;
 use crate::time::Span;
 use crate::zonal_shift::{ArcReading, ShiftNetwork};
@@ -39,6 +39,9 @@ pub enum Event {
     },
     /// All objects of a kind have been seen once since the start. The world is incomplete before.
     Listed(Kind),
+    /// Everything that happened to a kind until now has been told. A watch that says nothing else says
+    /// this from time to time, so that silence is known to be silence.
+    Heard(Kind),
     /// What a pool's nodes can be made of, with prices and availability; replaces what was known.
     Offered {
         /// The pool.
@@ -81,6 +84,8 @@ pub enum Outcome {
     Done,
     /// What it was about does not exist (any more).
     NotFound,
+    /// The pods on a node that have not ended, by name and identity.
+    PodsOn(Vec<(PodKey, Arc<str>)>),
     /// An instance was launched, or had been for this claim already.
     Launched(Arc<Instance>),
     /// The cloud's instances that belong to this cluster.

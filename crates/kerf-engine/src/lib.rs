@@ -22,10 +22,15 @@
 #[cfg(test)]
 extern crate self as kerf_engine;
 
+#[cfg(test)]
+#[path = "../tests/cluster/mod.rs"]
+mod cluster;
+
 pub mod action;
 mod agenda;
 pub mod command;
 pub mod condition;
+mod containment;
 mod decision;
 mod dependents;
 mod engine;
@@ -51,6 +56,7 @@ mod timestamp;
 pub mod world;
 pub mod zonal_shift;
 
+pub use containment::{contained, counted as panic_counted};
 pub use engine::{Engine, Orders};
 pub use gate::BEGIN_WITHIN;
 pub use planners::{DryRun, dry_run};

@@ -3,6 +3,7 @@
 
 mod batch;
 mod clock;
+mod confirmation;
 mod drain;
 mod node_class;
 mod notice_breaker;
@@ -25,6 +26,7 @@ use crate::reason::NotPlaced;
 use crate::time::Time;
 pub use batch::{Batch, PassFailure, Wait};
 pub use clock::ClockCheck;
+pub use confirmation::{Confirmation, NodeLook};
 pub use drain::{Closing, Drain, DrainReason, DrainRequest, NotADrainReason};
 pub use node_class::ResolvedClass;
 pub use notice_breaker::NoticeBreaker;
@@ -87,6 +89,12 @@ pub struct Memory {
     pub interrupted: BTreeMap<Name, NoticeKind>,
     /// Nodes that are drained, or were and are still there, by name.
     pub drains: BTreeMap<Name, Drain>,
+    /// What the API server said when it was asked for the pods of nodes, by node.
+    #[serde(default)]
+    pub confirmations: BTreeMap<Name, Confirmation>,
+    /// What the API server said when it was asked for the node of a claim, by claim.
+    #[serde(default)]
+    pub node_looks: BTreeMap<Name, NodeLook>,
     /// When nodes were last searched for some to take away.
     pub searched_at: Option<Time>,
     /// Whether the clock can be believed.
@@ -263,6 +271,11 @@ impl Memory {
                 }
             }
             Update::ForgetDrain(node) => drop(self.drains.remove(&node)),
+            Update::Confirmed { node, confirmation } => {
+                self.confirmations.insert(node, confirmation);
+            }
+            Update::Unconfirmed(node) => drop(self.confirmations.remove(&node)),
+            Update::LookedForNode { claim, look } => drop(self.node_looks.insert(claim, look)),
             Update::Interrupted { claim, kind } => {
                 // The first reason stays: what follows from it follows once.
                 self.interrupted.entry(claim).or_insert(kind);
@@ -274,10 +287,12 @@ impl Memory {
     pub(crate) fn set_back(&mut self, now: Time) {
         let asked = self.terminate_asked_at.values_mut();
         let noted = self.pod_events.values_mut().chain(self.counted_at.values_mut());
+        let confirmed = self.confirmations.values_mut().map(|confirmation| &mut confirmation.at);
+        let confirmed = confirmed.chain(self.node_looks.values_mut().map(|look| &mut look.at));
         let closed = self.drains.values_mut().filter_map(|drain| drain.closed_at.as_mut());
         let listed = self.instances.iter_mut().map(|list| &mut list.at);
         let searched = self.searched_at.iter_mut();
-        let times = asked.chain(noted).chain(closed).chain(listed).chain(searched);
+        let times = asked.chain(noted).chain(closed).chain(confirmed).chain(listed).chain(searched);
         let times = times.chain(self.notice_breaker.times_mut());
         times.chain(self.batch.times_mut()).for_each(|at| *at = (*at).min(now));
     }
@@ -296,6 +311,7 @@ impl Memory {
         self.pod_events.remove(claim);
         self.terminate_asked_at.remove(claim);
         self.instance_gone.remove(claim);
+        self.node_looks.remove(claim);
         self.nominated_until.remove(claim);
         self.interrupted.remove(claim);
         self.tagged.remove(claim);

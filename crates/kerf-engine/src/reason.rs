@@ -99,6 +99,8 @@ pub enum Reason {
     InstanceUnused,
     /// No claim has this instance.
     InstanceOrphaned,
+    /// Something would be ended because another thing is not there, and the API server is asked first.
+    AbsenceUnconfirmed,
     /// Claims and the cloud's instances are compared from time to time.
     InstanceComparison,
     /// A pool's status is behind.

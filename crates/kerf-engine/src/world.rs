@@ -4,6 +4,7 @@
 //! only read.
 
 pub(crate) mod arrival;
+mod freshness;
 pub(crate) mod instance_types;
 mod leaving;
 mod node_entries;
@@ -25,7 +26,10 @@ use serde::{Deserialize, Serialize};
 use crate::memory::Memory;
 use crate::observed::{Key, Kind, Name, Object, Objects, Revision, ShiftedZone};
 use crate::settings::Settings;
+use crate::time::Time;
 use crate::zonal_shift::NodePoolMode;
+use freshness::Hearings;
+pub use freshness::STALE_AFTER;
 use instance_types::Offered;
 use node_entries::NodeEntries;
 use state::WorldState;
@@ -49,6 +53,7 @@ pub struct World {
     pub memory: Memory,
     objects: Objects,
     listed: BTreeSet<Kind>,
+    hearings: Hearings,
     node_entries: NodeEntries,
     offered: Offered,
     tombstones: Tombstones,
@@ -67,6 +72,7 @@ impl World {
             memory: Memory::default(),
             objects: Objects::default(),
             listed: BTreeSet::new(),
+            hearings: Hearings::new(),
             node_entries: NodeEntries::default(),
             offered: Offered::default(),
             tombstones: Tombstones::default(),
@@ -93,9 +99,10 @@ impl World {
         self.settings.provider.node_class_kind(&class.group, &class.kind).is_some()
     }
 
-    /// Notes that all objects of a kind have been seen once.
-    pub(crate) fn list(&mut self, kind: Kind) {
+    /// Notes that all objects of a kind have been listed. Returns whether the kind was stale before.
+    pub(crate) fn list(&mut self, kind: Kind, now: Time) -> bool {
         self.listed.insert(kind);
+        self.hear(kind, now)
     }
 
     /// Takes in an object as it is stored, unless something newer is known. Returns whether it

@@ -113,7 +113,7 @@ fn a_node_without_a_claim_is_cordoned_drained_and_reported() {
     assert_eq!(outcomes(&cluster), [], "its pods are still there");
     cluster.seconds(6);
     assert_eq!(outcomes(&cluster), [(1, Drained)]);
-    assert_eq!(cluster.log(), ["patch node", "evict pod"]);
+    assert_eq!(cluster.log(), ["patch node", "evict pod", "list pods of node"]);
     assert_eq!(node(&cluster, "node-a").finalizers, Vec::<String>::new());
     assert!(node(&cluster, "node-b").taints.is_empty());
     assert!(cluster.has_said("SpotInterrupted"));

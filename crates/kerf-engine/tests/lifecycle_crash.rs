@@ -33,6 +33,7 @@ fn start() -> Cluster {
 fn live(cluster: &mut Cluster, span: Span, deadly: usize, lost: Lost) {
     let end = cluster.now + span;
     loop {
+        cluster.hear();
         cluster.deliver();
         let before = cluster.actions.len();
         let actions = cluster.decide();

@@ -31,7 +31,7 @@ impl Edge {
     /// Passes an update on; how many events came of it.
     fn learn(&mut self, update: WatchUpdate) -> usize {
         let events = self.observer.observe(update, self.engine.world());
-        let count = events.len();
+        let count = events.iter().filter(|event| !matches!(event, Event::Heard(_))).count();
         for event in events {
             self.engine.handle(event, Time::from_seconds(1_000));
         }
@@ -49,9 +49,9 @@ impl Edge {
 
     /// All storage has been listed, and there is none.
     fn no_storage(&mut self) {
-        self.learn(WatchUpdate::VolumeClaim(Change::Listed));
-        self.learn(WatchUpdate::Volume(Change::Listed));
-        self.learn(WatchUpdate::StorageClass(Change::Listed));
+        self.learn(WatchUpdate::VolumeClaim(Change::Listed(None)));
+        self.learn(WatchUpdate::Volume(Change::Listed(None)));
+        self.learn(WatchUpdate::StorageClass(Change::Listed(None)));
     }
 }
 
@@ -143,7 +143,7 @@ fn what_a_new_list_does_not_name_is_gone_unless_it_was_written_since() {
     edge.learn(WatchUpdate::Node(Change::Relisting));
     edge.learn(WatchUpdate::Node(is(node("stays", 5))));
     edge.learn(WatchUpdate::Node(is(node("goes", 6))));
-    edge.learn(WatchUpdate::Node(Change::Listed));
+    edge.learn(WatchUpdate::Node(Change::Listed(None)));
 
     edge.learn(WatchUpdate::Node(Change::Relisting));
     // Stored by ourselves while the list is on its way: newer than anything told so far.
@@ -151,7 +151,7 @@ fn what_a_new_list_does_not_name_is_gone_unless_it_was_written_since() {
         Edge::new().observer.observe(WatchUpdate::Node(is(node("written", 9))), edge.world());
     edge.engine.handle(own.remove(0), Time::from_seconds(1_001));
     edge.learn(WatchUpdate::Node(is(node("stays", 5))));
-    edge.learn(WatchUpdate::Node(Change::Listed));
+    edge.learn(WatchUpdate::Node(Change::Listed(None)));
     let names: Vec<&str> = edge.world().nodes.keys().map(|name| &**name).collect();
     assert_eq!(names, ["stays", "written"]);
 }
@@ -166,7 +166,7 @@ fn a_node_that_cannot_be_read_is_known_to_be_there_until_a_list_does_not_name_it
     let unreadable = |edge: &Edge| edge.world().unreadable(Kind::Node).count();
     assert_eq!(unreadable(&edge), 1);
     edge.learn(WatchUpdate::Node(Change::Relisting));
-    edge.learn(WatchUpdate::Node(Change::Listed));
+    edge.learn(WatchUpdate::Node(Change::Listed(None)));
     assert_eq!(unreadable(&edge), 0, "it went while nobody watched");
 }
 
@@ -368,11 +368,11 @@ fn budgets_that_can_never_let_a_pod_go_are_told_from_those_that_might() {
 fn pods_are_listed_only_once_their_storage_is() {
     let mut edge = Edge::new();
     // No kind of node class is watched, so the first word also says that there are none.
-    assert_eq!(edge.learn(WatchUpdate::Pod(Change::Listed)), 1);
-    assert_eq!(edge.learn(WatchUpdate::VolumeClaim(Change::Listed)), 0);
-    assert_eq!(edge.learn(WatchUpdate::Volume(Change::Listed)), 0);
+    assert_eq!(edge.learn(WatchUpdate::Pod(Change::Listed(None))), 1);
+    assert_eq!(edge.learn(WatchUpdate::VolumeClaim(Change::Listed(None))), 0);
+    assert_eq!(edge.learn(WatchUpdate::Volume(Change::Listed(None))), 0);
     let events =
-        edge.observer.observe(WatchUpdate::StorageClass(Change::Listed), edge.engine.world());
+        edge.observer.observe(WatchUpdate::StorageClass(Change::Listed(None)), edge.engine.world());
     assert!(matches!(events[..], [Event::Listed(kerf_engine::event::Kind::Pod)]), "{events:?}");
 }
 
@@ -382,9 +382,9 @@ fn a_termination_handler_waits_for_pods_and_nodes_only() {
     let settings = Settings { role, ..Settings::default() };
     let mut edge =
         Edge { observer: Observer::new(&settings), engine: Engine::new(settings.clone()) };
-    edge.learn(WatchUpdate::Pod(Change::Listed));
+    edge.learn(WatchUpdate::Pod(Change::Listed(None)));
     assert!(!edge.world().is_complete());
-    edge.learn(WatchUpdate::Node(Change::Listed));
+    edge.learn(WatchUpdate::Node(Change::Listed(None)));
     assert!(edge.world().is_complete());
 }
 
@@ -399,9 +399,9 @@ fn pods_that_say_nothing_are_spread_by_default_together_with_their_like() {
     edge.observer =
         Observer::new(&Settings::default()).with_default_spreads(config.default_spreads);
     edge.no_storage();
-    edge.learn(WatchUpdate::ReplicationController(Change::Listed));
-    edge.learn(WatchUpdate::StatefulSet(Change::Listed));
-    edge.learn(WatchUpdate::Service(Change::Listed));
+    edge.learn(WatchUpdate::ReplicationController(Change::Listed(None)));
+    edge.learn(WatchUpdate::StatefulSet(Change::Listed(None)));
+    edge.learn(WatchUpdate::Service(Change::Listed(None)));
     edge.learn(WatchUpdate::Pod(is(pod("early", 2))));
     assert!(edge.pod("early").shape.spreads.is_empty(), "nobody selects it yet");
     let set = json!({
@@ -409,7 +409,7 @@ fn pods_that_say_nothing_are_spread_by_default_together_with_their_like() {
         "spec": { "selector": { "matchLabels": { "app": "web" } } },
     });
     edge.learn(WatchUpdate::ReplicaSet(is(set.clone())));
-    assert_eq!(edge.learn(WatchUpdate::ReplicaSet(Change::Listed)), 1);
+    assert_eq!(edge.learn(WatchUpdate::ReplicaSet(Change::Listed(None))), 1);
     let spreads = &edge.pod("early").shape.spreads;
     assert_eq!(spreads.len(), 1);
     let selector = spreads[0].selector.as_ref().unwrap();
@@ -457,8 +457,8 @@ fn zonal_edge() -> Edge {
 #[test]
 fn a_daemon_of_zonal_shifts_waits_for_the_kinds_that_are_served_and_no_other() {
     let mut edge = zonal_edge();
-    edge.learn(WatchUpdate::Node(Change::Listed));
-    edge.learn(shifts(ShiftUpdate::ConfigMap(Change::Listed)));
+    edge.learn(WatchUpdate::Node(Change::Listed(None)));
+    edge.learn(shifts(ShiftUpdate::ConfigMap(Change::Listed(None))));
     assert!(!edge.world().is_complete(), "which kinds are served is not known");
     let (pools, classes) =
         (resource("karpenter.sh/v1beta1/NodePool"), resource("karpenter.k8s.aws/v1/EC2NodeClass"));
@@ -468,7 +468,7 @@ fn a_daemon_of_zonal_shifts_waits_for_the_kinds_that_are_served_and_no_other() {
         is_auto_mode: false,
     })));
     assert!(!edge.world().is_complete());
-    edge.learn(shifts(ShiftUpdate::PoolManifest(pools, Change::Listed)));
+    edge.learn(shifts(ShiftUpdate::PoolManifest(pools, Change::Listed(None))));
     assert!(!edge.world().is_complete());
     edge.learn(shifts(ShiftUpdate::Unlistable(classes)));
     assert!(edge.world().is_complete(), "what cannot be listed is not waited for");
@@ -502,7 +502,7 @@ fn pools_keep_every_field_but_their_status_and_go_with_their_definition() {
     let left: Vec<_> = edge.world().pool_manifests.keys().cloned().collect();
     assert_eq!(left, [key("NodePool")], "the other kind is no longer served");
     edge.learn(shifts(ShiftUpdate::PoolManifest(v1.clone(), Change::Relisting)));
-    edge.learn(shifts(ShiftUpdate::PoolManifest(v1, Change::Listed)));
+    edge.learn(shifts(ShiftUpdate::PoolManifest(v1, Change::Listed(None))));
     assert!(edge.world().pool_manifests.is_empty(), "a new list does not name it");
 }
 
@@ -524,11 +524,11 @@ fn a_role_does_not_wait_for_what_only_zonal_shifts_beside_it_need() {
         ..Settings::default()
     };
     let mut edge = Edge { observer: Observer::new(&settings), engine: Engine::new(settings) };
-    edge.learn(WatchUpdate::Pod(Change::Listed));
-    edge.learn(WatchUpdate::Node(Change::Listed));
+    edge.learn(WatchUpdate::Pod(Change::Listed(None)));
+    edge.learn(WatchUpdate::Node(Change::Listed(None)));
     assert!(edge.world().is_complete());
     assert!(!edge.world().has_listed(&[Kind::ShiftConfigMap]));
-    edge.learn(shifts(ShiftUpdate::ConfigMap(Change::Listed)));
+    edge.learn(shifts(ShiftUpdate::ConfigMap(Change::Listed(None))));
     assert!(edge.world().has_listed(&[Kind::ShiftConfigMap]));
 }
 
@@ -558,4 +558,90 @@ fn the_stored_state_of_zonal_shifts_is_read_whatever_is_in_it() {
     edge.learn(shifts(ShiftUpdate::ConfigMap(is(newer))));
     let state = &edge.world().shift_config_maps[&key].state;
     assert!(matches!(state, ShiftText::Newer(why) if why.contains("newer Kerf")), "{state:?}");
+}
+
+/// A pod that waits for a PersistentVolumeClaim of its own.
+fn keeper(name: &str, revision: u64) -> Value {
+    let mut keeper = pod(name, revision);
+    let source = json!({ "claimName": format!("data-{name}") });
+    keeper["spec"]["volumes"] = json!([{ "name": "data", "persistentVolumeClaim": source }]);
+    keeper
+}
+
+/// The volume that a pod's claim names, reserved for it.
+fn volume(name: &str) -> Value {
+    let claim = json!({ "namespace": "default", "name": format!("data-{name}") });
+    json!({ "metadata": { "name": format!("disk-{name}") }, "spec": { "claimRef": claim } })
+}
+
+fn volume_claim(name: &str) -> Value {
+    json!({
+        "metadata": { "name": format!("data-{name}"), "namespace": "default" },
+        "spec": { "volumeName": format!("disk-{name}") },
+    })
+}
+
+#[test]
+fn a_change_of_storage_has_only_the_pods_that_use_it_read_again() {
+    let mut edge = Edge::new();
+    edge.no_storage();
+    for (index, name) in ["a", "b", "c", "d"].into_iter().enumerate() {
+        edge.learn(WatchUpdate::Pod(is(keeper(name, index as u64 + 1))));
+    }
+    assert_eq!(edge.learn(WatchUpdate::VolumeClaim(is(volume_claim("b")))), 1);
+    assert_eq!(edge.learn(WatchUpdate::Volume(is(volume("b")))), 1);
+    assert_eq!(edge.learn(WatchUpdate::Volume(is(volume("nobody")))), 0);
+    assert_eq!(edge.learn(WatchUpdate::Volume(was(volume("b")))), 1);
+    assert_eq!(edge.learn(WatchUpdate::VolumeClaim(was(volume_claim("b")))), 1);
+    let class = json!({ "metadata": { "name": "lazy" }, "provisioner": "example.com/disk" });
+    assert_eq!(edge.learn(WatchUpdate::StorageClass(is(class))), 4, "it may concern any");
+}
+
+#[test]
+fn a_pod_that_a_new_list_does_not_name_is_not_read_again() {
+    let mut edge = Edge::new();
+    edge.no_storage();
+    edge.learn(WatchUpdate::Pod(is(keeper("ghost", 1))));
+    edge.learn(WatchUpdate::Pod(is(keeper("stays", 2))));
+    edge.learn(WatchUpdate::Pod(Change::Relisting));
+    edge.learn(WatchUpdate::Pod(is(keeper("stays", 2))));
+    edge.learn(WatchUpdate::Pod(Change::Listed(Some(Revision(3)))));
+    assert_eq!(edge.world().pods.len(), 1);
+    assert_eq!(edge.learn(WatchUpdate::VolumeClaim(is(volume_claim("ghost")))), 0);
+    assert_eq!(edge.learn(WatchUpdate::VolumeClaim(is(volume_claim("stays")))), 1);
+}
+
+#[test]
+fn what_was_written_after_the_list_was_made_is_not_gone_however_late_the_list_comes() {
+    let mut edge = Edge::new();
+    edge.learn(WatchUpdate::Node(is(node("goes", 6))));
+    // The server makes its list at version 8. Then a node is stored, and told by another way
+    // before anybody hears that a list begins.
+    edge.learn(WatchUpdate::Node(is(node("written", 9))));
+    edge.learn(WatchUpdate::Node(Change::Relisting));
+    edge.learn(WatchUpdate::Node(Change::Listed(Some(Revision(8)))));
+    let names: Vec<&str> = edge.world().nodes.keys().map(|name| &**name).collect();
+    assert_eq!(names, ["written"]);
+}
+
+#[test]
+fn an_attachment_knows_its_claim_when_the_volume_comes_later_or_gets_another_claim() {
+    let mut edge = Edge::new();
+    edge.no_storage();
+    edge.learn(WatchUpdate::VolumeAttachment(is(json!({
+        "metadata": { "name": "attached", "resourceVersion": "4" },
+        "spec": {
+            "attacher": "example.com/disk", "nodeName": "node",
+            "source": { "persistentVolumeName": "disk-a" },
+        },
+    }))));
+    let claim = |edge: &Edge| edge.world().attachments["attached"].volume_claim.clone().unwrap();
+    assert_eq!(&*claim(&edge), "/disk-a", "nobody knows whose it is");
+    edge.learn(WatchUpdate::Volume(is(volume("a"))));
+    assert_eq!(&*claim(&edge), "default/data-a");
+    let mut given = volume("a");
+    given["spec"]["claimRef"]["name"] = json!("other");
+    edge.learn(WatchUpdate::Volume(is(given.clone())));
+    assert_eq!(&*claim(&edge), "default/other");
+    assert_eq!(edge.learn(WatchUpdate::Volume(is(given))), 0, "it is known");
 }

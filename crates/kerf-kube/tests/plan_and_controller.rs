@@ -303,7 +303,7 @@ impl Controller {
         for (_, object) in objects().into_iter().filter(|(each, _)| *each == kind) {
             self.learn(update(Change::Is(Box::new(read(object)))));
         }
-        self.learn(update(Change::Listed));
+        self.learn(update(Change::Listed(None)));
     }
 }
 
@@ -332,7 +332,7 @@ fn of_controller() -> Value {
     controller.list("StatefulSet", WatchUpdate::StatefulSet);
     let class = || ApiResource::erase::<KWOKNodeClass>(&());
     controller.learn(WatchUpdate::NodeClass(class(), Change::Relisting));
-    controller.learn(WatchUpdate::NodeClass(class(), Change::Listed));
+    controller.learn(WatchUpdate::NodeClass(class(), Change::Listed(None)));
     let Controller { mut engine, .. } = controller;
     let instance_types = instance_types();
     engine.handle(Event::Offered { pool: "web".into(), instance_types }, now());

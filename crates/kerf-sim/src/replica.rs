@@ -22,8 +22,6 @@ pub(crate) struct Replica {
     pub(crate) wake_at: Option<Time>,
     /// Whether it has heard something it was not asked about yet.
     pub(crate) has_update: bool,
-    /// Until when its watches deliver nothing.
-    pub(crate) deaf_until: Time,
     watches: [Watch; Kind::ALL.len()],
 }
 
@@ -32,6 +30,8 @@ struct Watch {
     /// Where in the journal to go on; none until the first listing.
     place: Option<usize>,
     is_due: bool,
+    /// Until when it delivers nothing.
+    deaf_until: Time,
 }
 
 /// Records of a journal between two states of its engine: a few in every run, so that a state is
@@ -49,7 +49,6 @@ impl Replica {
             engine: JournaledEngine::new(Engine::new(settings), journal),
             wake_at: None,
             has_update: false,
-            deaf_until: Time::default(),
             watches: Default::default(),
         }
     }
@@ -62,6 +61,33 @@ impl Replica {
         let needs = behind && !watch.is_due;
         watch.is_due |= needs;
         needs
+    }
+
+    /// Has the watch of a kind deliver nothing until then.
+    pub(crate) fn deafen(&mut self, kind: Kind, until: Time) {
+        let watch = &mut self.watches[kind as usize];
+        watch.deaf_until = watch.deaf_until.max(until);
+    }
+
+    /// Has all watches deliver nothing until then.
+    pub(crate) fn deafen_all(&mut self, until: Time) {
+        Kind::ALL.into_iter().for_each(|kind| self.deafen(kind, until));
+    }
+
+    /// Until when the watch of a kind delivers nothing.
+    pub(crate) fn deaf_until(&self, kind: Kind) -> Time {
+        self.watches[kind as usize].deaf_until
+    }
+
+    /// Watches that live and have told everything say so.
+    pub(crate) fn hear(&mut self, now: Time) {
+        for kind in Role::Controller.kinds().iter().copied() {
+            let watch = &self.watches[kind as usize];
+            if watch.place.is_some() && watch.deaf_until <= now {
+                self.engine.handle(Event::Heard(kind), now);
+            }
+        }
+        self.has_update = true;
     }
 
     /// Hands over what changed of a kind; everything there is, the first time.

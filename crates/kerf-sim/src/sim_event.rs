@@ -51,6 +51,8 @@ pub(crate) enum SimEvent {
     Restocked,
     /// Changes of a kind reach an engine.
     Deliver(ReplicaId, Kind),
+    /// The watches of an engine that live are heard from.
+    Heard(ReplicaId),
     /// An engine lists everything again.
     Relist(ReplicaId),
     /// An engine asked to be woken.

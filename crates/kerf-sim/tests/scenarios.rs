@@ -103,3 +103,40 @@ fn pods_of_an_announced_machine_run_elsewhere_before_it_is_taken() {
         );
     }
 }
+
+/// Nodes are empty when the watch of pods stalls. Pods come to them unheard, and then nodes are to
+/// go: one is deleted, the others have been empty for long enough.
+const STALLED_PODS: &str = r#"
+name: stalled pods
+ends: 60m
+cloud: {catalogue: kwok, zones: [a], boot: 15s..40s}
+pools:
+  - name: default
+    requirements: [os in linux, arch in amd64, type in c-4x-amd64-linux]
+    consolidateAfter: 5m
+workloads:
+  - {deployment: web, replicas: 9, requests: {cpu: "1"}}
+  - {deployment: late, replicas: 0, requests: {cpu: 500m}, maxUnavailable: "0"}
+timeline:
+  - {at: 9m, scale: web, to: 0}
+  - {at: 10m, fault: stalled pods}
+  - {at: 10m10s, scale: late, to: 12}
+  - {at: 11m, delete: claim}
+  - {at: 40m, scale: late, to: 0}
+expect:
+  - {at: 8m59s, running: {web: "9"}, pending: "0"}
+  - {at: 39m, running: {late: "12"}, pending: "0"}
+  - {at: 59m, pending: "0", nodes: "0"}
+"#;
+
+#[test]
+fn no_node_ends_under_pods_that_the_watch_has_not_told_of() {
+    let scenario = Arc::new(Scenario::parse(STALLED_PODS).expect("the scenario can be read"));
+    for seed in 1..=20 {
+        let mut simulation =
+            Simulation::new(scenario.clone(), seed).expect("the cloud sells something");
+        simulation.run();
+        let report = Report::of(&simulation);
+        assert_eq!(report.violations, [], "seed {seed}: {report:#?}");
+    }
+}

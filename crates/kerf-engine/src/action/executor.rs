@@ -7,6 +7,7 @@ use kerf_model::node_spec::NodeClassRef;
 
 use super::{ActionKind, Launch, MetadataPatch, NewClaim, NodePatch, PoolEdit};
 use crate::condition::Conditions;
+use crate::event::Instance;
 use crate::observed::{
     ClaimStatus, Name, NodeClass, NodeClassStatus, PodKey, PoolStatus, Revision,
 };
@@ -74,6 +75,15 @@ pub trait Executor<'a> {
 
     /// [`ActionKind::Terminate`]
     fn terminate(&mut self, claim: &'a Name, provider_id: Option<&'a Arc<str>>) -> Self::Answer;
+
+    /// [`ActionKind::ConfirmDrained`]
+    fn confirm_drained(&mut self, node: &'a Name) -> Self::Answer;
+
+    /// [`ActionKind::ConfirmNodeGone`]
+    fn confirm_node_gone(&mut self, node: &'a Name) -> Self::Answer;
+
+    /// [`ActionKind::ConfirmOrphan`]
+    fn confirm_orphan(&mut self, claim: Option<&'a Name>, instance: &'a Instance) -> Self::Answer;
 
     /// [`ActionKind::ListInstances`]
     fn list_instances(&mut self) -> Self::Answer;
@@ -162,6 +172,11 @@ impl ActionKind {
             Self::Launch(launch) => executor.launch(launch),
             Self::Terminate { claim, provider_id } => {
                 executor.terminate(claim, provider_id.as_ref())
+            }
+            Self::ConfirmDrained { node, .. } => executor.confirm_drained(node),
+            Self::ConfirmNodeGone { node, .. } => executor.confirm_node_gone(node),
+            Self::ConfirmOrphan { claim, instance } => {
+                executor.confirm_orphan(claim.as_ref(), instance)
             }
             Self::ListInstances => executor.list_instances(),
             Self::TagInstance { claim, provider_id, tags } => {

@@ -54,6 +54,8 @@ pub enum Call {
 /// What is asked of the API server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
+    /// Read.
+    Get,
     /// Store something new.
     Post,
     /// Change a part.
@@ -87,7 +89,7 @@ impl ActionKind {
     #[must_use]
     pub fn info(&self) -> ActionInfo {
         use Kind::{Claim, Node, NodeClass, Overlay, Pod, Pool};
-        use Verb::{Delete, Patch, Post, Put};
+        use Verb::{Delete, Get, Patch, Post, Put};
         let claim = |name: &Arc<str>| Subject::Claim(name.clone());
         let node = |name: &Arc<str>| Subject::Node(name.clone());
         let pool = |name: &Arc<str>| Subject::Pool(name.clone());
@@ -135,6 +137,16 @@ impl ActionKind {
             Self::Terminate { claim: name, .. } => {
                 let call = Call::Provider { controller: "nodeclaim.lifecycle", method: "Delete" };
                 ActionInfo::new("terminate", claim(name), call).every(TERMINATION)
+            }
+            Self::ConfirmDrained { node: name, .. } => {
+                ActionInfo::request("list pods of node", node(name), Get, Pod).bookkeeping()
+            }
+            Self::ConfirmNodeGone { claim: name, .. } => {
+                ActionInfo::request("look for node of claim", claim(name), Get, Node).bookkeeping()
+            }
+            Self::ConfirmOrphan { claim: name, instance } => {
+                let subject = claim(name.as_ref().unwrap_or(&instance.provider_id));
+                ActionInfo::request("look for claim of instance", subject, Get, Claim).bookkeeping()
             }
             Self::ListInstances => {
                 let call =
@@ -244,6 +256,7 @@ impl ActionInfo {
     #[must_use]
     pub fn lane(&self) -> Lane {
         match self.call {
+            Call::Api { verb: Verb::Get, .. } => Lane::Read,
             Call::Api { .. } => Lane::Write,
             Call::Provider { .. } => Lane::Cloud,
             Call::ShiftAccount => Lane::Cloud,
@@ -257,6 +270,7 @@ impl Verb {
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::Get => "GET",
             Self::Post => "POST",
             Self::Patch => "PATCH",
             Self::Put => "PUT",

@@ -5,7 +5,7 @@ use std::fmt;
 use kerf_model::node_spec::NodeClassRef;
 use serde::{Deserialize, Serialize};
 
-use crate::observed::{Name, PodKey};
+use crate::observed::{Key, Name, PodKey};
 
 /// What an action is about. Each subject is decided on by itself, and at most one action of a
 /// [`Lane`] is under way for it at a time.
@@ -38,6 +38,8 @@ pub enum Subject {
 /// What kind of call an action needs; calls of different kinds do not wait for each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Lane {
+    /// Reading from the API server.
+    Read,
     /// Writing to the API server.
     Write,
     /// Calling the provider.
@@ -48,7 +50,26 @@ pub enum Lane {
 
 impl Lane {
     /// Every lane.
-    pub const ALL: [Self; 3] = [Self::Write, Self::Cloud, Self::Solve];
+    pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Cloud, Self::Solve];
+}
+
+impl Subject {
+    /// The object a subject stands for, if it stands for one.
+    pub(crate) fn key(&self) -> Option<Key> {
+        Some(match self {
+            Self::Claim(name) => Key::Claim(name.clone()),
+            Self::Node(name) => Key::Node(name.clone()),
+            Self::Pod(key) => Key::Pod(key.clone()),
+            Self::Pool(name) => Key::Pool(name.clone()),
+            Self::NodeClass(class) => Key::NodeClass(class.clone()),
+            Self::Overlay(name) => Key::Overlay(name.clone()),
+            Self::Provisioning
+            | Self::Disruption
+            | Self::Instances
+            | Self::ZonalShift
+            | Self::Notices => return None,
+        })
+    }
 }
 
 /// The name of the object a subject stands for; nothing where it stands for none.

@@ -7,8 +7,8 @@ use kerf_model::node_spec::NodeClassRef;
 use kerf_model::pod::PodShape;
 
 use super::{
-    Awaited, DrainReason, DrainRequest, InstanceList, Nomination, RecordedShift, Registration,
-    ResolvedClass,
+    Awaited, Confirmation, DrainReason, DrainRequest, InstanceList, NodeLook, Nomination,
+    RecordedShift, Registration, ResolvedClass,
 };
 use crate::action::NewClaim;
 use crate::command::CommandUpdate;
@@ -250,4 +250,20 @@ pub enum Update {
     },
     /// A node that was drained is gone.
     ForgetDrain(Name),
+    /// The API server was asked for the pods of a node.
+    Confirmed {
+        /// The node.
+        node: Name,
+        /// What it said.
+        confirmation: Confirmation,
+    },
+    /// What the API server said of a node's pods no longer counts.
+    Unconfirmed(Name),
+    /// The API server was asked for the node of a claim.
+    LookedForNode {
+        /// The claim.
+        claim: Name,
+        /// What it said.
+        look: NodeLook,
+    },
 }

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use super::{claims, termination};
 use crate::action::{Action, ActionKind};
 use crate::decision::Decision;
-use crate::event::{Instance, Outcome};
+use crate::event::{Instance, Kind, Object, Outcome};
 use crate::memory::{InstanceList, Update};
+use crate::observed::Name;
 use crate::reason::{DeletionCause, Reason};
 use crate::time::{Span, Time};
 use crate::world::World;
@@ -28,7 +29,7 @@ pub(super) fn plan(world: &World, now: Time) -> Decision {
         _ => decision.act(ActionKind::ListInstances, Reason::InstanceComparison),
     }
     let claims = world.claims.values().filter(|claim| !claim.meta.is_deleting());
-    for claim in claims.filter(|claim| claims::is_garbage(world, claim)) {
+    for claim in claims.filter(|claim| claims::is_garbage(world, claim, now)) {
         let (name, uid) = (claim.meta.name.clone(), claim.meta.uid.clone());
         let reason = Reason::Deletion(DeletionCause::GarbageCollected);
         decision.act(ActionKind::DeleteClaim { name, uid }, reason);
@@ -36,14 +37,27 @@ pub(super) fn plan(world: &World, now: Time) -> Decision {
     decision
 }
 
-/// What to make of a list of instances. It is as old as the request: what came since is not in it.
-pub(super) fn conclude(world: &World, action: &Action, outcome: &Outcome) -> Decision {
-    let Outcome::Instances(instances) = outcome else { return Decision::default() };
-    let mut decision = terminate_orphans(world, instances);
-    let instances: BTreeMap<_, _> =
-        instances.iter().map(|instance| (instance.provider_id.clone(), instance.clone())).collect();
-    decision.remember(Update::Instances(InstanceList { at: action.at, instances }));
-    decision
+/// What to make of a list of instances, and of what the API server said of one that seems to be
+/// nobody's. A list is as old as the request: what came since is not in it.
+pub(super) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: Time) -> Decision {
+    match (&action.kind, outcome) {
+        (ActionKind::ListInstances, Outcome::Instances(instances)) => {
+            let mut decision = look_for_owners(world, instances, now);
+            let by_id = |it: &Arc<Instance>| (it.provider_id.clone(), it.clone());
+            let instances: BTreeMap<_, _> = instances.iter().map(by_id).collect();
+            decision.remember(Update::Instances(InstanceList { at: action.at, instances }));
+            decision
+        }
+        (ActionKind::ConfirmOrphan { claim, instance }, Outcome::NotFound) => {
+            terminate_orphan(world, claim.as_ref(), instance, now)
+        }
+        (ActionKind::ConfirmOrphan { claim, instance }, Outcome::Stored(found))
+            if !may_own(found, instance) =>
+        {
+            terminate_orphan(world, claim.as_ref(), instance, now)
+        }
+        _ => Decision::default(),
+    }
 }
 
 /// Whether a node on its way out is silent; if its instance is gone, nothing has to be waited for.
@@ -52,23 +66,52 @@ fn is_in_doubt(world: &World) -> bool {
     nodes.any(|node| node.meta.is_deleting() && !node.is_ready && termination::has_finalizer(node))
 }
 
-/// Ends instances that belonged to nobody in two lists in a row. One list is not enough: a claim
-/// stored by another process a moment ago may not have been seen yet.
-fn terminate_orphans(world: &World, instances: &[Arc<Instance>]) -> Decision {
+/// Asks the API server about instances that belonged to nobody in two lists in a row. One list is
+/// not enough: a claim stored by another process a moment ago may not have been seen yet.
+fn look_for_owners(world: &World, instances: &[Arc<Instance>], now: Time) -> Decision {
     let mut decision = Decision::default();
     let mut orphans: BTreeSet<Arc<str>> = BTreeSet::new();
     for instance in instances.iter().filter(|instance| is_orphan(world, instance)) {
         let id = &instance.provider_id;
         orphans.insert(id.clone());
-        let is_within_reach = world.shifted_zone(&instance.labels).is_none();
-        if world.memory.orphans.contains(id) && !instance.is_ending && is_within_reach {
-            let claim = instance.claim.clone().unwrap_or_else(|| id.clone());
-            let kind = ActionKind::Terminate { claim, provider_id: Some(id.clone()) };
-            decision.act(kind, Reason::InstanceOrphaned);
+        if world.memory.orphans.contains(id) && may_end(world, instance, now) {
+            let (claim, instance) = (instance.claim.clone(), instance.clone());
+            let kind = ActionKind::ConfirmOrphan { claim, instance };
+            decision.act(kind, Reason::AbsenceUnconfirmed);
         }
     }
     decision.remember(Update::Orphans(orphans));
     decision
+}
+
+/// Whether the claim that the API server has may be the owner of an instance: it has this one, or
+/// none that is stored.
+fn may_own(found: &Object, instance: &Instance) -> bool {
+    let Object::Claim(claim) = found else { return true };
+    claim.status.provider_id.as_ref().is_none_or(|id| *id == instance.provider_id)
+}
+
+/// The API server was asked and has no owner either: what is nobody's ends.
+fn terminate_orphan(
+    world: &World,
+    claim: Option<&Name>,
+    instance: &Instance,
+    now: Time,
+) -> Decision {
+    let mut decision = Decision::default();
+    if is_orphan(world, instance) && may_end(world, instance, now) {
+        let id = &instance.provider_id;
+        let claim = claim.unwrap_or(id).clone();
+        let kind = ActionKind::Terminate { claim, provider_id: Some(id.clone()) };
+        decision.act(kind, Reason::InstanceOrphaned);
+    }
+    decision
+}
+
+/// Whether nothing speaks against the end of an instance that seems to be nobody's now.
+fn may_end(world: &World, instance: &Instance, now: Time) -> bool {
+    let is_within_reach = world.shifted_zone(&instance.labels).is_none();
+    !instance.is_ending && is_within_reach && world.is_fresh(&[Kind::Claim], now)
 }
 
 /// An instance is launched for a stored claim only. If that claim is gone, or has another instance,

@@ -76,6 +76,7 @@ pub(crate) fn on_change(world: &World, object: &Object, now: Time) -> Decision {
         decision.and(match (planner, object) {
             (Planner::Claims, _) => claims::on_change(world, object, now),
             (Planner::Drain, Object::Node(node)) => drain::on_node_change(world, node),
+            (Planner::Drain, Object::Pod(pod)) => drain::on_pod_change(world, pod),
             (Planner::Provisioning, _) => provisioning::on_change(world, object, now),
             (Planner::Disruption, _) => disruption::on_change(world, object),
             (Planner::ZonalShift, _) => zonal_shift::on_change(world, object),
@@ -128,13 +129,16 @@ pub(crate) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: T
                 disruption::conclude(world, action, outcome)
             }
             (Planner::Drain, Subject::Pod(key)) => drain::conclude(world, key, action, outcome),
+            (Planner::Drain, Subject::Node(_)) => drain::confirmed(world, action, outcome),
             (Planner::Provisioning, Subject::Provisioning) => {
                 provisioning::conclude(world, action, outcome, now)
             }
             (Planner::NodeClasses, Subject::NodeClass(_)) => {
                 node_classes::conclude(action, outcome, now)
             }
-            (Planner::Instances, Subject::Instances) => instances::conclude(world, action, outcome),
+            (Planner::Instances, Subject::Instances | Subject::Claim(_)) => {
+                instances::conclude(world, action, outcome, now)
+            }
             (Planner::ZonalShift, _) => zonal_shift::conclude(world, action, outcome, now),
             _ => continue,
         });

@@ -10,7 +10,7 @@ use super::template_hash::{AGAIN_AFTER, TemplateHash};
 use crate::action::{Action, ActionKind, MetadataPatch};
 use crate::condition::{Draft, Status};
 use crate::decision::Decision;
-use crate::event::{Key, Outcome};
+use crate::event::{Key, Kind, Outcome};
 use crate::kubernetes_event::KubernetesEvent;
 use crate::memory::{ResolvedClass, Update};
 use crate::observed::{Claim, NodeClass, NodeClassStatus};
@@ -169,6 +169,10 @@ impl Reconcile<'_> {
             let reason = "WaitingOnNodeClaimTermination";
             self.decision.record(KubernetesEvent::normal(about, reason, text));
             return self.decision.wake(self.now + TELL_EVERY);
+        }
+        // A claim stored unheard uses what would be removed.
+        if !self.world.is_fresh(&[Kind::Claim], self.now) {
+            return;
         }
         if self.resolved.is_some_and(|resolved| resolved.found.is_none()) {
             let finalizers = self.class.finalizers.iter();

@@ -57,6 +57,7 @@ fn sentence(reason: &Reason) -> &'static str {
         Reason::InstanceGone => "the cloud no longer has its instance",
         Reason::InstanceUnused => "nothing needs the instance any more",
         Reason::InstanceOrphaned => "no claim has this instance",
+        Reason::AbsenceUnconfirmed => "what seems to be gone is looked for before anything ends",
         Reason::InstanceComparison => "claims and instances are compared",
         Reason::PoolStatusOutdated => "the pool's state has changed",
         Reason::PoolHashOutdated => "the template's hash has changed",

@@ -7,6 +7,7 @@ use kerf_model::instance_type::InstanceType;
 use serde::{Deserialize, Serialize};
 
 use super::World;
+use super::freshness::Hearings;
 use super::tombstones::Tombstones;
 use crate::event::{Key, Kind, Object};
 use crate::memory::Memory;
@@ -27,6 +28,8 @@ pub(super) struct WorldState {
     zonal_shift: NodePoolMode,
     memory: Memory,
     listed: BTreeSet<Kind>,
+    #[serde(default)]
+    hearings: Hearings,
     tombstones: Tombstones,
     #[serde(default)]
     unreadable: Vec<(Key, Revision)>,
@@ -43,6 +46,7 @@ impl From<World> for WorldState {
             zonal_shift: world.zonal_shift,
             memory: world.memory,
             listed: world.listed,
+            hearings: world.hearings,
             tombstones: world.tombstones,
             unreadable: world.unreadable.into_iter().collect(),
         }
@@ -64,6 +68,7 @@ impl From<WorldState> for World {
         world.refresh_instance_types();
         world.memory = state.memory;
         world.listed = state.listed;
+        world.hearings = state.hearings;
         world.tombstones = state.tombstones;
         world.unreadable = state.unreadable.into_iter().collect();
         world

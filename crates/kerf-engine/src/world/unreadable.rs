@@ -15,6 +15,20 @@ impl World {
         self.unreadable.insert(key.clone(), revision).is_none()
     }
 
+    /// The same of an object as it is known: it can be read, and nobody can make anything of it.
+    pub(crate) fn set_aside_as_known(&mut self, key: &Key) {
+        if let Some(revision) = self.revision_of(key) {
+            self.unreadable.insert(key.clone(), revision);
+        }
+    }
+
+    /// Takes back that nobody can make anything of an object as it is known.
+    pub(crate) fn readmit(&mut self, key: &Key) {
+        if self.unreadable.get(key).copied() == self.revision_of(key) {
+            self.unreadable.remove(key);
+        }
+    }
+
     /// The objects of a kind that are there but cannot be read.
     pub fn unreadable(&self, kind: Kind) -> impl Iterator<Item = (&Key, Revision)> {
         let objects = self.unreadable.iter().filter(move |(key, _)| key.kind() == kind);

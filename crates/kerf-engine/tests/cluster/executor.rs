@@ -284,6 +284,32 @@ impl Executor<'_> for Cluster {
         Outcome::Done
     }
 
+    fn confirm_drained(&mut self, node: &Name) -> Outcome {
+        let pods = self.pods().into_iter().filter(|pod| pod.node() == Some(node));
+        Outcome::PodsOn(pods.map(|pod| (pod.key.clone(), pod.meta.uid.clone())).collect())
+    }
+
+    fn confirm_node_gone(&mut self, node: &Name) -> Outcome {
+        match self.objects.get(&Key::Node(node.clone())) {
+            Some(node) => Outcome::Stored(Box::new(node.clone())),
+            None => Outcome::NotFound,
+        }
+    }
+
+    fn confirm_orphan(&mut self, claim: Option<&Name>, instance: &Instance) -> Outcome {
+        let may_own = |it: &&Object| match (it, claim) {
+            (Object::Claim(it), Some(name)) => it.meta.name == *name,
+            (Object::Claim(it), None) => {
+                it.status.provider_id.as_ref().is_none_or(|id| *id == instance.provider_id)
+            }
+            _ => false,
+        };
+        match self.objects.values().find(may_own) {
+            Some(claim) => Outcome::Stored(Box::new(claim.clone())),
+            None => Outcome::NotFound,
+        }
+    }
+
     fn list_instances(&mut self) -> Outcome {
         let ended = self.instances.iter().filter(|(_, instance)| instance.is_ending);
         let ended: Vec<String> = ended.map(|(uid, _)| uid.clone()).collect();

@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use kerf_engine::action::{Action, ActionId, ActionKind};
-use kerf_engine::event::{Event, Failure, Instance, Key, Object, ResolvedNodeClass};
+use kerf_engine::event::{Event, Failure, Instance, Key, Kind, Object, ResolvedNodeClass};
 use kerf_engine::kubernetes_event::KubernetesEvent;
 use kerf_engine::notice::Settled;
 use kerf_engine::observed::{Claim, Name, Node, Pod, Pool, Revision};
@@ -75,12 +75,21 @@ pub(crate) struct Cluster {
     pub(crate) effort: Effort,
     /// Whether watches are silent: only outcomes are heard.
     pub(crate) is_deaf: bool,
+    /// Kinds whose watches are silent.
+    pub(crate) silent: BTreeSet<Kind>,
+    /// Whether silent watches say that they live.
+    pub(crate) lies: bool,
+    /// What silent watches have not told.
+    pub(crate) untold: VecDeque<Event>,
     /// What each pool's nodes can be made of.
     pub(crate) instance_types: BTreeMap<Name, Arc<[InstanceType]>>,
     pub(crate) undelivered: VecDeque<Event>,
     pub(crate) booting: BTreeMap<String, Time>,
     pub(crate) revision: u64,
 }
+
+/// How often watches that live are heard from at least.
+const HEARD_EVERY: Span = Span::from_seconds(40);
 
 /// No test needs more rounds in one moment; a planner that never rests does.
 const ROUNDS_MAX: usize = 200;
@@ -123,6 +132,9 @@ impl Cluster {
             refuses: |_| None,
             effort: Effort::UNLIMITED,
             is_deaf: false,
+            silent: BTreeSet::new(),
+            lies: false,
+            untold: VecDeque::new(),
             instance_types: BTreeMap::new(),
             undelivered: VecDeque::new(),
             booting: BTreeMap::new(),
@@ -138,6 +150,7 @@ impl Cluster {
     /// The process starts anew, with other settings.
     pub(crate) fn restart_with(&mut self, settings: Settings) {
         self.undelivered.clear();
+        self.untold.clear();
         self.engine = Engine::new(settings);
         for object in self.objects.values() {
             self.undelivered.push_back(Event::Seen(Box::new(object.clone())));
@@ -173,6 +186,7 @@ impl Cluster {
     /// Delivers all events, lets the engine decide, and carries out its orders, until nothing happens
     /// any more at this moment.
     pub(crate) fn settle(&mut self) {
+        self.hear();
         for _ in 0..ROUNDS_MAX {
             self.deliver();
             let actions = self.decide();
@@ -190,10 +204,31 @@ impl Cluster {
     /// Tells the engine everything it has not heard.
     pub(crate) fn deliver(&mut self) {
         while let Some(event) = self.undelivered.pop_front() {
-            if !self.is_deaf || matches!(event, Event::Finished { .. }) {
+            if told_by(&event).is_some_and(|kind| self.silent.contains(&kind)) {
+                self.untold.push_back(event);
+            } else if !self.is_deaf || matches!(event, Event::Finished { .. }) {
                 self.engine.handle(event, self.now);
             }
         }
+    }
+
+    /// Watches that live are heard from.
+    pub(crate) fn hear(&mut self) {
+        for kind in self.engine.world().settings.required_kinds() {
+            let is_listed = self.engine.world().silence(kind, self.now).is_some();
+            let is_silent = self.silent.contains(&kind) && !self.lies;
+            if is_listed && !self.is_deaf && !is_silent {
+                self.undelivered.push_back(Event::Heard(kind));
+            }
+        }
+    }
+
+    /// Ends the silence of all watches: everything that happened meanwhile is told.
+    pub(crate) fn speak(&mut self) {
+        self.silent.clear();
+        self.lies = false;
+        let untold = std::mem::take(&mut self.untold);
+        untold.into_iter().rev().for_each(|event| self.undelivered.push_front(event));
     }
 
     /// Asks for orders and notes them.
@@ -214,7 +249,8 @@ impl Cluster {
         while self.now < end {
             let soonest = self.now + Span::from_millis(1);
             let next = [self.engine.next_wake(), self.next_change()].into_iter().flatten().min();
-            self.now = next.map_or(end, |next| next.max(soonest).min(end));
+            let heard = self.now + HEARD_EVERY;
+            self.now = next.map_or(end, |next| next.max(soonest)).min(heard).min(end);
             self.pass_time();
             self.settle();
         }
@@ -312,6 +348,16 @@ impl Cluster {
             _ => None,
         });
         counts.sum()
+    }
+}
+
+/// The kind whose watch tells of an event.
+fn told_by(event: &Event) -> Option<Kind> {
+    match event {
+        Event::Seen(object) => Some(object.key().kind()),
+        Event::Gone { key, .. } | Event::Unreadable { key, .. } => Some(key.kind()),
+        Event::Listed(kind) => Some(*kind),
+        _ => None,
     }
 }
 

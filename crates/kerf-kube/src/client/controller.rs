@@ -7,16 +7,17 @@
 //!  /metrics ──asks──► └───────────────┘ ◄─────── outcomes ─────────┘
 //! ```
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use kerf_engine::action::ActionKind;
-use kerf_engine::event::{Event, Key, Object, Outcome};
+use kerf_engine::event::{Event, Key, Kind, Object, Outcome};
 use kerf_engine::observed::{Name, ShiftedZone};
 use kerf_engine::time::Time;
 use kerf_engine::zonal_shift::ShiftReport;
-use kerf_engine::{Engine, Orders, Settings};
+use kerf_engine::{Engine, Orders, Settings, panic_counted};
 use kerf_journal::{Header, JournaledEngine};
 use kerf_model::node_spec::NodeClassRef;
 use kerf_model::pod::SpreadConstraint;
@@ -142,6 +143,7 @@ impl<P: Provider> Controller<P> {
             health: self.health,
             notices: Notices::default(),
             clock: self.clock,
+            silent: BTreeSet::new(),
         };
         let mut stop = std::pin::pin!(stop);
         let shutdown = loop {
@@ -163,6 +165,8 @@ impl<P: Provider> Controller<P> {
             } else {
                 reconcile_loop.stand_by();
             }
+            // The engine has looked at the clock by now: a step of it makes no watch silent.
+            reconcile_loop.note_silence();
         };
         if shutdown == Shutdown::AtOnce {
             return Ok(());
@@ -208,6 +212,8 @@ struct ReconcileLoop<P> {
     health: Health,
     notices: Notices,
     clock: Clock,
+    /// The kinds that were not heard of for too long when last looked.
+    silent: BTreeSet<Kind>,
 }
 
 impl<P: Provider> ReconcileLoop<P> {
@@ -236,6 +242,9 @@ impl<P: Provider> ReconcileLoop<P> {
     fn learn(&mut self, update: WatchUpdate) {
         for event in self.observer.observe(update, self.engine.world()) {
             self.take_in(event);
+        }
+        for _ in 0..self.observer.take_panics() {
+            self.metrics.count(vec![panic_counted("observer")]);
         }
     }
 
@@ -329,6 +338,19 @@ impl<P: Provider> ReconcileLoop<P> {
         self.metrics.count(samples);
         settled.iter().for_each(|settled| self.notices.settle(settled));
         self.log_shifts(&shift_reports);
+    }
+
+    /// Says which kinds are not heard of, where that has changed.
+    fn note_silence(&mut self) {
+        // Where no kind of these is served, there is nothing to hear of.
+        let is_always_watched =
+            |kind: &Kind| !matches!(kind, Kind::PoolManifest | Kind::NodeClassSubnets);
+        let stale = self.engine.world().stale_kinds(self.now());
+        let silent: BTreeSet<Kind> = stale.filter(is_always_watched).collect();
+        if silent != self.silent {
+            self.health.silent(silent.clone());
+            self.silent = silent;
+        }
     }
 
     /// Lets go of what only a leader tells and acts on.

@@ -69,7 +69,7 @@ impl<P: Provider> ExecutorPool<P> {
     pub(crate) fn carry_out(&mut self, action: Action) {
         while self.under_way.try_join_next().is_some() {}
         let turns = match action.kind.lane() {
-            Lane::Write => self.writes.clone(),
+            Lane::Read | Lane::Write => self.writes.clone(),
             Lane::Cloud => self.cloud_calls.clone(),
             Lane::Solve => unreachable!("the solver pool carries out solves"),
         };
@@ -158,6 +158,7 @@ fn kind(outcome: &Outcome) -> &'static str {
         Outcome::Stored(_) => "stored",
         Outcome::Done => "done",
         Outcome::NotFound => "not found",
+        Outcome::PodsOn(_) => "listed",
         Outcome::Launched(_) => "launched",
         Outcome::Instances(_) => "listed",
         Outcome::Resolved(_) => "resolved",

@@ -23,6 +23,8 @@ struct State {
     complete: bool,
     /// Watches that do not work now, and why.
     failing: BTreeMap<String, String>,
+    /// Kinds that were not heard of for too long.
+    silent: BTreeSet<Kind>,
     /// When the engine's task last went round.
     beat: Option<Instant>,
 }
@@ -62,6 +64,19 @@ impl Health {
     /// A watch does not work; the process does what it can without it.
     pub(crate) fn optional_watch_fails(&self, resource: &str, kind: &'static str, why: &str) {
         self.failures.failed(&format!("watching {resource}"), kind, why);
+    }
+
+    /// These kinds, and no others, have not been heard of for too long: what would follow from their
+    /// silence waits.
+    pub(crate) fn silent(&self, kinds: BTreeSet<Kind>) {
+        let former = self.with(|state| std::mem::replace(&mut state.silent, kinds.clone()));
+        for kind in kinds.difference(&former) {
+            let why = "not heard of for too long; nothing is taken away by what may be old";
+            self.failures.failed(&hearing_of(*kind), "silent", why);
+        }
+        for kind in former.difference(&kinds) {
+            self.failures.recovered(&hearing_of(*kind));
+        }
     }
 
     /// The engine's task goes round.
@@ -112,6 +127,10 @@ impl Health {
                 let lines: Vec<String> = state.failing.iter().map(line).collect();
                 return Err(format!("cannot watch {}", lines.join("; ")));
             }
+            if !state.silent.is_empty() {
+                let kinds: Vec<&str> = state.silent.iter().map(|it| it.resource().plural).collect();
+                return Err(format!("not heard of for too long: {}", kinds.join(", ")));
+            }
             if !state.complete {
                 return Err("not everything has been listed yet".to_owned());
             }
@@ -122,6 +141,11 @@ impl Health {
     fn with<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {
         look(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+/// A kind, as the failure log names it.
+fn hearing_of(kind: Kind) -> String {
+    format!("hearing of {}", kind.resource().plural)
 }
 
 #[cfg(test)]
@@ -141,5 +165,19 @@ mod tests {
         assert_eq!(health.liveness(), Err("the engine has done nothing for 61 s".to_owned()));
         health.beat();
         assert_eq!(health.liveness(), Ok(()));
+    }
+
+    #[tokio::test]
+    async fn a_process_that_does_not_hear_of_a_kind_is_alive_and_not_ready_until_it_does() {
+        let health = Health::default();
+        health.complete();
+        health.beat();
+        health.silent([Kind::Pod].into());
+        assert_eq!(health.readiness(), Err("not heard of for too long: pods".to_owned()));
+        assert_eq!(health.liveness(), Ok(()));
+        assert_eq!(health.failures().lines().len(), 1, "and it is said once");
+        health.silent(BTreeSet::new());
+        assert_eq!(health.readiness(), Ok(()));
+        assert_eq!(health.failures().lines(), [] as [&str; 0]);
     }
 }

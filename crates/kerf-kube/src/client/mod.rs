@@ -15,6 +15,7 @@ mod executor_pool;
 mod health;
 mod instance_types;
 mod journal;
+mod list_watch;
 mod metrics;
 mod notices;
 mod observe;

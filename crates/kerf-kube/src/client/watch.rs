@@ -1,13 +1,7 @@
-//! Watches: everything that happens to the objects Kerf cares for, as [`WatchUpdate`].
-//!
-//! A watch that breaks starts again with growing pauses and tells all objects anew. Objects are
-//! pruned before they are passed on; the channel is bounded, so a burst waits at the server.
+//! Which kinds are watched, each by a task of its own ([`Watch`]).
 
 use std::fmt::Debug;
-use std::pin::pin;
-use std::time::Duration;
 
-use futures_util::StreamExt;
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kerf_engine::Settings;
@@ -16,16 +10,12 @@ use kerf_engine::observed::NamespacedName;
 use kerf_engine::zonal_shift::ShiftSettings;
 use kerf_runtime::Tasks;
 use kube::api::{Api, ApiResource, DynamicObject};
-use kube::core::Status;
-use kube::runtime::WatchStreamExt;
-use kube::runtime::watcher::{self, Config, Event, watcher};
-use kube::{Client, Resource, ResourceExt};
+use kube::{Client, Resource};
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
-use tokio::time::sleep;
-use tracing::info;
 
 use crate::client::health::Health;
+use crate::client::list_watch::{Need, Watch};
 use crate::client::observe::{Change, ShiftUpdate, WatchUpdate};
 use crate::client::provider::api_resource;
 
@@ -127,11 +117,11 @@ impl Watches<'_> {
     /// The one ConfigMap with the state of zonal shifts.
     fn shift_state(&mut self, map: &NamespacedName) {
         let api = Api::<ConfigMap>::namespaced(self.client.clone(), &map.namespace);
-        let config = Config::default().fields(&format!("metadata.name={}", map.name));
+        let fields = Some(format!("metadata.name={}", map.name));
         self.start(Watch {
             resource: ConfigMap::plural(&()).into_owned(),
             api,
-            config,
+            fields,
             need: Need::Optional,
             wrap: |change| WatchUpdate::ZonalShift(ShiftUpdate::ConfigMap(change)),
             updates: self.updates.clone(),
@@ -148,8 +138,8 @@ impl Watches<'_> {
         K: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
     {
         let (updates, health) = (self.updates.clone(), self.health.clone());
-        let (config, need) = (Config::default(), Need::Required);
-        self.start(Watch { resource, api, config, need, wrap, updates, health });
+        let (fields, need) = (None, Need::Required);
+        self.start(Watch { resource, api, fields, need, wrap, updates, health });
     }
 
     fn start<K, W>(&mut self, watch: Watch<K, W>)
@@ -158,142 +148,5 @@ impl Watches<'_> {
         W: Fn(Change<K>) -> WatchUpdate + Send + Sync + 'static,
     {
         self.tasks.spawn(format!("watch {}", watch.resource), watch.run());
-    }
-}
-
-/// A watch of one kind of object.
-pub(crate) struct Watch<K, W> {
-    /// What is watched, by its plural.
-    pub(crate) resource: String,
-    pub(crate) api: Api<K>,
-    /// Which objects; how they are listed is decided here.
-    pub(crate) config: Config,
-    pub(crate) need: Need,
-    pub(crate) wrap: W,
-    pub(crate) updates: mpsc::Sender<WatchUpdate>,
-    pub(crate) health: Health,
-}
-
-/// What follows from a watch that does not work.
-pub(crate) enum Need {
-    /// The process is not ready.
-    Required,
-    /// What depends on it waits; the rest goes on.
-    Optional,
-    /// Nobody waits for this kind, and what was known of it holds.
-    WhereListable(ApiResource),
-}
-
-/// A server that asks for more patience is asked earlier all the same: nothing is known meanwhile.
-const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
-
-/// Objects in one page of a list: half a megabyte of pods.
-const PAGE_SIZE: u32 = 100;
-
-impl<K, W> Watch<K, W>
-where
-    K: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
-    W: Fn(Change<K>) -> WatchUpdate + Send + Sync + 'static,
-{
-    /// Follows the watch until nobody listens any more.
-    pub(crate) async fn run(self) {
-        // Streaming spares the server a whole list in memory; older servers do not know it.
-        let mut config = self.config.clone().streaming_lists();
-        while !self.follow(&config).await {
-            let resource = &self.resource;
-            info!(resource, "the server has no streaming lists; listing in pages");
-            config = self.config.clone().page_size(PAGE_SIZE);
-        }
-    }
-
-    /// Follows until nobody listens: true. False if the way of listing is refused.
-    async fn follow(&self, config: &Config) -> bool {
-        let mut stream = pin!(watcher(self.api.clone(), config.clone()).default_backoff());
-        let mut works = false;
-        while let Some(event) = stream.next().await {
-            let has_worked = std::mem::replace(&mut works, event.is_ok());
-            let update = match event {
-                Ok(event) => {
-                    // Events come by the thousand; only a change is worth saying.
-                    if !has_worked {
-                        self.health.watch_works(&self.resource);
-                    }
-                    Some((self.wrap)(change(event)))
-                }
-                Err(error) if is_refusal(&error, config) => return false,
-                Err(error) => {
-                    let update = self.fail(&error);
-                    sleep(retry_after(&error)).await;
-                    update
-                }
-            };
-            if let Some(update) = update
-                && self.updates.send(update).await.is_err()
-            {
-                return true;
-            }
-        }
-        true
-    }
-
-    fn fail(&self, error: &watcher::Error) -> Option<WatchUpdate> {
-        let resource = &self.resource;
-        let (kind, why) = match code(error) {
-            401 | 403 => ("denied", format!("{error}; grant it: deploy/ has the roles")),
-            _ => ("failing", error.to_string()),
-        };
-        match &self.need {
-            Need::Required => self.health.watch_fails(resource, kind, &why),
-            Need::Optional => self.health.optional_watch_fails(resource, kind, &why),
-            Need::WhereListable(served) => {
-                self.health.optional_watch_fails(resource, kind, &why);
-                let update = ShiftUpdate::Unlistable(served.clone());
-                return Some(WatchUpdate::ZonalShift(update));
-            }
-        }
-        None
-    }
-}
-
-fn change<K: Resource>(event: Event<K>) -> Change<K> {
-    match event {
-        Event::Init => Change::Relisting,
-        Event::Apply(object) | Event::InitApply(object) => Change::Is(pruned(object)),
-        Event::Delete(object) => Change::Was(pruned(object)),
-        Event::InitDone => Change::Listed,
-    }
-}
-
-fn pruned<K: Resource>(mut object: K) -> Box<K> {
-    object.managed_fields_mut().clear();
-    Box::new(object)
-}
-
-/// Servers that do not know streaming lists call the request invalid.
-fn is_refusal(error: &watcher::Error, config: &Config) -> bool {
-    let streaming =
-        matches!(config.initial_list_strategy, watcher::InitialListStrategy::StreamingList);
-    streaming && matches!(code(error), 400 | 422)
-}
-
-/// The server's answer; 0 where there was none.
-fn code(error: &watcher::Error) -> u16 {
-    status(error).map_or(0, |status| status.code)
-}
-
-/// How long the server wants to be left alone. A watch that is tried again has pauses of its own
-/// beside that.
-fn retry_after(error: &watcher::Error) -> Duration {
-    let details = status(error).and_then(|status| status.details.as_ref());
-    let seconds = details.map_or(0, |details| details.retry_after_seconds);
-    Duration::from_secs(seconds.into()).min(RETRY_AFTER_MAX)
-}
-
-fn status(error: &watcher::Error) -> Option<&Status> {
-    match error {
-        watcher::Error::WatchStartFailed(kube::Error::Api(status))
-        | watcher::Error::InitialListFailed(kube::Error::Api(status))
-        | watcher::Error::WatchError(status) => Some(status),
-        _ => None,
     }
 }

@@ -12,7 +12,7 @@ mod pod_claims;
 mod problem;
 mod topology;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::api::storage::v1 as storage;
@@ -22,6 +22,7 @@ use crate::pod::namespace_of;
 
 pub use gap::StorageGap;
 use pod_claims::PodClaim;
+pub(crate) use pod_claims::claim_names;
 pub use problem::VolumeProblem;
 
 /// Set by the volume controller once claim and volume know each other.
@@ -35,6 +36,8 @@ pub struct Storage {
     /// By namespace and name.
     claims: BTreeMap<(String, String), core::PersistentVolumeClaim>,
     volumes: BTreeMap<String, core::PersistentVolume>,
+    /// The claims that name a volume, by the volume.
+    naming: BTreeMap<String, BTreeSet<(String, String)>>,
     classes: BTreeMap<String, storage::StorageClass>,
     /// Whether objects that are not there are taken to exist somewhere else.
     is_partial: bool,
@@ -53,7 +56,12 @@ impl Storage {
     /// Adds a claim.
     pub fn add_claim(&mut self, claim: core::PersistentVolumeClaim) {
         let name = claim.metadata.name.clone().unwrap_or_default();
-        self.claims.insert((namespace_of(&claim.metadata), name), claim);
+        let key = (namespace_of(&claim.metadata), name);
+        self.remove_claim(&key.0, &key.1);
+        if let Some(volume) = named_volume(&claim) {
+            self.naming.entry(volume.to_owned()).or_default().insert(key.clone());
+        }
+        self.claims.insert(key, claim);
     }
 
     /// Adds a volume.
@@ -167,6 +175,12 @@ impl Storage {
             (class.metadata.creation_timestamp.clone(), name)
         })
     }
+}
+
+/// The volume that a claim names.
+fn named_volume(claim: &core::PersistentVolumeClaim) -> Option<&str> {
+    let volume = claim.spec.as_ref().and_then(|spec| spec.volume_name.as_deref());
+    volume.filter(|name| !name.is_empty())
 }
 
 /// A claim that exists, if a pod that uses it can start.

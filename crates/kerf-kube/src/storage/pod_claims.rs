@@ -24,6 +24,11 @@ pub(super) fn claims_of(pod_name: &str, spec: &core::PodSpec) -> Vec<PodClaim> {
     claims
 }
 
+/// The names of the claims a pod uses.
+pub(crate) fn claim_names(pod_name: &str, spec: &core::PodSpec) -> Vec<String> {
+    claims_of(pod_name, spec).into_iter().map(|claim| claim.name).collect()
+}
+
 fn claim_of(pod_name: &str, volume: &core::Volume) -> Option<PodClaim> {
     if let Some(source) = &volume.persistent_volume_claim {
         return Some(PodClaim { name: source.claim_name.clone(), ephemeral: None });

@@ -7,7 +7,7 @@ use kerf_engine::observed::{Claim, Pod, PodKey, PodOwner};
 use kerf_engine::time::{Span, Time};
 use kerf_model::taint::disrupted;
 
-use super::{Checker, Rule};
+use super::{Checker, Rule, STALENESS_CALM};
 use crate::matching::tolerates;
 use crate::store::Store;
 
@@ -63,7 +63,9 @@ impl Checker {
         }
         let waited_for = |pod: &&Pod| {
             let bound = self.bound_at.get(&pod.key).map(|(_, at)| *at);
-            let is_settled = bound.is_some_and(|at| self.now.since(at) > self.staleness);
+            // Whatever watches told: a node is closed before it is drained, and the API server is
+            // asked for its pods before it is called drained.
+            let is_settled = bound.is_some_and(|at| self.now.since(at) > STALENESS_CALM);
             is_settled
                 && pod.owner != PodOwner::Node
                 && !is_stuck(pod, self.now)

@@ -10,11 +10,15 @@ use kerf_model::resources::ResourceList;
 
 use super::{Checker, Rule};
 use crate::cloud::{Cloud, CloudInstance};
+use crate::scenario::Scenario;
 use crate::store::Store;
 
 /// An instance nobody claims must be on its way out after so long: the engine compares instances with
 /// claims every two minutes, and calls and watches may be late.
-const UNCLAIMED_FOR: Span = Span::from_minutes(10);
+const UNCLAIMED_FOR_CALM: Span = Span::from_minutes(10);
+/// The same when things do go wrong: while claims are not heard of, which may take a quarter of an
+/// hour, nothing is taken for an orphan.
+const UNCLAIMED_FOR_FAULTY: Span = Span::from_minutes(30);
 /// The resource that counts nodes.
 const NODES: &str = "nodes";
 
@@ -51,7 +55,8 @@ impl Checker {
         }
     }
 
-    pub(super) fn check_leaks(&mut self, store: &Store, cloud: &Cloud) {
+    pub(super) fn check_leaks(&mut self, store: &Store, cloud: &Cloud, scenario: &Scenario) {
+        let within = if scenario.has_faults() { UNCLAIMED_FOR_FAULTY } else { UNCLAIMED_FOR_CALM };
         let is_claimed = |instance: &CloudInstance| {
             let claim = store.claims.get(&instance.claim);
             claim.is_some_and(|claim| claim.meta.uid == instance.claim_uid)
@@ -64,7 +69,7 @@ impl Checker {
             .collect();
         for (id, since) in &unclaimed {
             let overdue = self.now.since(*since);
-            if overdue > UNCLAIMED_FOR && overdue < UNCLAIMED_FOR.times(2) {
+            if overdue > within && overdue < within.times(2) {
                 let what = format!("instance {id} runs, and no claim knows it");
                 if !self.violations.iter().any(|known| known.what == what) {
                     self.object(Rule::NoLeak, what);

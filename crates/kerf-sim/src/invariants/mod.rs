@@ -177,7 +177,7 @@ impl Checker {
         workloads: &Workloads,
     ) {
         self.now = store.now;
-        self.check_leaks(store, cloud);
+        self.check_leaks(store, cloud, scenario);
         self.check_stuck(store, scenario);
         self.check_progress(store, cloud, scenario, workloads);
     }

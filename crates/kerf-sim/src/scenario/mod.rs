@@ -138,6 +138,10 @@ pub enum Fault {
     LostWatch,
     /// The watches stall for a while.
     StalledWatch,
+    /// The watch of one kind stalls for minutes, while all others go on.
+    StalledKind,
+    /// The watch of pods does.
+    StalledPods,
     /// A second engine starts while the first still runs.
     SecondLeader,
     /// An instance dies.
@@ -175,10 +179,12 @@ impl Scenario {
 
 impl Fault {
     /// Every fault with its word in scenario files.
-    pub const ALL: [(Self, &'static str); 9] = [
+    pub const ALL: [(Self, &'static str); 11] = [
         (Self::Crash, "crash"),
         (Self::LostWatch, "lost watch"),
         (Self::StalledWatch, "stalled watch"),
+        (Self::StalledKind, "stalled kind"),
+        (Self::StalledPods, "stalled pods"),
         (Self::SecondLeader, "second leader"),
         (Self::InstanceDies, "instance dies"),
         (Self::KubeletDies, "kubelet dies"),

@@ -8,7 +8,7 @@ use kerf_engine::action::{
     PoolEdit,
 };
 use kerf_engine::condition::Conditions;
-use kerf_engine::event::{Event, Failure, Outcome};
+use kerf_engine::event::{Event, Failure, Instance, Outcome};
 use kerf_engine::observed::{
     Claim, ClaimStatus, Name, Node, NodeClass, NodeClassStatus, Overlay, PodKey, Pool, PoolStatus,
     Revision,
@@ -57,7 +57,8 @@ impl Simulation {
         let lane = action.kind.lane();
         let id = action.id;
         let is_call = lane != Lane::Solve;
-        let is_away = lane == Lane::Write && self.store.now < self.server_away_until;
+        let is_away =
+            matches!(lane, Lane::Read | Lane::Write) && self.store.now < self.server_away_until;
         let refusal = if is_away || (is_call && rng.chance(faults.unavailable)) {
             Some(unavailable("the server does not answer"))
         } else if lane == Lane::Cloud && rng.chance(faults.throttled) {
@@ -245,6 +246,27 @@ impl Executor<'_> for Simulation {
         }
     }
 
+    fn confirm_drained(&mut self, node: &Name) -> Outcome {
+        let pods = self.store.pods_on(node);
+        Outcome::PodsOn(pods.map(|pod| (pod.key.clone(), pod.meta.uid.clone())).collect())
+    }
+
+    fn confirm_node_gone(&mut self, node: &Name) -> Outcome {
+        let node = self.store.nodes.get(node);
+        node.map_or(Outcome::NotFound, |node| Outcome::Stored(Box::new((**node).clone().into())))
+    }
+
+    fn confirm_orphan(&mut self, claim: Option<&Name>, instance: &Instance) -> Outcome {
+        let may_own = |it: &&Arc<Claim>| {
+            it.status.provider_id.as_ref().is_none_or(|id| *id == instance.provider_id)
+        };
+        let found = match claim {
+            Some(name) => self.store.claims.get(name),
+            None => self.store.claims.values().find(may_own),
+        };
+        found.map_or(Outcome::NotFound, |it| Outcome::Stored(Box::new((**it).clone().into())))
+    }
+
     fn list_instances(&mut self) -> Outcome {
         Outcome::Instances(self.cloud.list())
     }
@@ -330,7 +352,7 @@ impl Executor<'_> for Simulation {
 
 fn one_way(lane: Lane) -> Delay {
     match lane {
-        Lane::Write => WRITE_DELAY,
+        Lane::Read | Lane::Write => WRITE_DELAY,
         Lane::Cloud => CLOUD_DELAY,
         Lane::Solve => SOLVE_DELAY,
     }

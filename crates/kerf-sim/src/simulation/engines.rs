@@ -11,6 +11,8 @@ use crate::sim_event::SimEvent;
 
 /// From a change to its arrival at a watcher.
 const WATCH_DELAY: Delay = Delay::millis(5, 60);
+/// How often a watch is heard from at least, as over the wire.
+pub(super) const HEARD_EVERY: Span = Span::from_seconds(40);
 
 impl Simulation {
     pub(super) fn arrange_deliveries(&mut self) {
@@ -18,7 +20,7 @@ impl Simulation {
             for kind in Role::Controller.kinds().iter().copied() {
                 if replica.needs_delivery(kind, &self.store) {
                     let delay = self.rngs.network.span(WATCH_DELAY);
-                    let at = (self.store.now + delay).max(replica.deaf_until);
+                    let at = (self.store.now + delay).max(replica.deaf_until(kind));
                     self.queue.at(at, SimEvent::Deliver(replica.id, kind));
                 }
             }
@@ -30,7 +32,7 @@ impl Simulation {
         let Some(replica) = self.replicas.iter_mut().find(|replica| replica.id == id) else {
             return;
         };
-        let hears_at = replica.deaf_until.max(self.server_away_until);
+        let hears_at = replica.deaf_until(kind).max(self.server_away_until);
         if now < hears_at {
             self.queue.at(hears_at, SimEvent::Deliver(id, kind));
             return;
@@ -38,6 +40,19 @@ impl Simulation {
         replica.deliver(kind, &self.store, now);
         let read = self.replicas.iter().filter_map(|replica| replica.place(kind)).min();
         self.store.journal.forget_before(kind, read.unwrap_or(0));
+    }
+
+    /// Watches that live are heard from, whether anything happens or not.
+    pub(super) fn hear(&mut self, id: ReplicaId) {
+        let now = self.store.now;
+        let is_away = now < self.server_away_until;
+        let Some(replica) = self.replicas.iter_mut().find(|replica| replica.id == id) else {
+            return;
+        };
+        if !is_away {
+            replica.hear(now);
+        }
+        self.queue.at(now + HEARD_EVERY, SimEvent::Heard(id));
     }
 
     /// Shows an engine everything anew.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use kerf_engine::Role;
+use kerf_engine::event::Kind;
 use kerf_engine::time::Span;
 
 use super::Simulation;
@@ -13,6 +15,8 @@ use crate::sim_event::SimEvent;
 const RESTART: Delay = Delay::millis(500, 20_000);
 /// How long watches are broken, or stall.
 const DEAF: Delay = Delay::millis(1_000, 60_000);
+/// How long the watch of one kind stalls, while the others go on: up to a quarter of an hour.
+const DEAF_TO_A_KIND: Delay = Delay::millis(60_000, 900_000);
 /// How long two engines run side by side.
 const OVERLAP: Delay = Delay::millis(1_000, 30_000);
 /// How long the API server is away.
@@ -28,15 +32,25 @@ impl Simulation {
             Fault::LostWatch => {
                 let silence = self.rngs.faults.span(DEAF);
                 for replica in &mut self.replicas {
-                    replica.deaf_until = now + silence;
+                    replica.deafen_all(now + silence);
                     self.queue.at(now + silence, SimEvent::Relist(replica.id));
                 }
             }
             Fault::StalledWatch => {
                 let silence = self.rngs.faults.span(DEAF);
                 for replica in &mut self.replicas {
-                    replica.deaf_until = now + silence;
+                    replica.deafen_all(now + silence);
                 }
+            }
+            Fault::StalledKind => {
+                let kinds = Role::Controller.kinds();
+                let kind = kinds[self.rngs.faults.below(kinds.len())];
+                let silence = self.rngs.faults.span(DEAF_TO_A_KIND);
+                self.stall(kind, silence);
+            }
+            Fault::StalledPods => {
+                let silence = self.rngs.faults.span(DEAF_TO_A_KIND);
+                self.stall(Kind::Pod, silence);
             }
             Fault::SecondLeader => {
                 if let [replica] = self.replicas.as_slice() {
@@ -69,6 +83,12 @@ impl Simulation {
                 self.cloud.sell_out(pick);
             }
         }
+    }
+
+    /// The watch of one kind is silent for a while, and then goes on where it was.
+    fn stall(&mut self, kind: Kind, silence: Span) {
+        let until = self.store.now + silence;
+        self.replicas.iter_mut().for_each(|replica| replica.deafen(kind, until));
     }
 
     /// An instance that lives, if there is one.

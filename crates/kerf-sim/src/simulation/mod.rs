@@ -256,6 +256,7 @@ impl Simulation {
                 }
             }
             SimEvent::Deliver(replica, kind) => self.deliver(replica, kind),
+            SimEvent::Heard(id) => self.hear(id),
             SimEvent::Relist(id) => self.relist(id),
             SimEvent::Wake(id) => self.wake(id),
             SimEvent::Arrive(replica, action) => self.arrive(replica, *action),

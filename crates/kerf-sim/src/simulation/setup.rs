@@ -9,6 +9,7 @@ use kerf_engine::observed::{Namespace, NodeClass, Pool, PoolStatus};
 use kerf_journal::MemoryJournal;
 use kerf_model::labels::{LabelRules, aws, kwok};
 
+use super::engines::HEARD_EVERY;
 use super::{JUDGE_EVERY, Simulation};
 use crate::cloud::provider;
 use crate::replica::{Replica, ReplicaId};
@@ -50,6 +51,7 @@ impl Simulation {
         let mut replica = Replica::new(id, self.settings(), self.is_journaled);
         replica.offer(&self.store, &self.cloud.instance_types, self.store.now);
         self.replicas.push(replica);
+        self.queue.at(self.store.now + HEARD_EVERY, SimEvent::Heard(id));
     }
 
     /// Ends an engine, if it still runs; its journal is kept.

@@ -9,9 +9,9 @@ use super::{Reconcile, metrics, registration};
 use crate::action::{Action, ActionKind};
 use crate::condition::claim::{INSTANCE_TERMINATING, LAUNCHED, REGISTERED};
 use crate::decision::Decision;
-use crate::event::{Failure, Key, Outcome};
+use crate::event::{Failure, Key, Kind, Object, Outcome};
 use crate::kubernetes_event::KubernetesEvent;
-use crate::memory::{InstanceList, Update};
+use crate::memory::{InstanceList, NodeLook, Update};
 use crate::observed::{Claim, Name, Node};
 use crate::reason::{DeletionCause, Reason};
 use crate::time::{Span, Time};
@@ -20,6 +20,10 @@ use crate::world::World;
 
 /// An instance that has not been launched by then will not be.
 const LAUNCH_WITHIN: Span = Span::from_minutes(5);
+/// A node that joined unheard needs so long to register once it is heard of.
+const HEARD_FOR: Span = Span::from_minutes(1);
+/// How soon the API server is asked again for a node that it has and nobody told of.
+const LOOK_AGAIN_AFTER: Span = Span::from_seconds(5);
 /// Stored times are cut to whole seconds.
 const SECOND: Span = Span::from_seconds(1);
 
@@ -33,27 +37,32 @@ enum Step {
 /// The cause that holds now, if one does, by the latest time that can be believed.
 pub(super) fn cause(world: &World, claim: &Claim, now: Time) -> Option<DeletionCause> {
     let announced = world.memory.interrupted.get(&claim.meta.name);
-    let now = world.memory.clock.believed(now);
+    let believed = world.memory.clock.believed(now);
     announced
         .map(|kind| DeletionCause::Interrupted(*kind))
         .or_else(|| refused(world, claim))
-        .or_else(|| out_of_time(world, claim, now))
-        .or_else(|| is_past(expires_at(claim), now).then_some(DeletionCause::Expired))
-        .or_else(|| is_garbage(world, claim).then_some(DeletionCause::GarbageCollected))
+        .or_else(|| out_of_time(world, claim, now, believed))
+        .or_else(|| has_expired(world, claim, now, believed).then_some(DeletionCause::Expired))
+        .or_else(|| is_garbage(world, claim, now).then_some(DeletionCause::GarbageCollected))
 }
 
 /// Comes back when the next cause may hold.
 pub(super) fn wake(reconcile: &mut Reconcile<'_>) {
-    let limit = limit(reconcile.world, reconcile.claim).map(|(_, at)| at);
+    let heard_since = reconcile.world.fresh_since(&[Kind::Claim, Kind::Node], reconcile.now);
+    let heard_at = heard_since.map_or(reconcile.now, |since| since + HEARD_FOR);
+    let limit = limit(reconcile.world, reconcile.claim).map(|(_, at)| at.max(heard_at));
     for at in [limit, expires_at(reconcile.claim)].into_iter().flatten() {
         let at = reconcile.world.memory.clock.believed_at(at, reconcile.now);
-        reconcile.decision.wake(at);
+        // What is over and holds nevertheless waits for a kind to be heard of, not for time.
+        if at > reconcile.now {
+            reconcile.decision.wake(at);
+        }
     }
 }
 
 /// Whether the cloud no longer has the instance of a claim whose node is not ready either. A node
 /// that says it is ready is believed more than a list.
-pub(in crate::planners) fn is_garbage(world: &World, claim: &Claim) -> bool {
+pub(in crate::planners) fn is_garbage(world: &World, claim: &Claim, now: Time) -> bool {
     let Some(InstanceList { at: listed_at, instances }) = &world.memory.instances else {
         return false;
     };
@@ -67,6 +76,7 @@ pub(in crate::planners) fn is_garbage(world: &World, claim: &Claim) -> bool {
         && world.shifted_zone_of(claim).is_none()
         && !world.node_of(claim).is_some_and(|node| node.is_ready)
         && world.unreadable_node_of(claim).is_none()
+        && world.is_fresh(&[Kind::Claim, Kind::Node], now)
 }
 
 fn refused(world: &World, claim: &Claim) -> Option<DeletionCause> {
@@ -80,9 +90,12 @@ fn refused(world: &World, claim: &Claim) -> Option<DeletionCause> {
     }
 }
 
-fn out_of_time(world: &World, claim: &Claim, now: Time) -> Option<DeletionCause> {
+/// That nothing was launched or has joined is what was not heard.
+fn out_of_time(world: &World, claim: &Claim, now: Time, believed: Time) -> Option<DeletionCause> {
     let (step, at) = limit(world, claim)?;
-    is_past(Some(at), now).then_some(match step {
+    let heard_since = world.fresh_since(&[Kind::Claim, Kind::Node], now)?;
+    let is_over = is_past(Some(at), believed) && believed >= heard_since + HEARD_FOR;
+    is_over.then_some(match step {
         Step::Launch => DeletionCause::LaunchTimeout,
         Step::Registration => DeletionCause::RegistrationTimeout,
     })
@@ -108,6 +121,12 @@ fn expires_at(claim: &Claim) -> Option<Time> {
     Some(claim.meta.created_at + Span::from(after))
 }
 
+/// A claim that is too old can wait until it is known what runs on it.
+fn has_expired(world: &World, claim: &Claim, now: Time, believed: Time) -> bool {
+    is_past(expires_at(claim), believed)
+        && world.is_fresh(&[Kind::Claim, Kind::Node, Kind::Pod], now)
+}
+
 fn is_past(at: Option<Time>, now: Time) -> bool {
     at.is_some_and(|at| now >= at)
 }
@@ -128,7 +147,13 @@ pub(super) fn plan(world: &World, claim: &Claim, now: Time) -> Decision {
         reconcile.decision.record(KubernetesEvent::warning(about, "NodeUnreadable", text));
         return reconcile.finish();
     }
-    if is_node_left(&mut reconcile) || is_instance_left(&mut reconcile) {
+    // A node that joined unheard has pods that nobody drains.
+    let knows_nodes = world.is_fresh(&[Kind::Node], now);
+    if is_node_left(&mut reconcile)
+        || !knows_nodes
+        || !is_node_gone(&mut reconcile)
+        || is_instance_left(&mut reconcile)
+    {
         return reconcile.finish();
     }
     let finalizers = claim.finalizers.iter().filter(|own| *own != TERMINATION_FINALIZER);
@@ -166,6 +191,51 @@ fn is_node_left(reconcile: &mut Reconcile<'_>) -> bool {
     let Reconcile { conditions, decision, claim, now, .. } = reconcile;
     termination::note_progress(world, &nodes, claim, *now, conditions, decision);
     !nodes.is_empty()
+}
+
+/// Whether no node stands for the instance of a claim. That one which had joined is not known may
+/// mean that nobody told of it: before the instance ends, the API server itself is asked.
+fn is_node_gone(reconcile: &mut Reconcile<'_>) -> bool {
+    let (world, claim) = (reconcile.world, reconcile.claim);
+    let (memory, name) = (&world.memory, &claim.meta.name);
+    let Some(node) = &claim.status.node_name else { return true };
+    let is_ending =
+        memory.instance_gone.contains(name) || memory.terminate_asked_at.contains_key(name);
+    match memory.node_looks.get(name) {
+        _ if is_ending => return true,
+        Some(look) if look.is_gone => return true,
+        // One that is there will be told of soon.
+        Some(look) if reconcile.now < look.at + LOOK_AGAIN_AFTER => {
+            reconcile.decision.wake(look.at + LOOK_AGAIN_AFTER);
+            return false;
+        }
+        _ => {}
+    }
+    let kind = ActionKind::ConfirmNodeGone { claim: name.clone(), node: node.clone() };
+    reconcile.decision.act(kind, Reason::AbsenceUnconfirmed);
+    false
+}
+
+/// What the answer to the question for a claim's node means. A node of that name on another
+/// instance is not the claim's.
+pub(super) fn looked_for_node(
+    world: &World,
+    name: &Name,
+    action: &Action,
+    outcome: &Outcome,
+) -> Decision {
+    let mut decision = Decision::default();
+    let Some(claim) = world.claims.get(name) else { return decision };
+    let is_gone = match outcome {
+        Outcome::NotFound => true,
+        Outcome::Stored(object) => {
+            matches!(&**object, Object::Node(node) if node.provider_id != claim.status.provider_id)
+        }
+        _ => return decision,
+    };
+    let look = NodeLook { at: action.at, is_gone };
+    decision.remember(Update::LookedForNode { claim: name.clone(), look });
+    decision
 }
 
 /// Asks for the end of the instance until the cloud says it is gone.

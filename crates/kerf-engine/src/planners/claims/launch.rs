@@ -155,8 +155,13 @@ pub(super) fn launched(world: &World, asked_for: &Claim, outcome: &Outcome) -> D
                     decision.remember(Update::Launched { uid, instance });
                 }
             }
-            // Nobody else knows of this instance.
-            _ => decision.act(end_of(name, instance), Reason::InstanceOrphaned),
+            // It has another, and nobody else knows of this one.
+            Some(_) => decision.act(end_of(name, instance), Reason::InstanceOrphaned),
+            None => {
+                let (claim, instance) = (Some(name.clone()), instance.clone());
+                let kind = ActionKind::ConfirmOrphan { claim, instance };
+                decision.act(kind, Reason::AbsenceUnconfirmed);
+            }
         },
         Outcome::Failed(failure) if claim.is_some() => {
             if let Failure::InsufficientCapacity { .. } = failure {

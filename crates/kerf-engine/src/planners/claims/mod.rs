@@ -79,6 +79,9 @@ pub(super) fn conclude(
         ActionKind::CreateClaim(spec) => launch::created(world, name, spec, action, outcome),
         ActionKind::Launch(launch) => launch::launched(world, &launch.claim, outcome),
         ActionKind::TagInstance { .. } => registration::tagged(world, name, outcome),
+        ActionKind::ConfirmNodeGone { .. } => {
+            deletion::looked_for_node(world, name, action, outcome)
+        }
         ActionKind::Terminate { .. } => deletion::terminated(world, name, outcome, now),
         ActionKind::DeleteClaim { uid, .. } => deletion::deleted(world, name, uid, action, outcome),
         _ => Decision::default(),

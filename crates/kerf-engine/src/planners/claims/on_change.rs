@@ -112,9 +112,9 @@ fn claim_goes(world: &World, claim: &Claim, now: Time) -> Decision {
     let (name, uid) = (&claim.meta.name, &claim.meta.uid);
     decision.remember(Update::ForgetClaim(name.clone()));
     if let Some(instance) = world.memory.launched.get(uid) {
-        let provider_id = Some(instance.provider_id.clone());
-        let kind = ActionKind::Terminate { claim: name.clone(), provider_id };
-        decision.act(kind, Reason::ClaimGone);
+        let (claim, instance) = (Some(name.clone()), instance.clone());
+        let kind = ActionKind::ConfirmOrphan { claim, instance };
+        decision.act(kind, Reason::AbsenceUnconfirmed);
         decision.remember(Update::LaunchStored { claim: name.clone(), uid: uid.clone() });
     }
     if claim.meta.is_deleting() {

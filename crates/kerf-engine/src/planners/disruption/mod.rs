@@ -29,6 +29,7 @@ pub(super) use destinations::{held, on_change, targets};
 pub(super) use execution::conclude;
 
 use crate::decision::Decision;
+use crate::event::Kind;
 use crate::reading::Allowance;
 use crate::time::{Span, Time};
 use crate::world::World;
@@ -46,9 +47,17 @@ pub(crate) fn empty_count(world: &World) -> usize {
     emptiness::empty_nodes(world).count()
 }
 
-/// What commands need now, and which to propose.
+/// The kinds that say whether a node may be taken away by choice.
+const CHOSEN_BY: [Kind; 5] =
+    [Kind::Pool, Kind::Claim, Kind::Node, Kind::PodDisruptionBudget, Kind::Pod];
+
+/// What commands need now, and which to propose. Nothing of it is so urgent that it could not wait
+/// until it is known what runs where.
 pub(super) fn plan(world: &World, now: Time) -> Decision {
     let mut decision = Decision::default();
+    if !world.is_fresh(&CHOSEN_BY, now) {
+        return decision;
+    }
     execution::advance(world, now, &mut decision);
     let next_search = world.memory.searched_at.map(|last| last + SEARCH_EVERY);
     let mut proposed = world.memory.commands.proposed().peekable();

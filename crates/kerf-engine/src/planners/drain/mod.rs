@@ -10,18 +10,20 @@
 //! ([`termination::drain_request`](super::termination::drain_request)), which needs no update
 //! because it follows from what is stored.
 
+mod confirmation;
 mod eviction;
 mod messages;
 mod node_drain;
 mod pods;
 
+pub(super) use confirmation::{confirmed, is_confirmed, on_pod_change};
 pub(super) use eviction::conclude;
 pub(super) use node_drain::NodeDrain;
 pub(super) use pods::{given_up_at, is_waited_for, waiting};
 
 use crate::action::{Action, ActionKind, CordonChange, NodePatch};
 use crate::decision::Decision;
-use crate::event::Key;
+use crate::event::{Key, Kind};
 use crate::memory::{Closing, Update};
 use crate::observed::{Name, Node, PodKey};
 use crate::reason::Reason;
@@ -34,12 +36,14 @@ pub(super) const DRAIN_MIN: Span = Span::from_seconds(5);
 /// What a node that is drained needs now, by the latest time that can be believed.
 pub(super) fn plan(world: &World, name: &Name, now: Time) -> Decision {
     let clock = &world.memory.clock;
-    let mut decision = plan_at(world, name, clock.believed(now));
+    // Pods that came unheard are not seen to have left.
+    let is_fresh = world.is_fresh(&[Kind::Node, Kind::Pod], now);
+    let mut decision = plan_at(world, name, clock.believed(now), is_fresh);
     decision.wake_at = decision.wake_at.map(|at| clock.believed_at(at, now));
     decision
 }
 
-fn plan_at(world: &World, name: &Name, now: Time) -> Decision {
+fn plan_at(world: &World, name: &Name, now: Time, is_fresh: bool) -> Decision {
     let mut decision = Decision::default();
     let Some(node) = world.nodes.get(name) else { return decision };
     let Some(drain) = NodeDrain::of(world, node) else { return decision };
@@ -49,7 +53,7 @@ fn plan_at(world: &World, name: &Name, now: Time) -> Decision {
         return decision;
     }
     evict(world, &drain, now, &mut decision);
-    report(world, &drain, now, &mut decision);
+    report(world, &drain, now, is_fresh, &mut decision);
     decision
 }
 
@@ -81,7 +85,13 @@ pub(super) fn on_node_change(world: &World, node: &Node) -> Decision {
 /// What to remember when an object is about to be gone.
 pub(super) fn on_delete(world: &World, key: &Key) -> Decision {
     match key {
-        Key::Node(name) => forget(name, world.memory.drains.contains_key(name)),
+        Key::Node(name) => {
+            let mut decision = forget(name, world.memory.drains.contains_key(name));
+            if world.memory.confirmations.contains_key(name) {
+                decision.remember(Update::Unconfirmed(name.clone()));
+            }
+            decision
+        }
         _ => Decision::default(),
     }
 }
@@ -141,7 +151,13 @@ fn evict(world: &World, drain: &NodeDrain<'_>, now: Time, decision: &mut Decisio
 
 /// Notes for each reason that was asked for whether its pods have left. Who asked by deleting the
 /// node sees it there.
-fn report(world: &World, drain: &NodeDrain<'_>, now: Time, decision: &mut Decision) {
+fn report(
+    world: &World,
+    drain: &NodeDrain<'_>,
+    now: Time,
+    is_fresh: bool,
+    decision: &mut Decision,
+) {
     let name = &drain.node.meta.name;
     let Some(asked) = world.memory.drains.get(name) else { return };
     let Some(closed_at) = asked.closed_at else {
@@ -150,10 +166,15 @@ fn report(world: &World, drain: &NodeDrain<'_>, now: Time, decision: &mut Decisi
     if now < closed_at + DRAIN_MIN {
         return decision.wake(closed_at + DRAIN_MIN);
     }
+    if !is_fresh {
+        return;
+    }
     let waiting = pods::waiting(world, drain, now);
     let unfinished = asked.requests.iter().filter(|(_, request)| request.drained_at.is_none());
     for (reason, request) in unfinished {
-        if !waiting.iter().any(|pod| pods::must_leave(pod, request)) {
+        if !waiting.iter().any(|pod| pods::must_leave(pod, request))
+            && is_confirmed(world, drain.node, now, decision)
+        {
             decision.remember(Update::Drained { node: name.clone(), reason: *reason, at: now });
         }
     }

@@ -26,7 +26,7 @@ use crate::action::{ActionKind, FinalizerChange, NodePatch};
 use crate::condition::Status;
 use crate::condition::claim::{DRAINED, VOLUMES_DETACHED};
 use crate::decision::Decision;
-use crate::event::Key;
+use crate::event::{Key, Kind};
 use crate::kubernetes_event::KubernetesEvent;
 use crate::memory::{Closing, DrainReason, DrainRequest};
 use crate::observed::{Claim, Name, Node};
@@ -35,6 +35,9 @@ use crate::reason::Reason;
 use crate::time::{Span, Time};
 use crate::timestamp::{parse_rfc3339, rfc3339};
 use crate::world::World;
+
+/// The kinds whose absence ends a node.
+const NODE_ENDS_BY: [Kind; 4] = [Kind::Claim, Kind::Node, Kind::VolumeAttachment, Kind::Pod];
 
 /// What a node whose deletion was asked for needs now.
 pub(super) fn plan(world: &World, name: &Name, now: Time) -> Decision {
@@ -49,7 +52,7 @@ pub(super) fn plan(world: &World, name: &Name, now: Time) -> Decision {
         let (name, uid) = (claim.meta.name.clone(), claim.meta.uid.clone());
         decision.act(ActionKind::DeleteClaim { name, uid }, Reason::NodeDeleting);
     }
-    if instance::is_lost(world, node) {
+    if instance::is_lost(world, node) && world.is_fresh(&[Kind::Node], now) {
         release(node, Reason::InstanceGone, &mut decision);
         return decision;
     }
@@ -58,7 +61,11 @@ pub(super) fn plan(world: &World, name: &Name, now: Time) -> Decision {
     }
     let drain = own_drain(world, node);
     let believed = world.memory.clock.believed(now);
-    if is_drained(world, &drain, claim, believed)
+    // Pods and volumes that came unheard, or a claim, are not seen to be gone.
+    let is_fresh = world.is_fresh(&NODE_ENDS_BY, now);
+    if is_fresh
+        && is_drained(world, &drain, claim, believed)
+        && (claim.is_some() || drain::is_confirmed(world, node, now, &mut decision))
         && is_detached(world, &drain, claim, believed, &mut decision)
         && is_ended(world, node, claim, now, &mut decision)
     {

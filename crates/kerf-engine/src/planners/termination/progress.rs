@@ -6,7 +6,7 @@ use super::{deadline, own_drain};
 use crate::condition::claim::{DRAINED, VOLUMES_DETACHED};
 use crate::condition::{Draft, Status};
 use crate::decision::Decision;
-use crate::event::Key;
+use crate::event::{Key, Kind};
 use crate::kubernetes_event::KubernetesEvent;
 use crate::observed::{Claim, Node, VolumeAttachment};
 use crate::planners::drain::{self, DRAIN_MIN, NodeDrain, is_waited_for};
@@ -54,9 +54,16 @@ fn note_drain(
         decision.wake(clock.believed_at(at, now));
     }
     match since {
+        // Pods that came unheard are not seen to have left.
+        Some(_) if !world.is_fresh(&[Kind::Node, Kind::Pod], now) => {}
         Some(since) if waiting.is_empty() && now >= since + DRAIN_MIN => {
-            conditions.set_true(DRAINED);
-            return true;
+            let unconfirmed: Vec<_> = (drains.iter())
+                .filter(|own| !drain::is_confirmed(world, own.node, now, decision))
+                .collect();
+            if unconfirmed.is_empty() {
+                conditions.set_true(DRAINED);
+                return true;
+            }
         }
         Some(since) if waiting.is_empty() => decision.wake(since + DRAIN_MIN),
         Some(_) => {}
@@ -81,7 +88,9 @@ fn note_volumes(
     }
     let clock = &world.memory.clock;
     let believed = clock.believed(now);
-    if drains.iter().all(|drain| attached_volumes(world, drain, believed).is_empty()) {
+    let is_fresh = world.is_fresh(&[Kind::Pod, Kind::VolumeAttachment], now);
+    let is_over = |drain| attached_volumes(world, drain, believed).is_empty();
+    if is_fresh && drains.iter().all(is_over) {
         conditions.set_true(VOLUMES_DETACHED);
         return;
     }

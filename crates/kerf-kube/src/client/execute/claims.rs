@@ -123,7 +123,7 @@ pub(super) fn overlay(object: &mut Value, fields: &impl serde::Serialize) {
     }
 }
 
-fn stored_claim(stored: &NodeClaim) -> Outcome {
+pub(super) fn stored_claim(stored: &NodeClaim) -> Outcome {
     match claim::read(stored) {
         Ok(claim) => Outcome::Stored(Box::new(Object::Claim(claim))),
         Err(problems) => Outcome::Failed(Failure::Invalid {

@@ -5,6 +5,7 @@
 //! that comes too late changes nothing.
 
 mod claims;
+mod confirm;
 mod failure;
 mod node_classes;
 mod nodes;
@@ -24,7 +25,7 @@ use kerf_engine::action::{
     NewClaim, NodePatch, PoolEdit,
 };
 use kerf_engine::condition::Conditions;
-use kerf_engine::event::{Failure, Outcome};
+use kerf_engine::event::{Failure, Instance, Outcome};
 use kerf_engine::observed::{
     ClaimStatus, Name, NodeClass, NodeClassStatus, PodKey, PoolStatus, Revision,
 };
@@ -108,7 +109,7 @@ impl<P: Provider> Executor<P> {
 
     /// Carries an action out, before and after others as its class says.
     pub async fn carry_out_as(&self, class: ActionClass, kind: &ActionKind) -> Outcome {
-        if kind.lane() == Lane::Write {
+        if matches!(kind.lane(), Lane::Read | Lane::Write) {
             self.pace.turn_of(class).await;
         }
         let Some(left) = self.lease.left() else { return not_sent() };
@@ -242,6 +243,18 @@ impl<'a, P: Provider> ActionExecutor<'a> for Calls<'a, P> {
                 Err(failure) => Outcome::Failed(failure),
             }
         })
+    }
+
+    fn confirm_drained(&mut self, node: &'a Name) -> Answer<'a> {
+        self.0.request(confirm::pods_on(&self.0.client, node))
+    }
+
+    fn confirm_node_gone(&mut self, node: &'a Name) -> Answer<'a> {
+        self.0.request(confirm::node(&self.0.client, node))
+    }
+
+    fn confirm_orphan(&mut self, claim: Option<&'a Name>, instance: &'a Instance) -> Answer<'a> {
+        self.0.request(confirm::owner(&self.0.client, claim.map(|name| &**name), instance))
     }
 
     fn list_instances(&mut self) -> Answer<'a> {

@@ -45,13 +45,17 @@ pub(super) async fn patch(
         }
         answer => answer?,
     };
-    // What volume drivers report lies elsewhere; the observer puts it back.
-    Ok(match node::read(&stored, BTreeMap::new()) {
+    Ok(stored_node(&stored))
+}
+
+/// A node as it is stored. What volume drivers report lies elsewhere; the observer puts it back.
+pub(super) fn stored_node(stored: &Node) -> Outcome {
+    match node::read(stored, BTreeMap::new()) {
         Ok(node) => Outcome::Stored(Box::new(Object::Node(node))),
         Err(problems) => Outcome::Failed(Failure::Invalid {
             message: problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
         }),
-    })
+    }
 }
 
 /// Asks for the deletion of a node.

@@ -22,6 +22,7 @@ const UNLIMITED: u32 = 2_147_483_647;
 pub(super) fn write(page: &mut Page, world: &World, shows: Shows, now: Time) {
     build(page);
     cluster(page, world, now);
+    silence(page, world, now);
     waiting(page, world, now);
     costs(page, world);
     disruptions(page, world, now);
@@ -73,6 +74,16 @@ fn cluster(page: &mut Page, world: &World, now: Time) {
         let percent = 100.0 * amount(used.quantity(resource)) / amount(total);
         let labels = [("resource_type", resource.to_owned())];
         page.gauge("karpenter_cluster_utilization_percent", &labels, percent);
+    }
+}
+
+/// For how long kinds have not been heard of; a watch that lives is heard from every 40 s.
+fn silence(page: &mut Page, world: &World, now: Time) {
+    for kind in world.settings.required_kinds() {
+        if let Some(silence) = world.silence(kind, now) {
+            let labels = [("resource", kind.resource().plural.to_owned())];
+            page.gauge("kerf_watch_silent_seconds", &labels, seconds(silence.millis()));
+        }
     }
 }
 

@@ -51,8 +51,9 @@ const PODS_BY_OWNER: [Source; 4] =
 /// A list that is under way.
 #[derive(Debug)]
 struct Listing {
-    /// The newest version known when it began: what is older and not listed is gone.
-    since: Revision,
+    /// The version it is of: what is not newer and not listed is gone. Until it is known, the newest
+    /// one known when it began.
+    at: Revision,
     listed: HashSet<Key>,
 }
 
@@ -174,7 +175,7 @@ impl Listings {
 
     /// All objects of a watch are about to be listed anew.
     pub(super) fn begin(&mut self, source: Source) {
-        let listing = Listing { since: self.newest, listed: HashSet::new() };
+        let listing = Listing { at: self.newest, listed: HashSet::new() };
         self.open.insert(source, listing);
     }
 
@@ -185,11 +186,34 @@ impl Listings {
         }
     }
 
-    /// All objects of a watch have been listed: those that are gone, and which kinds are complete now.
-    pub(super) fn end(&mut self, source: &Source, world: &World) -> Vec<Event> {
+    /// The objects that a list under way has named so far.
+    pub(super) fn named(&self, source: &Source) -> Option<&HashSet<Key>> {
+        self.open.get(source).map(|listing| &listing.listed)
+    }
+
+    /// What a watch that has told everything says of its kind, if the engine knows that.
+    pub(super) fn heard(source: &Source) -> Option<Event> {
+        match source {
+            Source::Kind(kind) => Some(Event::Heard(*kind)),
+            Source::NodeClass(..) => Some(Event::Heard(Kind::NodeClass)),
+            _ => None,
+        }
+    }
+
+    /// All objects of a watch have been listed, as they were at that version: those that are gone,
+    /// and which kinds are complete now.
+    pub(super) fn end(
+        &mut self,
+        source: &Source,
+        at: Option<Revision>,
+        world: &World,
+    ) -> Vec<Event> {
         let mut events = Vec::new();
-        if let Some(listing) = self.open.remove(source) {
-            let gone = |key| Event::Gone { key, revision: listing.since };
+        if let Some(mut listing) = self.open.remove(source) {
+            // The list may have been made before anybody heard that it begins: what was written
+            // between the two is known and not in it.
+            listing.at = at.unwrap_or(listing.at);
+            let gone = |key| Event::Gone { key, revision: listing.at };
             events.extend(lost(world, source, &listing).into_iter().map(gone));
         }
         self.awaited.remove(source);
@@ -213,12 +237,11 @@ impl Listings {
     }
 }
 
-/// The objects the engine knows that a whole list did not name. What was written after the list
-/// began is newer than it.
+/// The objects the engine knows that a whole list did not name.
 fn lost(world: &World, source: &Source, listing: &Listing) -> Vec<Key> {
     let Some(kind) = source.kind() else { return Vec::new() };
     let is_lost = |(key, revision): &(Key, Revision)| {
-        *revision <= listing.since && source.covers(key) && !listing.listed.contains(key)
+        *revision <= listing.at && source.covers(key) && !listing.listed.contains(key)
     };
     let unreadable = world.unreadable(kind).map(|(key, revision)| (key.clone(), revision));
     let known = world.keys(kind).into_iter().chain(unreadable);

@@ -6,6 +6,7 @@
 
 pub(crate) mod claim;
 mod daemon_sets;
+mod dependent_pods;
 mod interner;
 mod listing;
 pub(crate) mod meta;
@@ -20,6 +21,7 @@ mod pods_by_owner;
 pub(crate) mod pool;
 pub(crate) mod pool_manifest;
 mod shift_update;
+mod volumes;
 mod watch_update;
 
 pub use observer::Observer;

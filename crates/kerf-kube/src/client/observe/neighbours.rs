@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::api::storage::v1 as storage;
 use kerf_engine::World;
 use kerf_engine::event::{Event, Object};
@@ -15,7 +14,6 @@ use super::node;
 use super::observer::{Observer, namespaced, seen};
 use super::watch_update::Change;
 use crate::default_spread::ControllerSelector;
-use crate::storage::Storage;
 
 impl Observer {
     /// What volume drivers report belongs to the node of the same name.
@@ -25,8 +23,8 @@ impl Observer {
         world: &World,
     ) -> Vec<Event> {
         let (name, limits) = match &change {
-            Change::Relisting => return Vec::new(),
-            Change::Listed => return self.listings.end(&Source::CsiNode, world),
+            Change::Relisting | Change::Heard => return Vec::new(),
+            Change::Listed(at) => return self.listings.end(&Source::CsiNode, *at, world),
             Change::Is(csi) => (name_of(&csi.metadata), node::limits(csi)),
             Change::Was(csi) => (name_of(&csi.metadata), BTreeMap::new()),
         };
@@ -44,25 +42,6 @@ impl Observer {
         node.into_iter().collect()
     }
 
-    /// A storage object changed: pods that wait are read again, once all storage is known.
-    pub(super) fn stored<K>(
-        &mut self,
-        source: Source,
-        change: Change<K>,
-        world: &World,
-        apply: impl FnOnce(&mut Storage, Change<K>),
-    ) -> Vec<Event> {
-        let listed = matches!(change, Change::Listed);
-        if matches!(change, Change::Relisting) {
-            self.listings.begin(source.clone());
-        }
-        apply(&mut self.storage, change);
-        let whole = if listed { self.listings.end(&source, world) } else { Vec::new() };
-        let mut events = self.read_again(|_| true);
-        events.extend(whole);
-        events
-    }
-
     /// A Service or controller changed: pods that wait near it are read again.
     pub(super) fn selecting<K: kube::Resource>(
         &mut self,
@@ -77,8 +56,9 @@ impl Observer {
                 self.pods_by_owner.clear(&source);
                 return Vec::new();
             }
-            Change::Listed => {
-                let whole = self.listings.end(&source, world);
+            Change::Heard => return Vec::new(),
+            Change::Listed(at) => {
+                let whole = self.listings.end(&source, at, world);
                 let mut events = self.read_again(|_| true);
                 events.extend(whole);
                 return events;
@@ -94,12 +74,11 @@ impl Observer {
     }
 
     /// Reads pods that depend on other objects again, once all of those are known.
-    fn read_again(&mut self, which: impl Fn(&PodKey) -> bool) -> Vec<Event> {
+    pub(super) fn read_again(&mut self, which: impl Fn(&PodKey) -> bool) -> Vec<Event> {
         if !self.listings.know_what_pods_need() {
             return Vec::new();
         }
-        let pods = self.dependent_pods.iter().filter(|(key, _)| which(key));
-        let pods: Vec<core::Pod> = pods.map(|(_, pod)| pod.clone()).collect();
-        pods.into_iter().flat_map(|pod| self.read_pod(pod)).map(seen).collect()
+        let pods = self.dependent_pods.named(which);
+        self.reread(pods)
     }
 }

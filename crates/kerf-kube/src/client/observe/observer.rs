@@ -1,20 +1,20 @@
 //! Watch updates in, events out.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1 as core;
-use k8s_openapi::api::storage::v1 as storage;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kerf_api::FieldError;
 use kerf_engine::event::{Event, Key, Kind, Object};
-use kerf_engine::observed::{Name, Namespace, NamespacedName, PodKey, VolumeAttachment};
+use kerf_engine::observed::{Name, Namespace, NamespacedName};
 use kerf_engine::{Settings, World};
 use kerf_model::labels::LabelRules;
 use kerf_model::pod::SpreadConstraint;
 use tracing::warn;
 
 use super::daemon_sets::DaemonSets;
+use super::dependent_pods::DependentPods;
 use super::listing::{Listings, Source};
 use super::meta::{meta, name_of, revision};
 use super::pod::{self, Interners, Reading};
@@ -33,13 +33,15 @@ pub struct Observer {
     daemon_sets: DaemonSets,
     pub(super) storage: Storage,
     pub(super) pods_by_owner: PodsByOwner,
-    /// Pods that are read again when what they depend on changes: volumes, or who selects them.
-    /// Those with a node only until all of that is known.
-    pub(super) dependent_pods: BTreeMap<PodKey, core::Pod>,
+    pub(super) dependent_pods: DependentPods,
+    /// The names of attachments, by the volume each is of.
+    pub(super) attachments: HashMap<Name, BTreeSet<Name>>,
     pub(super) volume_limits: HashMap<Name, BTreeMap<String, u32>>,
     pub(super) listings: Listings,
     /// What could not be understood of the update at hand.
     unreadable: Vec<Unreadable>,
+    /// How often reading an object panicked, and nobody has counted it yet.
+    panics: u64,
 }
 
 /// What a change to one object comes to.
@@ -66,11 +68,18 @@ impl Observer {
             daemon_sets: DaemonSets::default(),
             storage: Storage::default(),
             pods_by_owner: PodsByOwner::default(),
-            dependent_pods: BTreeMap::new(),
+            dependent_pods: DependentPods::default(),
+            attachments: HashMap::new(),
             volume_limits: HashMap::new(),
             listings: Listings::new(settings),
             unreadable: Vec::new(),
+            panics: 0,
         }
+    }
+
+    /// How often reading an object panicked since this was last asked.
+    pub fn take_panics(&mut self) -> u64 {
+        std::mem::take(&mut self.panics)
     }
 
     /// The same for pods that no API server has completed with its defaults.
@@ -190,41 +199,11 @@ impl Observer {
                     Ok(vec![Object::Namespace(Namespace { meta, labels })])
                 },
             ),
-            WatchUpdate::VolumeAttachment(change) => self.follow(
-                Source::Kind(Kind::VolumeAttachment),
-                change,
-                world,
-                |volume| Key::VolumeAttachment(name_of(&volume.metadata)),
-                |this, volume| Ok(vec![this.attachment(&volume)]),
-            ),
+            WatchUpdate::VolumeAttachment(change) => self.volume_attachment(change, world),
             WatchUpdate::CsiNode(change) => self.csi_node(change, world),
-            WatchUpdate::VolumeClaim(change) => {
-                self.stored(Source::VolumeClaim, change, world, |storage, change| match change {
-                    Change::Is(claim) => storage.add_claim(*claim),
-                    Change::Was(claim) => {
-                        let claim = namespaced(&claim.metadata);
-                        storage.remove_claim(&claim.namespace, &claim.name);
-                    }
-                    Change::Relisting => storage.clear_claims(),
-                    Change::Listed => {}
-                })
-            }
-            WatchUpdate::Volume(change) => {
-                self.stored(Source::Volume, change, world, |storage, change| match change {
-                    Change::Is(volume) => storage.add_volume(*volume),
-                    Change::Was(volume) => storage.remove_volume(&name_of(&volume.metadata)),
-                    Change::Relisting => storage.clear_volumes(),
-                    Change::Listed => {}
-                })
-            }
-            WatchUpdate::StorageClass(change) => {
-                self.stored(Source::StorageClass, change, world, |storage, change| match change {
-                    Change::Is(class) => storage.add_class(*class),
-                    Change::Was(class) => storage.remove_class(&name_of(&class.metadata)),
-                    Change::Relisting => storage.clear_classes(),
-                    Change::Listed => {}
-                })
-            }
+            WatchUpdate::VolumeClaim(change) => self.volume_claim(change, world),
+            WatchUpdate::Volume(change) => self.volume(change, world),
+            WatchUpdate::StorageClass(change) => self.storage_class(change, world),
             WatchUpdate::Service(change) => {
                 self.selecting(Source::Service, change, world, pods_by_owner::of_service)
             }
@@ -258,7 +237,13 @@ impl Observer {
                 self.daemon_sets.forget_pod(&key);
             }
             Change::Relisting => self.daemon_sets.forget_early_pods(),
-            Change::Is(_) | Change::Listed => {}
+            Change::Listed(_) => {
+                let listed = self.listings.named(&Source::Kind(Kind::Pod));
+                if let Some(listed) = listed {
+                    self.dependent_pods.retain(|key| listed.contains(&Key::Pod(key.clone())));
+                }
+            }
+            Change::Is(_) | Change::Heard => {}
         }
         self.follow(
             Source::Kind(Kind::Pod),
@@ -310,18 +295,6 @@ impl Observer {
         )
     }
 
-    fn attachment(&self, attachment: &storage::VolumeAttachment) -> Object {
-        let volume = attachment.spec.source.persistent_volume_name.as_deref();
-        let claim = volume.and_then(|volume| self.storage.claim_of_volume(volume));
-        // A volume nobody knows yet is waited for under its own name.
-        let claim = claim.or_else(|| volume.map(|volume| format!("/{volume}")));
-        Object::VolumeAttachment(VolumeAttachment {
-            meta: meta(&attachment.metadata),
-            node: Arc::from(attachment.spec.node_name.as_str()),
-            volume_claim: claim.map(Arc::from),
-        })
-    }
-
     /// Notes what is wrong with an object that says so itself in the world.
     fn mark(&mut self, kind: &str, metadata: &ObjectMeta, problems: Vec<FieldError>) {
         if !problems.is_empty() {
@@ -344,13 +317,19 @@ impl Observer {
                 self.listings.begin(source);
                 Vec::new()
             }
-            Change::Listed => self.listings.end(&source, world),
+            Change::Listed(at) => {
+                let mut events = self.listings.end(&source, at, world);
+                events.extend(Listings::heard(&source));
+                events
+            }
+            Change::Heard => Listings::heard(&source).into_iter().collect(),
             Change::Is(object) => {
                 let revision = revision(object.meta().resource_version.as_deref());
                 let key = key(&object);
                 self.listings.note_revision(revision);
                 self.listings.note(&source, || key.clone());
-                match read(self, *object) {
+                let metadata = object.meta().clone();
+                match self.contain(&key, &metadata, |this| read(this, *object)) {
                     Ok(objects) => objects.into_iter().map(seen).collect(),
                     Err(unreadable) => {
                         self.unreadable.push(unreadable);
@@ -364,6 +343,46 @@ impl Observer {
                 vec![Event::Gone { key: key(&object), revision }]
             }
         }
+    }
+}
+
+impl Observer {
+    /// Reads pods again that were read before.
+    pub(super) fn reread(&mut self, pods: Vec<core::Pod>) -> Vec<Event> {
+        let mut events = Vec::new();
+        for pod in pods {
+            let (key, metadata) = (Key::Pod(pod::key(&pod)), pod.metadata.clone());
+            match self.contain(&key, &metadata, |this| Ok(this.read_pod(pod))) {
+                Ok(objects) => events.extend(objects.into_iter().map(seen)),
+                Err(unreadable) => {
+                    self.unreadable.push(unreadable);
+                    let revision = revision(metadata.resource_version.as_deref());
+                    events.push(Event::Unreadable { key, revision });
+                }
+            }
+        }
+        events
+    }
+
+    /// Reads an object. A panic stops the one object and not the process, which would meet it again
+    /// after every start.
+    pub(super) fn contain(
+        &mut self,
+        key: &Key,
+        metadata: &ObjectMeta,
+        read: impl FnOnce(&mut Self) -> Read,
+    ) -> Read {
+        kerf_engine::contained(|| read(self)).unwrap_or_else(|panic| {
+            self.panics += 1;
+            let kind = key.kind().resource().kind;
+            let message = format!("Kerf failed on it, which is a defect of Kerf: {panic}");
+            let problem = FieldError { field: String::new(), message };
+            Err(Unreadable {
+                object: format!("{kind} {}", name_of(metadata)),
+                problems: vec![problem],
+                is_marked: false,
+            })
+        })
     }
 }
 
@@ -396,3 +415,6 @@ pub(super) fn seen(object: Object) -> Event {
 pub(crate) fn namespaced(metadata: &ObjectMeta) -> NamespacedName {
     NamespacedName { namespace: Arc::from(namespace_of(metadata)), name: name_of(metadata) }
 }
+
+#[cfg(test)]
+mod tests;

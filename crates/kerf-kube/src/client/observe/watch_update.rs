@@ -9,6 +9,7 @@ use k8s_openapi::api::storage::v1::{CSINode, StorageClass, VolumeAttachment};
 use kerf_api::node_claim::NodeClaim;
 use kerf_api::node_overlay::NodeOverlay;
 use kerf_api::node_pool::NodePool;
+use kerf_engine::observed::Revision;
 use kube::api::{ApiResource, DynamicObject};
 
 use super::shift_update::ShiftUpdate;
@@ -22,8 +23,11 @@ pub enum Change<K> {
     Is(Box<K>),
     /// An object as it was when it went.
     Was(Box<K>),
-    /// All objects have been listed; those not among them are gone.
-    Listed,
+    /// All objects have been listed, as they were at that version where it is known; those not among
+    /// them are gone.
+    Listed(Option<Revision>),
+    /// Everything that happened until now has been told.
+    Heard,
 }
 
 /// A watch event of one kind.

@@ -4,13 +4,12 @@ use kerf_engine::event::{Event, Key, Kind};
 use kerf_engine::{World, observed};
 use kube::Client;
 use kube::api::{Api, ApiResource, DynamicObject};
-use kube::runtime::watcher::Config;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use crate::client::health::Health;
+use crate::client::list_watch::{Need, Watch};
 use crate::client::observe::{Change, ShiftUpdate, WatchUpdate};
-use crate::client::watch::{Need, Watch};
 
 /// The kinds that are served, each in the version to use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -104,7 +103,7 @@ fn watch_kind(
     Watch {
         resource: kind.plural.clone(),
         api: Api::<DynamicObject>::all_with(client.clone(), &kind),
-        config: Config::default(),
+        fields: None,
         need: Need::WhereListable(kind.clone()),
         wrap: move |change| WatchUpdate::ZonalShift(wrap(kind.clone(), change)),
         updates: updates.clone(),

@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used)]
 
-#[path = "../../../../tests/cluster/mod.rs"]
-mod cluster;
 mod crash;
 mod destination;
 mod replacement;
@@ -16,12 +14,12 @@ use kerf_model::labels::well_known::NODE_POOL;
 use super::candidates::Candidate;
 use super::method::Method;
 use crate::action::NewClaim;
+use crate::cluster::{self, Cluster, pod_key};
 use crate::command::{Command, Destination};
 use crate::event::{Key, Object};
 use crate::observed::{Name, Pod};
 use crate::time::Time;
 use crate::world::World;
-use cluster::{Cluster, pod_key};
 
 /// Disrupts claims with the annotation [`REPLACE`]. Its value names the claim their pods go to;
 /// where it is empty a replacement of the same kind comes.
