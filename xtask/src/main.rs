@@ -4,6 +4,7 @@ mod bench;
 mod check;
 mod command;
 mod compat;
+mod fuzz;
 mod generated;
 mod licences;
 mod metadata;
@@ -23,7 +24,7 @@ struct Task {
     run: fn(&[String]) -> Result<()>,
 }
 
-const TASKS: [Task; 8] = [
+const TASKS: [Task; 9] = [
     Task {
         name: "check",
         about: "Format, lints, generated files, crate dependencies, licences: what CI checks first",
@@ -55,6 +56,11 @@ const TASKS: [Task; 8] = [
         run: compat::run,
     },
     Task {
+        name: "fuzz",
+        about: "Feed parsers, observer and engine what reaches new code [--minutes N] [TARGET…]",
+        run: fuzz::run,
+    },
+    Task {
         name: "catalog",
         about: "Make the built-in AWS instance types anew (needs Go and Python 3)",
         run: catalog,
@@ -68,6 +74,9 @@ const TASKS: [Task; 8] = [
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(status) = fuzz::compile(&args) {
+        return status;
+    }
     let Some((name, rest)) = args.split_first() else {
         list();
         return ExitCode::SUCCESS;
