@@ -9,6 +9,7 @@ use std::sync::Arc;
 use kerf_engine::action::{Action, ActionKind};
 use kerf_engine::event::{Event, Failure, Instance, Outcome};
 use kerf_engine::notice::{Notice, NoticeId, NoticeKind};
+use kerf_engine::observed::Revision;
 use kerf_engine::provider::{NodeClassKind, ProviderInfo};
 use kerf_engine::time::{Span, Time};
 use kerf_engine::{Engine, Settings};
@@ -195,7 +196,8 @@ fn change<K: DeserializeOwned>(line: &Value) -> Option<Change<K>> {
     let object = || serde_json::from_value(line["object"].clone()).ok().map(Box::new);
     Some(match line["change"].as_str().unwrap_or("is") {
         "relisting" => Change::Relisting,
-        "listed" => Change::Listed,
+        "listed" => Change::Listed(line["revision"].as_u64().map(Revision)),
+        "heard" => Change::Heard,
         "was" => Change::Was(object()?),
         _ => Change::Is(object()?),
     })
