@@ -1,0 +1,77 @@
+//! An API server that says no far too often.
+
+use std::collections::BTreeMap;
+
+use kerf_testbed::{ApiCall, ApiFault, ApiRule, Calls};
+
+use crate::cluster::Cluster;
+use crate::controller::Controller;
+use crate::objects::{alone, lasting_pool, together};
+
+const ALONE: u32 = 12;
+const TOGETHER: u32 = 30;
+
+/// Every third write is refused as one too many, every fourth fails, every third change is too
+/// late, every fifth is done and nobody says so; one in twenty calls of any kind fails.
+fn storm() -> Vec<ApiRule> {
+    let too_many = ApiFault::Answer { code: 429, retry_after_seconds: Some(1) };
+    vec![
+        ApiRule::each(Calls::All, ApiFault::code(503)).every(20),
+        ApiRule::each(Calls::Writes, ApiFault::LostAnswer).every(5),
+        ApiRule::each(Calls::Writes, ApiFault::code(500)).every(4),
+        ApiRule::each(Calls::Changes, ApiFault::code(409)).every(3),
+        ApiRule::each(Calls::Writes, too_many).every(3),
+    ]
+}
+
+/// What was posted with success more than once, where each may be once, and how long after the
+/// first time.
+pub(crate) fn twice(writes: &[ApiCall], end: &str) -> Vec<String> {
+    let mut done = BTreeMap::<&str, Vec<&ApiCall>>::new();
+    for write in writes.iter().filter(|write| write.method == "POST" && write.is_done()) {
+        if write.path.ends_with(end) {
+            done.entry(&write.path).or_default().push(write);
+        }
+    }
+    let twice = done.into_iter().filter(|(_, writes)| writes.len() > 1);
+    let told = twice.map(|(path, writes)| {
+        let later: Vec<_> = writes.iter().map(|write| write.at - writes[0].at).collect();
+        format!("{path}: {later:?}")
+    });
+    told.collect()
+}
+
+#[test]
+fn calls_that_are_throttled_refused_and_lost_delay_pods_and_nothing_else() {
+    let cluster = Cluster::with(&[
+        lasting_pool("alone"),
+        lasting_pool("together"),
+        alone("alone", ALONE),
+        together("together", TOGETHER),
+    ]);
+    let proxy = cluster.proxy();
+    proxy.set_rules(storm());
+    let mut controller = Controller::start(proxy.kubeconfig());
+    let mut revived = || {
+        // Whoever loses the lead ends; a kubelet starts it again.
+        if controller.has_ended() {
+            controller = Controller::start(proxy.kubeconfig());
+        }
+    };
+    cluster.wait("all pods run in the storm", || {
+        revived();
+        cluster.ready("alone") == ALONE as usize && cluster.ready("together") == TOGETHER as usize
+    });
+    proxy.set_rules(vec![]);
+    for (pool, replicas) in [("alone", ALONE), ("together", TOGETHER)] {
+        cluster.wait_for(crate::cluster::SOON, "rest", || {
+            revived();
+            cluster.unrest(pool, replicas as usize)
+        });
+    }
+    assert_eq!(cluster.ledger.made("alone"), ALONE as usize, "no claim was made twice");
+    assert_eq!(cluster.ledger.launched_twice(), [""; 0]);
+    let refused = proxy.writes().iter().filter(|write| !write.is_done()).count();
+    println!("{refused} of {} writes failed", proxy.writes().len());
+    assert!(refused > 20, "it was a storm: {refused}");
+}
