@@ -301,3 +301,7 @@ fn code(error: &kube::Error) -> u16 {
         _ => 0,
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a panic is the report")]
+mod tests;

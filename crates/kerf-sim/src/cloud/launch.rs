@@ -107,6 +107,7 @@ impl Cloud {
             instance_type: it.name.clone(),
             price,
             launched_at: now,
+            ending_since: None,
             is_dead: false,
             has_dead_kubelet: false,
             is_announced: false,

@@ -31,6 +31,8 @@ pub struct Cloud {
     launched: FxHashMap<Arc<str>, (Arc<str>, Arc<Instance>)>,
     launches: u64,
     ended_cost_micros: u128,
+    /// Instances that went lately: lists may still have them.
+    gone_lately: Vec<(Time, CloudInstance)>,
 }
 
 /// An offering of an instance type, by their numbers.
@@ -57,6 +59,8 @@ pub struct CloudInstance {
     pub price: Price,
     /// When it was launched.
     pub launched_at: Time,
+    /// Since when it is on its way out, if it is.
+    pub ending_since: Option<Time>,
     /// Whether it died: it is still listed for a while, but nothing runs on it.
     pub is_dead: bool,
     /// Whether its kubelet died: the instance runs and is paid for, but nothing starts or ends on
@@ -69,6 +73,8 @@ pub struct CloudInstance {
 
 /// How long an offering counts as sold out after a launch failed for want of it.
 pub(crate) const SOLD_OUT_FOR: Span = Span::from_minutes(3);
+/// How long a list may still have an instance that is gone, at most.
+const LISTED_AFTER_END: Span = Span::from_minutes(5);
 /// Milliseconds in an hour.
 const MILLIS_PER_HOUR: u128 = 3_600_000;
 
@@ -86,6 +92,7 @@ impl Cloud {
             launched: FxHashMap::default(),
             launches: 0,
             ended_cost_micros: 0,
+            gone_lately: Vec::new(),
         })
     }
 
@@ -123,9 +130,10 @@ impl Cloud {
 
     /// Notes that an instance is on its way out. Returns whether that is news; `None` if there is no
     /// such instance.
-    pub(crate) fn end(&mut self, provider_id: &str) -> Option<bool> {
+    pub(crate) fn end(&mut self, provider_id: &str, now: Time) -> Option<bool> {
         let instance = self.instances.get_mut(provider_id)?;
         let is_news = !instance.instance.is_ending;
+        instance.ending_since.get_or_insert(now);
         Arc::make_mut(&mut instance.instance).is_ending = true;
         if let Some((_, known)) = self.launched.get_mut(&instance.claim_uid) {
             Arc::make_mut(known).is_ending = true;
@@ -140,13 +148,43 @@ impl Cloud {
             if let Some(left) = self.stock.get_mut(&instance.offering) {
                 *left += 1;
             }
+            self.gone_lately.retain(|(at, _)| now.since(*at) <= LISTED_AFTER_END);
+            self.gone_lately.push((now, instance));
         }
     }
 
-    /// The instances as listed to the engine.
-    pub(crate) fn list(&self) -> Vec<Arc<Instance>> {
+    /// The instances as listed to the engine: those there were at that time, in the state they were
+    /// in then. Clouds tell of the past.
+    pub(crate) fn list(&self, at: Time) -> Vec<Arc<Instance>> {
         let alive = self.instances.values().filter(|instance| !instance.is_dead);
-        alive.map(|instance| instance.instance.clone()).collect()
+        let gone = self.gone_lately.iter().filter(|(gone_at, _)| *gone_at > at);
+        let all = alive.chain(gone.map(|(_, instance)| instance));
+        let there = all.filter(|instance| instance.launched_at <= at);
+        let state = |instance: &CloudInstance| {
+            let mut listed = instance.instance.clone();
+            if instance.ending_since.is_some_and(|since| since > at) {
+                Arc::make_mut(&mut listed).is_ending = false;
+            }
+            listed
+        };
+        there.map(state).collect()
+    }
+
+    /// How many instances live that were launched for a claim.
+    pub(crate) fn count_of(&self, claim_uid: &str) -> usize {
+        let alive = self.instances.values().filter(|it| !it.is_dead && it.ending_since.is_none());
+        alive.filter(|instance| *instance.claim_uid == *claim_uid).count()
+    }
+
+    /// Changes what instances of a type cost from now on, to so many percent.
+    pub(crate) fn reprice(&mut self, pick: usize, percent: u64) {
+        let mut instance_types = self.instance_types.to_vec();
+        let count = instance_types.len();
+        for offering in &mut instance_types[pick % count].offerings {
+            let micros = offering.price.micros_per_hour().saturating_mul(percent) / 100;
+            offering.price = Price::from_micros_per_hour(micros.max(1));
+        }
+        self.instance_types = instance_types.into();
     }
 
     /// What it sells, with only that available which there really is.

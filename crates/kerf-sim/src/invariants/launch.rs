@@ -55,6 +55,15 @@ impl Checker {
         }
     }
 
+    /// Whoever answers twice, or late: a claim is worth one instance.
+    pub(super) fn check_one_instance(&mut self, instance: &CloudInstance, cloud: &Cloud) {
+        let count = cloud.count_of(&instance.claim_uid);
+        if count > 1 {
+            let what = format!("{count} instances run for {}", instance.claim);
+            self.object(Rule::OneInstance, what);
+        }
+    }
+
     pub(super) fn check_leaks(&mut self, store: &Store, cloud: &Cloud, scenario: &Scenario) {
         let within = if scenario.has_faults() { UNCLAIMED_FOR_FAULTY } else { UNCLAIMED_FOR_CALM };
         let is_claimed = |instance: &CloudInstance| {

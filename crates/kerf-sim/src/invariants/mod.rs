@@ -5,7 +5,9 @@
 
 mod disruption;
 mod drain;
+mod emptiness;
 mod launch;
+mod place;
 mod progress;
 #[cfg(test)]
 mod tests;
@@ -41,6 +43,8 @@ pub struct Checker {
     unclaimed_since: BTreeMap<Arc<str>, Time>,
     /// Claims that are being deleted and that nothing holds up, since when.
     free_since: BTreeMap<Name, Time>,
+    /// Claims whose nodes nothing needs, since when.
+    empty_since: BTreeMap<Name, Time>,
     /// Claims the engine gave up of its own accord, and when.
     voluntary: BTreeMap<Name, Time>,
     /// Claims that went lately, with their pool.
@@ -69,12 +73,16 @@ pub enum Rule {
     FinalizerBeforeLaunch,
     /// No instance is forgotten.
     NoLeak,
+    /// No claim has two instances.
+    OneInstance,
     /// Pool limits hold, launches under way included.
     Limits,
     /// No more nodes of a pool are disturbed than its budgets allow.
     Budget,
     /// Only empty nodes are given up for being empty.
     Empty,
+    /// Empty nodes are given up in time.
+    KeptEmpty,
     /// No pod is evicted that must not be disturbed.
     DoNotDisrupt,
     /// No pod is ended past its PodDisruptionBudget before its time.
@@ -166,6 +174,7 @@ impl Checker {
     pub(crate) fn launched(&mut self, instance: &CloudInstance, store: &Store, cloud: &Cloud) {
         self.now = store.now;
         self.check_limits(instance, store, cloud);
+        self.check_one_instance(instance, cloud);
     }
 
     /// Looks at everything.
@@ -179,6 +188,7 @@ impl Checker {
         self.now = store.now;
         self.check_leaks(store, cloud, scenario);
         self.check_stuck(store, scenario);
+        self.check_kept_empty(store, scenario);
         self.check_progress(store, cloud, scenario, workloads);
     }
 
@@ -228,9 +238,11 @@ impl fmt::Display for Rule {
         f.pad(match self {
             Self::FinalizerBeforeLaunch => "finalizer before launch",
             Self::NoLeak => "no leak",
+            Self::OneInstance => "one instance for a claim",
             Self::Limits => "pool limits",
             Self::Budget => "disruption budget",
             Self::Empty => "empty nodes only",
+            Self::KeptEmpty => "empty nodes go",
             Self::DoNotDisrupt => "do-not-disrupt",
             Self::Pdb => "PodDisruptionBudget",
             Self::NeedlessEviction => "needless eviction",

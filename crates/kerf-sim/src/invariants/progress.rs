@@ -12,6 +12,7 @@ use kerf_model::taint::disrupted;
 use kerf_scheduler::{PlacementProblem, PoolWithTypes, SchedulerSettings};
 
 use super::drain::is_stuck;
+use super::place::has_place;
 use super::{Checker, Rule};
 use crate::cloud::Cloud;
 use crate::controllers::Workloads;
@@ -28,6 +29,8 @@ const PLACED_WITHIN_FAULTY: Span = Span::from_minutes(40);
 const GONE_WITHIN_CALM: Span = Span::from_minutes(5);
 /// The same when things do go wrong.
 const GONE_WITHIN_FAULTY: Span = Span::from_minutes(20);
+/// Pods that differ looked at in one go; each takes a look at every offering.
+const SHAPES_MAX: usize = 5;
 /// Looking at all pods takes a while.
 const LOOK_EVERY: Span = Span::from_minutes(1);
 
@@ -74,18 +77,19 @@ impl Checker {
         if overdue.is_empty() {
             return;
         }
-        let problem = problem(&overdue, store, cloud, workloads);
-        let solution = kerf_scheduler::solve(&problem);
-        let on_new = solution.new_nodes.iter().flat_map(|node| &node.pods);
-        let on_old = solution.existing.iter().flat_map(|node| &node.pods);
-        let placed: Vec<usize> = on_new.chain(on_old).copied().collect();
-        if let Some(first) = placed.iter().min() {
-            let pod = &overdue[*first].key;
-            let (count, minutes) = (placed.len(), within.seconds() / 60);
-            let what = format!(
-                "{count} pods, {pod} first, wait over {minutes} minutes for a \
-                 place there is"
-            );
+        // Replicas are alike, and what there is for one of them is enough to say so.
+        let mut unlike: Vec<&Pod> = Vec::new();
+        for pod in &overdue {
+            if unlike.len() < SHAPES_MAX && !unlike.iter().any(|it| it.shape == pod.shape) {
+                unlike.push(pod);
+            }
+        }
+        let has_place = |pod: &&&Pod| has_place(&problem(pod, store, cloud, workloads));
+        if let Some(pod) = unlike.iter().find(has_place) {
+            let (count, minutes) = (overdue.len(), within.seconds() / 60);
+            let pod = &pod.key;
+            let what =
+                format!("{count} pods wait over {minutes} minutes, {pod} for a place there is");
             let rule = Rule::Progress;
             if !self.violations.iter().any(|known| known.rule == rule) {
                 self.object(rule, what);
@@ -94,8 +98,8 @@ impl Checker {
     }
 }
 
-/// The placement problem of the true state.
-fn problem(pods: &[&Pod], store: &Store, cloud: &Cloud, workloads: &Workloads) -> PlacementProblem {
+/// The placement problem of one pod in the true state.
+fn problem(pod: &Pod, store: &Store, cloud: &Cloud, workloads: &Workloads) -> PlacementProblem {
     let daemons = workloads.iter().filter(|it| it.workload.kind == WorkloadKind::DaemonSet);
     let label_rules =
         LabelRules::core().with(&aws::provider_labels()).with(&kwok::provider_labels());
@@ -106,7 +110,7 @@ fn problem(pods: &[&Pod], store: &Store, cloud: &Cloud, workloads: &Workloads) -
         .map(|namespace| (namespace.meta.name.to_string(), namespace.labels.clone()))
         .collect();
     PlacementProblem {
-        pods: pods.iter().map(|pod| model_pod(pod)).collect(),
+        pods: vec![model_pod(pod)],
         daemons: daemons.map(|it| it.workload.shape.clone()).collect(),
         nodes: store
             .nodes

@@ -7,7 +7,7 @@ use kerf_engine::event::Key;
 use kerf_engine::observed::{Claim, Node, Pod, PodOwner};
 use kerf_engine::time::Span;
 
-use super::Rule;
+use super::{Checker, Rule};
 use crate::scenario::Scenario;
 use crate::simulation::Simulation;
 use crate::store::Precondition;
@@ -169,4 +169,38 @@ fn pods_nobody_places_and_deletions_nobody_ends_are_seen() {
     for rule in [Rule::Progress, Rule::Stuck] {
         assert!(seen.contains(&rule), "{rule} in {seen:?}");
     }
+}
+
+#[test]
+fn an_engine_that_never_shrinks_is_seen() {
+    let text = SCENARIO.replace("consolidateAfter: 1h", "consolidateAfter: 1m");
+    let text = text.replace("nodes: '0'", "nodes: '10'");
+    let text = text + "timeline: [{at: 11m, scale: web, to: 0}]\n";
+    let text =
+        text.replace("replicas: 2, requests: {cpu: '1'}", "replicas: 0, requests: {cpu: '1'}");
+    let scenario = Arc::new(Scenario::parse(&text).unwrap());
+    for (minds, expected) in [(true, vec![]), (false, vec![Rule::KeptEmpty])] {
+        let mut simulation = Simulation::new(scenario.clone(), 1).unwrap();
+        let start = simulation.now();
+        simulation.run_until(start + Span::from_minutes(10));
+        assert!(!simulation.store.nodes.is_empty());
+        if !minds {
+            simulation.silence_engines();
+        }
+        simulation.run_until(start + Span::from_minutes(40));
+        let mut seen = rules(&simulation);
+        seen.dedup();
+        assert_eq!(seen, expected, "{:?}", simulation.checker().violations);
+    }
+}
+
+#[test]
+fn a_second_instance_for_a_claim_is_seen() {
+    let mut simulation = calm();
+    let instance = simulation.cloud.instances.values().next().unwrap().clone();
+    simulation.cloud.instances.insert("second".into(), instance.clone());
+    let mut checker = Checker::default();
+    checker.launched(&instance, &simulation.store, &simulation.cloud);
+    let seen: Vec<Rule> = checker.violations.iter().map(|violation| violation.rule).collect();
+    assert!(seen.contains(&Rule::OneInstance), "{seen:?}");
 }

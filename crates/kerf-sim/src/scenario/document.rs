@@ -33,6 +33,7 @@ pub(super) struct Cloud {
     pub(super) boot: Option<String>,
     pub(super) ready: Option<String>,
     pub(super) terminate: Option<String>,
+    pub(super) lag: Option<String>,
     pub(super) stock: Vec<Stock>,
 }
 
@@ -136,7 +137,7 @@ pub(super) struct Moment {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Expect {
     pub(super) at: String,
     #[serde(default)]
@@ -145,6 +146,7 @@ pub(super) struct Expect {
     pub(super) nodes: Option<String>,
     pub(super) claims: Option<String>,
     pub(super) zones: Option<String>,
+    pub(super) cents_per_hour: Option<String>,
 }
 
 #[derive(Deserialize)]

@@ -62,6 +62,8 @@ pub struct CloudPlan {
     pub ready: Delay,
     /// From the call for an instance's end until it is gone.
     pub terminate: Delay,
+    /// How old lists of instances are.
+    pub lag: Delay,
     /// Where there are only so many instances; anything else there is as much as anybody wants.
     pub stock: Vec<Stock>,
 }
@@ -154,6 +156,12 @@ pub enum Fault {
     SoldOut,
     /// The cloud announces that it takes an instance, and takes it two minutes later.
     Interruption,
+    /// A node is not ready for a moment.
+    NodeFlaps,
+    /// Somebody edits a pool.
+    PoolEdit,
+    /// An instance type costs more, or less.
+    PriceChange,
 }
 
 impl Scenario {
@@ -179,7 +187,7 @@ impl Scenario {
 
 impl Fault {
     /// Every fault with its word in scenario files.
-    pub const ALL: [(Self, &'static str); 11] = [
+    pub const ALL: [(Self, &'static str); 14] = [
         (Self::Crash, "crash"),
         (Self::LostWatch, "lost watch"),
         (Self::StalledWatch, "stalled watch"),
@@ -191,6 +199,9 @@ impl Fault {
         (Self::ServerAway, "server away"),
         (Self::SoldOut, "sold out"),
         (Self::Interruption, "interruption"),
+        (Self::NodeFlaps, "node flaps"),
+        (Self::PoolEdit, "pool edit"),
+        (Self::PriceChange, "price change"),
     ];
 
     /// Its word in scenario files.

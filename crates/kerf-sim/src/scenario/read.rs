@@ -114,6 +114,7 @@ fn cloud(doc: &Cloud) -> Result<CloudPlan, ScenarioError> {
         boot: delay(&doc.boot, "boot", Delay::millis(20_000, 40_000))?,
         ready: delay(&doc.ready, "ready", Delay::millis(3_000, 10_000))?,
         terminate: delay(&doc.terminate, "terminate", Delay::millis(10_000, 30_000))?,
+        lag: delay(&doc.lag, "lag", Delay::millis(0, 0))?,
         stock: stock.collect(),
     })
 }

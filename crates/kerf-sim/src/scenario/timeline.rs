@@ -36,6 +36,8 @@ pub enum Victim {
     Node,
     /// The oldest claim.
     Claim,
+    /// Every node that is not ready.
+    SilentNodes,
 }
 
 /// What must be the case.
@@ -51,6 +53,8 @@ pub struct Expectation {
     pub claims: Option<Count>,
     /// Zones with nodes.
     pub zones: Option<Count>,
+    /// What all instances cost together, in whole cents an hour.
+    pub cents_per_hour: Option<Count>,
 }
 
 /// A number, or between two of them.
@@ -121,7 +125,8 @@ pub(super) fn read(
         (None, Some(what), None, None) => match what.as_str() {
             "node" => Ok(vec![(at, Step::Delete(Victim::Node))]),
             "claim" => Ok(vec![(at, Step::Delete(Victim::Claim))]),
-            _ => Err(wrong(format!("{what:?} is not one of node, claim"))),
+            "silent nodes" => Ok(vec![(at, Step::Delete(Victim::SilentNodes))]),
+            _ => Err(wrong(format!("{what:?} is not one of node, claim, silent nodes"))),
         },
         (None, None, Some(word), None) => Ok(vec![(at, Step::Fault(fault(word).map_err(wrong)?))]),
         (None, None, None, Some(note)) => Ok(vec![(at, Step::Note(note.clone()))]),
@@ -162,6 +167,7 @@ pub(super) fn expectation(
         nodes: count(&doc.nodes).map_err(wrong)?,
         claims: count(&doc.claims).map_err(wrong)?,
         zones: count(&doc.zones).map_err(wrong)?,
+        cents_per_hour: count(&doc.cents_per_hour).map_err(wrong)?,
     };
     Ok((text::span(&doc.at).map_err(wrong)?, expectation))
 }

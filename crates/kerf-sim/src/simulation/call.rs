@@ -135,7 +135,7 @@ impl Simulation {
     }
 
     fn end_instance(&mut self, provider_id: &Arc<str>) -> Outcome {
-        match self.cloud.end(provider_id) {
+        match self.cloud.end(provider_id, self.store.now) {
             None => Outcome::NotFound,
             Some(false) => Outcome::Done,
             Some(true) => {
@@ -268,7 +268,8 @@ impl Executor<'_> for Simulation {
     }
 
     fn list_instances(&mut self) -> Outcome {
-        Outcome::Instances(self.cloud.list())
+        let lag = self.rngs.instances.span(self.scenario.cloud.lag);
+        Outcome::Instances(self.cloud.list(self.store.now - lag))
     }
 
     fn tag_instance(

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use kerf_engine::Role;
 use kerf_engine::event::Kind;
+use kerf_engine::observed::{Name, Pool};
 use kerf_engine::time::Span;
 
 use super::Simulation;
 use crate::rng::Delay;
 use crate::scenario::Fault;
 use crate::sim_event::SimEvent;
+use crate::store::Precondition;
 
 /// From the death of an engine to the start of the next.
 const RESTART: Delay = Delay::millis(500, 20_000);
@@ -19,6 +21,10 @@ const DEAF: Delay = Delay::millis(1_000, 60_000);
 const DEAF_TO_A_KIND: Delay = Delay::millis(60_000, 900_000);
 /// How long two engines run side by side.
 const OVERLAP: Delay = Delay::millis(1_000, 30_000);
+/// How long a node is not ready that flaps.
+const NOT_READY_FOR: Delay = Delay::millis(5_000, 90_000);
+/// The label that somebody who edits a pool gives to its nodes.
+const EDITED: &str = "example.com/edited";
 /// How long the API server is away.
 const AWAY: Delay = Delay::millis(1_000, 90_000);
 
@@ -75,6 +81,22 @@ impl Simulation {
                     self.announce_end(&victim);
                 }
             }
+            Fault::NodeFlaps => {
+                if let Some(name) = self.some_node() {
+                    let silence = self.rngs.faults.span(NOT_READY_FOR);
+                    self.node_flaps(&name, silence);
+                }
+            }
+            Fault::PoolEdit => {
+                let pick = self.rngs.faults.below(usize::MAX);
+                self.edit_pool(pick);
+            }
+            Fault::PriceChange => {
+                let pick = self.rngs.faults.below(usize::MAX);
+                let percent = self.rngs.faults.between(50, 200);
+                self.cloud.reprice(pick, percent);
+                self.send_instance_types();
+            }
             Fault::ServerAway => {
                 self.server_away_until = now + self.rngs.faults.span(AWAY);
             }
@@ -83,6 +105,26 @@ impl Simulation {
                 self.cloud.sell_out(pick);
             }
         }
+    }
+
+    /// A node that is ready, if there is one.
+    fn some_node(&mut self) -> Option<Name> {
+        let ready = self.store.nodes.values().filter(|node| node.is_ready);
+        let names: Vec<Name> = ready.map(|node| node.meta.name.clone()).collect();
+        let index = (!names.is_empty()).then(|| self.rngs.faults.below(names.len()))?;
+        names.get(index).cloned()
+    }
+
+    /// Somebody edits a pool: nodes get another label from now on.
+    fn edit_pool(&mut self, pick: usize) {
+        let names: Vec<Name> = self.store.pools.keys().cloned().collect();
+        let Some(name) = names.get(pick % names.len().max(1)) else { return };
+        let now = self.store.now.seconds().to_string();
+        let _ = self.store.change(name, Precondition::Nothing, |pool: &mut Pool| {
+            let spec = Arc::make_mut(&mut pool.spec);
+            spec.template.labels.insert(EDITED.to_owned(), now);
+            pool.meta.generation += 1;
+        });
     }
 
     /// The watch of one kind is silent for a while, and then goes on where it was.

@@ -80,6 +80,16 @@ impl Simulation {
         self.store.put(Object::Node(node));
     }
 
+    /// A node is not ready for a moment, and then it is again.
+    pub(super) fn node_flaps(&mut self, name: &Name, silence: Span) {
+        let Some(node) = self.store.nodes.get(name) else { return };
+        let mut node = Node::clone(node);
+        node.is_ready = false;
+        node.taints.push(Taint::new(NOT_READY, "", TaintEffect::NoSchedule));
+        self.store.put(Object::Node(node));
+        self.queue.at(self.store.now + silence, SimEvent::NodeReady(name.clone()));
+    }
+
     pub(super) fn node_silent(&mut self, name: &Name) {
         let Some(node) = self.store.nodes.get(name) else { return };
         let mut node = Node::clone(node);

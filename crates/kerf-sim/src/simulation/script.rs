@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kerf_engine::observed::{Claim, Node, PodPhase};
+use kerf_engine::observed::{Claim, Name, Node, PodPhase};
 use kerf_engine::time::Span;
 use kerf_model::labels::well_known::ZONE;
 
@@ -10,6 +10,9 @@ use super::Simulation;
 use crate::scenario::{Count, Step, Victim};
 use crate::sim_event::SimEvent;
 use crate::store::Precondition;
+
+/// Micro-dollars in a cent.
+const MICROS_PER_CENT: u64 = 10_000;
 
 impl Simulation {
     /// Arranges everything the scenario says, again and again if it is shorter than the run.
@@ -57,6 +60,15 @@ impl Simulation {
                     self.store.delete::<Claim>(&name, Precondition::Nothing);
                 }
             }
+            Step::Delete(Victim::SilentNodes) => {
+                let nodes = self.store.nodes.values().filter(|node| !node.is_ready);
+                let names: Vec<Name> = nodes.map(|node| node.meta.name.clone()).collect();
+                for name in names {
+                    self.trace.note(now, format!("somebody deletes the silent node {name}"));
+                    self.checker.somebody_deletes(&name);
+                    self.store.delete::<Node>(&name, Precondition::Nothing);
+                }
+            }
             Step::Fault(fault) => self.go_wrong(*fault),
             Step::Note(text) => self.trace.note(now, text.clone()),
         }
@@ -75,6 +87,7 @@ impl Simulation {
             ("nodes", expectation.nodes, self.store.nodes.len()),
             ("claims", expectation.claims, self.store.claims.len()),
             ("zones with nodes", expectation.zones, self.zone_count()),
+            ("cents an hour", expectation.cents_per_hour, self.cents_per_hour()),
         ];
         for (what, count, number) in counts {
             found.extend(count.map(|count| (what.to_owned(), count, number as u64)));
@@ -93,6 +106,11 @@ impl Simulation {
         let is_pending =
             |phase: &PodPhase| matches!(phase, PodPhase::Unjudged | PodPhase::Unschedulable { .. });
         self.store.pods.values().filter(|pod| is_pending(&pod.phase)).count()
+    }
+
+    fn cents_per_hour(&self) -> usize {
+        let cents = self.cloud.price().micros_per_hour() / MICROS_PER_CENT;
+        usize::try_from(cents).unwrap_or(usize::MAX)
     }
 
     fn zone_count(&self) -> usize {
