@@ -542,8 +542,8 @@ const ODD: &[(&str, &str)] = &[
     (
         "{apiVersion: v1, kind: Deployment, metadata: {name: a}}",
         "0 kind: there is no kind \"Deployment\" in v1; kinds that are read: Namespace, Node, \
-         PersistentVolume, PersistentVolumeClaim, Pod, ReplicationController, Service, DaemonSet, \
-         Deployment, ReplicaSet, StatefulSet, Job, PodDisruptionBudget, CSINode, StorageClass, \
+         PersistentVolume, PersistentVolumeClaim, Pod, PodTemplate, ReplicationController, \
+         Service, DaemonSet, Deployment, ReplicaSet, StatefulSet, Job, PodDisruptionBudget, CSINode, StorageClass, \
          HorizontalPodAutoscaler, ScaledObject, Rollout",
     ),
     (

@@ -128,6 +128,10 @@ pub(super) fn manifests(bytes: &[u8]) {
             let pool = kerf_kube::read(value);
             let pool = pool.map(|object| kerf_kube::Sourced { source, object });
             manifests.node_pools.extend(pool);
+        } else if value["kind"] == "CapacityBuffer" {
+            let buffer = kerf_kube::read(value);
+            let buffer = buffer.map(|object| kerf_kube::Sourced { source, object });
+            manifests.buffers.extend(buffer);
         } else {
             let _ = manifests.add(source, value);
         }

@@ -80,6 +80,7 @@ impl Manifests {
     fn take(&mut self, source: usize, kind: &str, value: Value) -> Result<(), FieldError> {
         match kind {
             "Pod" => self.pods.push(Sourced { source, object: read(value)? }),
+            "PodTemplate" => self.pod_templates.push(Sourced { source, object: read(value)? }),
             "Deployment" => self.keep::<apps::Deployment>(source, value).map(drop)?,
             "Job" => self.keep::<batch::Job>(source, value).map(drop)?,
             "Rollout" => self.keep::<Rollout>(source, value).map(drop)?,

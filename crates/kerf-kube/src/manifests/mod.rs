@@ -10,6 +10,7 @@
 //! on an object goes the controller's own way: watch update, event, world, placement problem.
 
 mod autoscaler;
+mod capacity_buffer;
 mod foresee;
 mod intake;
 mod kinds;
@@ -20,8 +21,9 @@ mod rollout;
 mod strict;
 mod unknown_field;
 
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{Pod, PodTemplate};
 use kerf_api::FieldError;
+use kerf_api::capacity_buffer::CapacityBuffer;
 use kerf_api::node_pool::NodePool;
 
 use crate::client::WatchUpdate;
@@ -65,6 +67,10 @@ pub struct Manifests {
     pub autoscalers: Vec<Sourced<Autoscaler>>,
     /// Pools.
     pub node_pools: Vec<Sourced<NodePool>>,
+    /// Room that is kept free.
+    pub buffers: Vec<Sourced<CapacityBuffer>>,
+    /// Templates that room may have the shape of.
+    pub pod_templates: Vec<Sourced<PodTemplate>>,
     /// What an API server would not take as it stands.
     pub warnings: Vec<Sourced<ManifestWarning>>,
     /// Objects of other kinds, as a watch would report them.

@@ -57,11 +57,14 @@ impl Manifests {
     ) -> Result<ObservedManifests, Vec<SourcedError>> {
         let mut notes = self.follow_references();
         notes.extend(self.scale());
+        let (of_buffers, problems) = self.keep_room();
+        notes.extend(of_buffers);
         let present = Present::of(&self);
         let mut observing = Observing::new(settings, default_spreads, now);
+        observing.problems = problems;
         let namespaces = present.missing_namespaces(&self);
         observing.observed.notes = notes;
-        let Self { pods, workloads, node_pools, others, autoscalers: _, warnings: _ } = self;
+        let Self { pods, workloads, node_pools, others, .. } = self;
         // Pods last: they are read with what is known of everything else.
         for Sourced { source, object } in others {
             observing.update(source, object);

@@ -240,6 +240,8 @@ impl Reading {
             }
             "NodeOverlay" => kerf_kube::read(value)
                 .map(|overlay| self.input.manifests.report(source, WatchUpdate::Overlay, overlay)),
+            "CapacityBuffer" => kerf_kube::read(value)
+                .map(|object| self.input.manifests.buffers.push(Sourced { source, object })),
             "NodeClaim" => kerf_kube::read(value)
                 .map(|claim| self.input.manifests.report(source, WatchUpdate::Claim, claim)),
             "Provisioner" => kerf_kube::read(value)
