@@ -4,7 +4,7 @@
 //!
 //! | What is broken | Test | The large run |
 //! |---|---|---|
-//! | 429, 500, 503, conflicts, lost answers | `storms` | |
+//! | 429, 500, 503, conflicts, lost answers, a store that is slow | `storms` | |
 //! | a watch that is silent, for one kind of object | `watches` | |
 //! | history that the server has forgotten (410) | `watches` | `KERF_PODS=5000` |
 //! | the API server is away | `away` | `KERF_AWAY_SECONDS=300` |

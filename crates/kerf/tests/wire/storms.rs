@@ -1,13 +1,16 @@
 //! An API server that says no far too often.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use kerf_testbed::{ApiCall, ApiFault, ApiRule, Calls};
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, SOON};
 use crate::controller::Controller;
-use crate::objects::{alone, lasting_pool, together};
+use crate::objects::{alone, lasting_pool, shrinking_pool, together};
 
+/// Far longer than usual, and short beside the time in which a Lease is to be renewed.
+const SLOW: Duration = Duration::from_secs(1);
 const ALONE: u32 = 12;
 const TOGETHER: u32 = 30;
 
@@ -64,7 +67,7 @@ fn calls_that_are_throttled_refused_and_lost_delay_pods_and_nothing_else() {
     });
     proxy.set_rules(vec![]);
     for (pool, replicas) in [("alone", ALONE), ("together", TOGETHER)] {
-        cluster.wait_for(crate::cluster::SOON, "rest", || {
+        cluster.wait_for(SOON, "rest", || {
             revived();
             cluster.unrest(pool, replicas as usize)
         });
@@ -74,4 +77,24 @@ fn calls_that_are_throttled_refused_and_lost_delay_pods_and_nothing_else() {
     let refused = proxy.writes().iter().filter(|write| !write.is_done()).count();
     println!("{refused} of {} writes failed", proxy.writes().len());
     assert!(refused > 20, "it was a storm: {refused}");
+}
+
+/// As with a store that takes its time over every change.
+#[test]
+fn a_server_that_takes_a_second_over_every_write_costs_time_and_nothing_else() {
+    let cluster = Cluster::with(&[shrinking_pool("slow", 2), alone("slow", 6)]);
+    let proxy = cluster.proxy();
+    proxy.set_rules(vec![
+        ApiRule::each(Calls::Writes, ApiFault::Slow(SLOW)),
+        ApiRule::each(Calls::All, ApiFault::Slow(SLOW)).of("leases"),
+    ]);
+    let mut controller = Controller::start(proxy.kubeconfig());
+    cluster.wait_for(SOON, "all pods run", || cluster.unrest("slow", 6));
+    assert_eq!(cluster.ledger.made("slow"), 6, "no claim was made twice");
+    cluster.scale("slow", 2);
+    cluster.wait("empty nodes go", || cluster.nodes("slow").len() == 2);
+    cluster.wait_for(SOON, "rest", || cluster.unrest("slow", 2));
+    assert!(!controller.has_ended(), "it has kept its Lease");
+    assert_eq!(cluster.ledger.launched_twice(), [""; 0]);
+    assert!(cluster.ledger.going_most("slow") <= 2);
 }
