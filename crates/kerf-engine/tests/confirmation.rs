@@ -4,7 +4,7 @@
 
 mod cluster;
 
-use cluster::{Cluster, claim, pod, pool};
+use cluster::{Cluster, claim, pod, pool, quick};
 use kerf_engine::action::ActionKind;
 use kerf_engine::event::{Event, Key, Kind, Object};
 
@@ -112,4 +112,22 @@ fn a_claim_that_a_list_left_out_after_its_launch_keeps_its_instance() {
     cluster.undelivered.push_back(Event::Gone { key, revision });
     cluster.seconds(600);
     assert_eq!(terminations(&cluster), 0, "{:?}", cluster.log());
+}
+
+#[test]
+fn a_node_that_only_looks_empty_is_not_given_up() {
+    let mut cluster = Cluster::with_nodes(1, quick);
+    let node = cluster.node().meta.name.clone();
+    cluster.empty_nodes(1);
+    cluster.settle();
+    lie_about(&mut cluster, Kind::Pod);
+    cluster.store(Object::Pod(pod("untold", &node)));
+    cluster.seconds(300);
+    let given_up = |kind: &ActionKind| matches!(kind, ActionKind::DeleteClaim { .. });
+    assert!(reads(&cluster) > 0, "{:?}", cluster.log());
+    assert_eq!(cluster.count(given_up), 0, "{:?}", cluster.log());
+    cluster.speak();
+    cluster.seconds(120);
+    assert_eq!(cluster.count(given_up), 0, "it is not empty");
+    assert!(cluster.closed_nodes().is_empty(), "and pods may come again");
 }

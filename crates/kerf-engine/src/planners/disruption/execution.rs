@@ -1,5 +1,6 @@
 //! Commands that passed validation, step by step: taint and record the candidates, launch the
-//! replacements, wait until they are up, delete the candidates.
+//! replacements, wait until they are up, ask the API server for pods that no watch told of, delete
+//! the candidates.
 //!
 //! Each step is read off the stored objects, so it does not matter who took the one before.
 
@@ -16,7 +17,7 @@ use crate::decision::Decision;
 use crate::event::Outcome;
 use crate::memory::Update;
 use crate::observed::{Claim, Name};
-use crate::planners::provisioning;
+use crate::planners::{drain, provisioning};
 use crate::reason::{Blocked, Cancelled, Reason};
 use crate::time::{Span, Time};
 use crate::world::World;
@@ -166,6 +167,10 @@ fn step<'a>(
         decision.remember(Update::Command(CommandUpdate::Deleting(command.id.clone())));
     }
     for candidate in &candidates {
+        // It is closed by now: what the API server says of its pods holds until it is drained.
+        if !drain::is_confirmed(world, candidate.node, now, decision) {
+            continue;
+        }
         let (name, uid) = (candidate.claim.meta.name.clone(), candidate.claim.meta.uid.clone());
         decision.act(ActionKind::DeleteClaim { name, uid }, marks::reason(command));
         decision.kubernetes_events.extend(messages::terminating(candidate, command.reason));
