@@ -6,7 +6,7 @@ use kerf_aws::{Queues, SqsQueue};
 use kerf_engine::notice::NoticeOutcome;
 use kerf_engine::sample::Sample;
 use kerf_engine::time::{Span, Time};
-use kerf_kube::{Metrics, NoticeDelivery};
+use kerf_kube::{Health, Metrics, NoticeDelivery};
 use kerf_notices::zonal_shift::UnixSeconds;
 use kerf_runtime::queue::{Deliveries, Delivery, MESSAGES_PER_CALL, Reader, ReaderSettings};
 use kerf_runtime::{FailureLog, clock};
@@ -30,6 +30,7 @@ pub struct Consumer {
     /// Whether the controller carries out zonal shifts on NodePools.
     takes_shifts: bool,
     metrics: Metrics,
+    health: Health,
 }
 
 /// A message that was handed to the engine or needs nobody.
@@ -50,8 +51,8 @@ enum Fate {
 
 impl Consumer {
     /// A consumer that hands notices to the controller's engine.
-    pub fn new(notices: mpsc::Sender<NoticeDelivery>, metrics: Metrics) -> Self {
-        Self { notices, takes_shifts: false, metrics }
+    pub fn new(notices: mpsc::Sender<NoticeDelivery>, metrics: Metrics, health: Health) -> Self {
+        Self { notices, takes_shifts: false, metrics, health }
     }
 
     /// Hands over announcements of zonal shifts, too; otherwise they are ignored.
@@ -85,6 +86,7 @@ impl Consumer {
             in_hand_max: MESSAGES_AT_ONCE,
         };
         let (reader, deliveries) = Reader::new(queue, settings, FailureLog::default());
+        self.health.read_queue(reader.health());
         let metrics = self.metrics.clone();
         let reader = reader.on_deleted(move |count| metrics.count(vec![deleted(count)]));
         tokio::join!(reader.run(stop), self.handle(deliveries));

@@ -365,6 +365,9 @@ impl<P: Provider> ReconcileLoop<P> {
     fn answer(&mut self, scrape: Scrape) {
         let (metrics, failures, now) =
             (self.metrics.clone(), self.health.failures().clone(), self.now());
+        for (queue, answers) in self.health.queues() {
+            self.metrics.set_queue_answers(queue, answers);
+        }
         let world = self.engine.world().clone();
         tokio::task::spawn_blocking(move || scrape.answer(&metrics, &world, &failures, now));
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use kerf_engine::event::Kind;
 use kerf_runtime::FailureLog;
+use kerf_runtime::queue::QueueHealth;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -19,6 +20,8 @@ pub struct Health {
 
 #[derive(Debug, Default)]
 struct State {
+    /// Queues that are read.
+    queues: Vec<QueueHealth>,
     /// Whether every kind of object has been seen once.
     complete: bool,
     /// Watches that do not work now, and why.
@@ -79,6 +82,17 @@ impl Health {
         }
     }
 
+    /// A queue is read from now on: while it gives no answer the process is not ready.
+    pub fn read_queue(&self, queue: QueueHealth) {
+        self.with(|state| state.queues.push(queue));
+    }
+
+    /// The queues that are read, and whether each answers.
+    pub(crate) fn queues(&self) -> Vec<(String, bool)> {
+        let queue = |it: &QueueHealth| (it.name().to_owned(), it.check().is_ok());
+        self.with(|state| state.queues.iter().map(queue).collect())
+    }
+
     /// The engine's task goes round.
     pub(crate) fn beat(&self) {
         self.with(|state| state.beat = Some(Instant::now()));
@@ -119,7 +133,7 @@ impl Health {
     ///
     /// # Errors
     /// What is missing: kinds that cannot be watched, which is also what a missing definition
-    /// shows as, or the first complete look at the cluster.
+    /// shows as, the first complete look at the cluster, or answers of a queue.
     pub fn readiness(&self) -> Result<(), String> {
         self.with(|state| {
             if !state.failing.is_empty() {
@@ -134,7 +148,7 @@ impl Health {
             if !state.complete {
                 return Err("not everything has been listed yet".to_owned());
             }
-            Ok(())
+            state.queues.iter().try_for_each(QueueHealth::check)
         })
     }
 
@@ -150,6 +164,8 @@ fn hearing_of(kind: Kind) -> String {
 
 #[cfg(test)]
 mod tests {
+    use kerf_runtime::queue::{Message, Queue, Reader, ReaderSettings};
+
     use super::*;
 
     #[tokio::test(start_paused = true)]
@@ -179,5 +195,50 @@ mod tests {
         health.silent(BTreeSet::new());
         assert_eq!(health.readiness(), Ok(()));
         assert_eq!(health.failures().lines(), [] as [&str; 0]);
+    }
+
+    /// A queue that refuses every call.
+    struct Refusing;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("the credentials are not accepted")]
+    struct Refusal;
+
+    impl kerf_runtime::Kind for Refusal {
+        fn kind(&self) -> &'static str {
+            "credentials"
+        }
+    }
+
+    impl Queue for Refusing {
+        type Error = Refusal;
+
+        async fn receive(&self) -> Result<Vec<Message>, Refusal> {
+            Err(Refusal)
+        }
+
+        async fn delete(&self, _: Vec<String>) -> Result<Vec<String>, Refusal> {
+            Err(Refusal)
+        }
+    }
+
+    #[tokio::test]
+    async fn a_queue_that_gives_no_answer_makes_the_process_not_ready_and_not_dead() {
+        let name = "the queue".to_owned();
+        let settings = ReaderSettings { name: name.clone(), receivers: 1, in_hand_max: 10 };
+        let (reader, _deliveries) = Reader::new(Refusing, settings, FailureLog::default());
+        let health = Health::default();
+        health.complete();
+        health.beat();
+        reader.health().silent_after(Duration::ZERO);
+        health.read_queue(reader.health());
+        assert_eq!(health.readiness(), Ok(()), "nobody reads it yet");
+        let (_stop, stopped) = watch::channel(false);
+        tokio::spawn(reader.run(stopped));
+        let why = "the credentials are not accepted";
+        while !health.readiness().is_err_and(|told| told.contains(why)) {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!((health.queues(), health.liveness()), (vec![(name, false)], Ok(())));
     }
 }

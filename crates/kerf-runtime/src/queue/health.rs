@@ -1,7 +1,7 @@
 //! Whether a queue answers.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Without an answer for this long a reader is not well: three long polls of SQS.
@@ -18,6 +18,8 @@ struct State {
     /// Milliseconds after the start; negative while nobody reads.
     answered_millis: AtomicI64,
     silence_max_millis: AtomicU64,
+    /// Why the last call gave no answer.
+    why: Mutex<Option<String>>,
 }
 
 impl QueueHealth {
@@ -25,13 +27,29 @@ impl QueueHealth {
         let (name, started) = (name.to_owned(), Instant::now());
         let answered_millis = AtomicI64::new(-1);
         let silence_max_millis = AtomicU64::new(SILENCE_MAX_MILLIS);
-        Self(Arc::new(State { name, started, answered_millis, silence_max_millis }))
+        let why = Mutex::default();
+        Self(Arc::new(State { name, started, answered_millis, silence_max_millis, why }))
+    }
+
+    /// What the queue is called.
+    pub fn name(&self) -> &str {
+        &self.0.name
     }
 
     /// The queue answered, or reading it starts.
     pub(super) fn note(&self) {
         let now = i64::try_from(self.0.started.elapsed().as_millis()).unwrap_or(i64::MAX);
         self.0.answered_millis.store(now, Ordering::Relaxed);
+        self.set_why(None);
+    }
+
+    /// A call failed.
+    pub(super) fn failed(&self, why: String) {
+        self.set_why(Some(why));
+    }
+
+    fn set_why(&self, why: Option<String>) {
+        *self.0.why.lock().unwrap_or_else(PoisonError::into_inner) = why;
     }
 
     /// Nobody reads any more, so nothing is missing.
@@ -59,7 +77,10 @@ impl QueueHealth {
         let silent = elapsed.saturating_sub(Duration::from_millis(answered));
         let most = Duration::from_millis(self.0.silence_max_millis.load(Ordering::Relaxed));
         if silent > most {
-            return Err(format!("{} has not answered for {} s", self.0.name, silent.as_secs()));
+            let why = self.0.why.lock().unwrap_or_else(PoisonError::into_inner);
+            let why = why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+            let (name, seconds) = (&self.0.name, silent.as_secs());
+            return Err(format!("{name} has not answered for {seconds} s{why}"));
         }
         Ok(())
     }
@@ -79,6 +100,9 @@ mod tests {
         assert_eq!(health.check_after(most), Ok(()));
         let silent = Err("the queue has not answered for 62 s".to_owned());
         assert_eq!(health.check_after(late), silent);
+        health.failed("the credentials are not accepted".to_owned());
+        let told = health.check_after(late);
+        assert!(told.is_err_and(|why| why.ends_with("62 s: the credentials are not accepted")));
         health.ends();
         assert_eq!(health.check_after(late), Ok(()));
     }

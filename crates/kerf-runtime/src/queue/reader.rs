@@ -198,6 +198,7 @@ impl<Q: Queue> Receiver<Q> {
             Ok(messages) => messages,
             Err(error) => {
                 self.failures.failed(&self.what, error.kind(), error.to_string());
+                self.health.failed(error.to_string());
                 let retry_after = error.retry_after().unwrap_or_default().min(RETRY_AFTER_MAX);
                 return Err(Failed { retry_after });
             }

@@ -1,7 +1,7 @@
 //! What each metric says, for those who read the page itself.
 
 /// The sentences of metrics that have one.
-pub(super) const HELP: [(&str, &str); 72] = [
+pub(super) const HELP: [(&str, &str); 73] = [
     ("client_go_request_duration_seconds", "How long requests to the API server took."),
     ("client_go_request_total", "Requests to the API server."),
     ("controller_runtime_reconcile_total", "How often each part looked at its objects."),
@@ -104,6 +104,7 @@ pub(super) const HELP: [(&str, &str); 72] = [
     ("kerf_interruption_messages_total", "Messages by what they say and what came of it."),
     ("karpenter_nodeclaims_unhealthy_disrupted_total", "Claims given up because of their health."),
     ("kerf_panics_total", "Defects of Kerf met while looking at an object, which was left alone."),
+    ("kerf_queue_answers", "Whether a queue that is read has answered within a minute."),
     ("kerf_watch_silent_seconds", "For how long a kind of object has not been heard of."),
     ("kerf_zonal_shift_active", "Zones being avoided, by who asked for it."),
     ("kerf_zonal_shift_complaints_total", "Failures that were logged."),

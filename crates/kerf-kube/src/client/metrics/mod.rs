@@ -84,6 +84,12 @@ impl Metrics {
         }
     }
 
+    /// Notes whether a queue that is read answers.
+    pub(crate) fn set_queue_answers(&self, queue: String, answers: bool) {
+        let value = f64::from(u8::from(answers));
+        self.registry.set("kerf_queue_answers", vec![("queue", queue)], value);
+    }
+
     /// The page of this moment.
     #[must_use]
     pub fn page(&self, world: &World, failures: &FailureLog, now: Time) -> String {

@@ -20,7 +20,8 @@ pub(super) async fn start(
         return;
     }
     let queues = Session::from_env(TimeOuts::default()).await.queues();
-    let mut consumer = Consumer::new(sources.notices.clone(), metrics.clone());
+    let mut consumer =
+        Consumer::new(sources.notices.clone(), metrics.clone(), sources.health.clone());
     if has_announcements(of) {
         consumer = consumer.with_zonal_shifts();
     }
