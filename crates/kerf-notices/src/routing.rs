@@ -23,6 +23,7 @@ mod expiring;
 mod lookup;
 mod memory;
 mod owner;
+mod pace;
 mod plan;
 mod queue_search;
 mod scope;

@@ -22,7 +22,10 @@ pub(crate) struct Account {
 impl Account {
     /// A router that knows nothing.
     pub(crate) fn cold() -> Self {
-        Self { router: Router::new(RoutingSettings::default()), events: 0, lookups: 0 }
+        // All of it happens at one moment.
+        let settings =
+            RoutingSettings { messages_per_minute_max: u32::MAX, ..RoutingSettings::default() };
+        Self { router: Router::new(settings), events: 0, lookups: 0 }
     }
 
     /// A router that knows every instance and queue: each was the subject of one event.

@@ -21,6 +21,9 @@ const RETRIES_MAX: u32 = 3;
 /// thrice, and the value `1`. SQS counts them as part of the message.
 const ATTRIBUTE_BYTES: usize = 11 + 8 + 12 + 3 * 6 + 1;
 
+/// Said of messages beyond what a queue may get.
+const FLOODED: &str = "the queue got as many messages as it may within a minute";
+
 /// A message in a batch to send; also the entry's id in the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryId(pub usize);
@@ -149,6 +152,9 @@ impl Deliveries {
                 entry.state = EntryState::Rides(first);
             }
         }
+        if matches!(entry.state, EntryState::Ready(_)) && router.is_flooded(&entry.queue, now_ms) {
+            entry.state = EntryState::Failed(FLOODED.to_owned());
+        }
         self.entries.push(entry);
     }
 
@@ -190,6 +196,7 @@ impl Deliveries {
     pub(super) fn accepted(&mut self, router: &mut Router, id: EntryId, now_ms: u64) {
         let Some(entry) = self.entries.get_mut(id.0) else { return };
         entry.state = EntryState::Accepted;
+        router.note_message(&entry.queue, now_ms);
         if let Some(key) = &entry.key {
             router.note_delivery(key.clone(), now_ms);
         }

@@ -8,6 +8,7 @@ use super::cluster_search::{ClusterSearches, Discovery};
 use super::delivered::{Delivered, DeliveryKey};
 use super::expiring::Expiring;
 use super::owner::Owner;
+use super::pace::Pace;
 use super::scope::{RoutedCluster, Scope, ScopeBook};
 use super::settings::RoutingSettings;
 use super::static_map::Route;
@@ -63,6 +64,7 @@ pub struct Router {
     no_queue: Expiring<RoutedCluster, Unrouted>,
     searches: ClusterSearches,
     delivered: Delivered,
+    pace: Pace,
 }
 
 pub(super) type InstanceKey = (Arc<Scope>, InstanceId);
@@ -94,6 +96,7 @@ impl Router {
             no_queue: Expiring::new(CLUSTERS_MAX, size.no_queue_ttl_ms),
             searches: ClusterSearches::default(),
             delivered: Delivered::new(size.deliveries, size.delivery_ttl_ms),
+            pace: Pace::default(),
             settings,
         }
     }
@@ -252,6 +255,16 @@ impl Router {
 
     pub(super) fn was_delivered(&self, key: &DeliveryKey, now_ms: u64) -> bool {
         self.delivered.contains(key, now_ms)
+    }
+
+    /// Whether a queue has had as many messages within a minute as it may.
+    pub(super) fn is_flooded(&self, queue: &str, now_ms: u64) -> bool {
+        self.pace.count(queue, now_ms) >= self.settings.messages_per_minute_max
+    }
+
+    /// A queue took a message.
+    pub(super) fn note_message(&mut self, queue: &Arc<str>, now_ms: u64) {
+        self.pace.note(queue, now_ms);
     }
 
     pub(super) fn note_delivery(&mut self, key: DeliveryKey, now_ms: u64) {

@@ -8,6 +8,10 @@ use super::verdict::Unrouted;
 use super::{MemorySize, Scope};
 use crate::message::Kind;
 
+/// A thousand a second: more than AWS has to say of one cluster, and what one core routes in a
+/// fraction of that time.
+const MESSAGES_PER_MINUTE_MAX: u32 = 60_000;
+
 /// The kinds that can be switched off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forwarding {
@@ -91,6 +95,8 @@ pub struct RoutingSettings {
     pub forwarding: Forwarding,
     /// The bound of one batch of messages, in bytes.
     pub batch_bytes_max: usize,
+    /// The most messages a queue gets within a minute; what goes beyond fails and comes again.
+    pub messages_per_minute_max: u32,
     /// Whether a message that cannot be read is reported as failed.
     pub poison_to_dlq: bool,
     /// The account and region of the router itself; empty where unknown.
@@ -117,6 +123,7 @@ impl Default for RoutingSettings {
             unrouted_queue: None,
             forwarding: Forwarding::default(),
             batch_bytes_max: 262_144,
+            messages_per_minute_max: MESSAGES_PER_MINUTE_MAX,
             poison_to_dlq: false,
             home: Scope::default(),
             has_account_role: false,
@@ -183,6 +190,8 @@ impl RoutingSettings {
         };
         // A batch must hold one message of EventBridge's size; SQS takes no more than 1 MiB.
         settings.batch_bytes_max = number("MAX_BATCH_BYTES", (1_024, 1 << 20), 262_144)? as usize;
+        let most = number("MESSAGES_PER_MINUTE_MAX", (1, u64::from(u32::MAX)), 60_000)?;
+        settings.messages_per_minute_max = u32::try_from(most).unwrap_or(u32::MAX);
         settings.memory.instances =
             number("CACHE_SIZE", (1, 10_000_000), settings.memory.instances as u64)? as usize;
         settings.memory.instance_ttl_ms =

@@ -3,7 +3,7 @@
 use kerf_notices::routing::{Router, RoutingSettings, Scope};
 use kerf_notices::zonal_shift::UnixSeconds;
 
-use crate::account::{Account, I1, health, router, router_with, spot, state, verdicts, zonal};
+use crate::account::{Account, I1, I2, health, router, router_with, spot, state, verdicts, zonal};
 
 /// An event with the time at which it happened.
 fn at(time: &str, event: &str) -> String {
@@ -95,4 +95,22 @@ fn a_role_in_other_accounts_is_bounded_by_an_organisation_or_an_external_id() {
     for bound in [("ORGANIZATION_ID", "o-1234567890"), ("ACCOUNT_EXTERNAL_ID", "secret")] {
         assert!(router_with(&[role, bound]).settings().has_account_role);
     }
+}
+
+#[test]
+fn a_flood_of_events_reaches_a_queue_no_faster_than_it_may_and_nothing_is_lost() {
+    let mut account = Account::with_clusters(&["a", "b"]);
+    account.own(I1, "a");
+    account.own(I2, "b");
+    let mut router = router_with(&[("MESSAGES_PER_MINUTE_MAX", "3")]);
+    for number in 0..3 {
+        let report = account.route(&mut router, &[spot(&format!("e{number}"), I1)]);
+        assert_eq!(verdicts(&report), ["routed"]);
+    }
+    let report = account.route(&mut router, &[spot("e3", I1), spot("e4", I2)]);
+    assert_eq!(report.failures().collect::<Vec<_>>(), ["m0"], "{:?}", verdicts(&report));
+    assert_eq!((account.contents("a").len(), account.contents("b").len()), (3, 1));
+    account.now_ms += 60_000;
+    let report = account.route(&mut router, &[spot("e3", I1)]);
+    assert_eq!(verdicts(&report), ["routed"], "it came again a minute later");
 }
