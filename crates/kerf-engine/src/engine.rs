@@ -417,12 +417,12 @@ impl Engine {
         let knows_itself =
             |asker: &&Subject| **asker == subject || matches!(subject, Subject::Pod(_));
         let asker = asker.filter(|asker| !knows_itself(asker)).cloned();
-        let again_at = match self.gate.opens(&kind, now) {
+        let class = planners::class_of(&self.world, &kind);
+        let again_at = match self.gate.opens(&kind, class, now) {
             Ok(()) => {
-                let class = planners::class_of(&self.world, &kind);
                 self.last_id += 1;
                 let id = ActionId(self.last_id);
-                let (give_up_at, given_up) = self.gate.enter(id, &kind, now);
+                let (give_up_at, given_up) = self.gate.enter(id, &kind, class, now);
                 if kind.lane() == Lane::Solve {
                     self.orders.withdrawn.extend(given_up);
                 }

@@ -1,11 +1,12 @@
-//! What is under way and what waits for another try: one action per subject and lane at a time.
+//! What is under way and what waits for another try: one action per subject and lane at a time, but
+//! that no write waits for a less urgent one.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::action::{ActionId, ActionKind, Backoff, Lane, Subject};
+use crate::action::{ActionClass, ActionId, ActionKind, Backoff, Lane, Subject};
 use crate::time::{Span, Time};
 
 /// What is under way and what waits.
@@ -26,6 +27,8 @@ struct UnderWay {
     id: ActionId,
     give_up_at: Time,
     kind: KindName,
+    #[serde(default)]
+    class: ActionClass,
     backoff: Backoff,
     has_update: bool,
 }
@@ -77,14 +80,30 @@ const WAIT_KEPT_FOR: Span = Span::from_minutes(10);
 /// How often waits are looked through for those that nobody minds.
 const SWEEP_EVERY: Span = Span::from_minutes(1);
 
+impl UnderWay {
+    /// Whether an action of this class goes ahead of it. A write may be far back in an executor's
+    /// queue, behind those about thousands of other objects, and what is more urgent must not be
+    /// made to wait with it. Both are safe in any order: each names the revision or the identity it
+    /// is meant for.
+    fn lets_pass(&self, lane: Lane, class: ActionClass) -> bool {
+        lane == Lane::Write && class < self.class
+    }
+}
+
 impl Gate {
     /// Whether an action may start now; if not, when to ask again. While something is under way its
     /// end is an event of its own, so the time given is when it is given up.
-    pub(crate) fn opens(&self, kind: &ActionKind, now: Time) -> Result<(), Time> {
+    pub(crate) fn opens(
+        &self,
+        kind: &ActionKind,
+        class: ActionClass,
+        now: Time,
+    ) -> Result<(), Time> {
         let info = kind.info();
         let slot = (info.subject.clone(), info.lane());
         if let Some(busy) = self.under_way.get(&slot)
             && now < busy.give_up_at
+            && !busy.lets_pass(slot.1, class)
         {
             return Err(busy.give_up_at);
         }
@@ -100,6 +119,7 @@ impl Gate {
         &mut self,
         id: ActionId,
         kind: &ActionKind,
+        class: ActionClass,
         now: Time,
     ) -> (Time, Option<ActionId>) {
         let info = kind.info();
@@ -108,8 +128,8 @@ impl Gate {
             ActionKind::Solve(request) => request.deadline,
             _ => now + ANSWER_WITHIN,
         };
-        let busy =
-            UnderWay { id, give_up_at, kind: name(kind), backoff: info.backoff, has_update: false };
+        let (kind, backoff, has_update) = (name(kind), info.backoff, false);
+        let busy = UnderWay { id, give_up_at, kind, class, backoff, has_update };
         let given_up = self.under_way.insert(slot.clone(), busy).map(|given_up| given_up.id);
         if let Some(given_up) = &given_up {
             self.by_id.remove(given_up);

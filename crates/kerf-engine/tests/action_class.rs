@@ -5,10 +5,11 @@
 mod cluster;
 
 use cluster::{Cluster, claim, grace, pod, pool};
-use kerf_engine::action::{ActionClass, ActionKind};
+use kerf_engine::action::{ActionClass, ActionKind, Subject};
 use kerf_engine::event::{Event, Key, Object};
 use kerf_engine::notice::{Notice, NoticeId, NoticeKind};
 use kerf_engine::observed::Claim;
+use kerf_engine::time::Span;
 
 /// A ready node with a pod.
 fn ready(change: impl FnOnce(&mut Claim)) -> Cluster {
@@ -33,6 +34,13 @@ fn classes(cluster: &Cluster, fits: impl Fn(&ActionKind) -> bool) -> Vec<ActionC
     classes
 }
 
+/// The instance of the node is about to be taken.
+fn spot_notice(cluster: &Cluster) -> Event {
+    let provider_id = cluster.node().provider_id.clone().unwrap();
+    let instances = vec![provider_id.rsplit('/').next().unwrap().into()];
+    Event::Noticed(Notice { id: NoticeId(1), kind: NoticeKind::SpotInterrupted, instances })
+}
+
 fn is_eviction(kind: &ActionKind) -> bool {
     matches!(kind, ActionKind::EvictPod { .. })
 }
@@ -54,10 +62,7 @@ fn everything_that_follows_from_a_spot_notice_is_urgent() {
     let mut cluster = ready(|_| ());
     cluster.seconds(60);
     let done = cluster.actions.len();
-    let provider_id = cluster.node().provider_id.clone().unwrap();
-    let instances = vec![provider_id.rsplit('/').next().unwrap().into()];
-    let notice = Notice { id: NoticeId(1), kind: NoticeKind::SpotInterrupted, instances };
-    cluster.engine.handle(Event::Noticed(notice), cluster.now);
+    cluster.engine.handle(spot_notice(&cluster), cluster.now);
     cluster.seconds(60);
     assert!(cluster.find_claim("one").is_none(), "{:?}", cluster.log());
     let own = |kind: &ActionKind| {
@@ -78,4 +83,22 @@ fn the_time_of_the_last_pod_event_is_written_in_the_background() {
     cluster.actions.drain(..done);
     let is_status = |kind: &ActionKind| matches!(kind, ActionKind::WriteClaimStatus { .. });
     assert_eq!(classes(&cluster, is_status), [ActionClass::Background], "{:?}", cluster.log());
+}
+
+#[test]
+fn a_spot_notice_does_not_wait_for_a_note_about_the_same_claim_that_is_in_a_queue() {
+    let mut cluster = ready(|_| ());
+    cluster.seconds(60);
+    cluster.store(Object::Pod(pod("b", "node-one")));
+    cluster.deliver();
+    let noted = (0..60).find_map(|_| {
+        cluster.now = cluster.now + Span::from_seconds(1);
+        cluster.decide().into_iter().find(|action| action.class == ActionClass::Background)
+    });
+    let noted = noted.expect("the time of the pod event is written");
+    assert_eq!(noted.kind.subject(), Subject::Claim("one".into()));
+    cluster.engine.handle(spot_notice(&cluster), cluster.now);
+    let ordered = cluster.decide();
+    let is_deletion = |kind: &ActionKind| matches!(kind, ActionKind::DeleteClaim { .. });
+    assert!(ordered.iter().any(|action| is_deletion(&action.kind)), "{ordered:?}");
 }

@@ -12,9 +12,9 @@ pub(super) fn hot_paths() -> Result<PathBuf> {
     built(["bench", "--no-run", "--package", "kerf-scheduler", "--bench", "hot_paths"], "hot_paths")
 }
 
-/// The program of a pass of the engine, with the solve in it.
-pub(super) fn provisioning_pass() -> Result<PathBuf> {
-    let name = "provisioning_pass";
+/// The program of what things cost the engine in a large cluster.
+pub(super) fn large_cluster() -> Result<PathBuf> {
+    let name = "large_cluster";
     built(["bench", "--no-run", "--package", "kerf-engine", "--bench", name], name)
 }
 

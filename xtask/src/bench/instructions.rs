@@ -32,7 +32,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     }
     let callgrind = Callgrind::find()?;
     let mut hot_paths: Vec<(PathBuf, String)> = Vec::new();
-    for program in [executable::hot_paths()?, executable::provisioning_pass()?] {
+    for program in [executable::hot_paths()?, executable::large_cluster()?] {
         let names = output(std::process::Command::new(&program).arg("names"))?;
         hot_paths.extend(names.lines().map(|name| (program.clone(), name.to_owned())));
     }

@@ -50,8 +50,9 @@ impl Checker {
         let is_up = claim.status.conditions.is_true(INITIALIZED) && node.is_ready;
         let is_asked = claim.meta.is_deleting() || node.meta.is_deleting();
         let is_dynamic = pool.spec.sizing == Sizing::Dynamic;
-        let may_go = is_up && !is_asked && is_dynamic && self.budget_admits_one(store, pool);
-        (may_go && is_empty(store, node)).then_some(quiet)
+        let may_go = is_up && !is_asked && is_dynamic && is_empty(store, node);
+        // Asked last: it walks over all claims.
+        (may_go && self.budget_admits_one(store, pool)).then_some(quiet)
     }
 
     fn budget_admits_one(&self, store: &Store, pool: &Pool) -> bool {

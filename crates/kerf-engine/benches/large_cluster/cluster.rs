@@ -1,16 +1,19 @@
 //! An engine that knows a large cluster in which nothing happens but pods that come.
 
 use std::collections::BTreeMap;
+use std::hint::black_box;
 use std::sync::Arc;
 
-use kerf_engine::action::ActionKind;
+use kerf_engine::action::{Action, ActionClass, ActionId, ActionKind};
 use kerf_engine::condition::{Condition, Conditions, Status};
 use kerf_engine::event::{Event, Kind, Object};
+use kerf_engine::notice::{Notice, NoticeId, NoticeKind};
 use kerf_engine::observed::{
     Claim, ClaimStatus, DoNotDisrupt, Meta, Node, NodeClass, NodeProfile, Pod, PodKey, PodOwner,
     PodPhase, PodTimes, Pool, PoolStatus, Revision,
 };
 use kerf_engine::provider::{NodeClassKind, ProviderInfo};
+use kerf_engine::solve::SolveRequest;
 use kerf_engine::time::{Span, Time};
 use kerf_engine::{Engine, Settings};
 use kerf_model::claim::NodeClaim;
@@ -23,6 +26,9 @@ use kerf_scheduler::{CancelFlag, PlacementProblem, SolverCache};
 const START: Time = Time::from_seconds(1_735_689_600);
 /// Pods that wait for one pass. Some fit onto nodes there are, some need a new one.
 const PODS_PER_PASS: usize = 10;
+const CHANGES_BEFORE: usize = 100;
+/// Instances that are taken one after the other stand far apart; a prime, so that each is taken once.
+const NOTICE_STRIDE: usize = 7_919;
 
 pub(crate) struct LargeCluster {
     /// Before any pod came; every pass begins with it, so that all are alike.
@@ -32,6 +38,10 @@ pub(crate) struct LargeCluster {
     shapes: Vec<Arc<PodShape>>,
     cache: SolverCache,
     revision: u64,
+    running: Vec<Pod>,
+    nodes: usize,
+    changes: usize,
+    notices: usize,
 }
 
 impl LargeCluster {
@@ -50,7 +60,13 @@ impl LargeCluster {
         let shapes = waiting_shapes(problem);
         let engine = Engine::new(settings);
         let (quiet, cache) = (engine.clone(), SolverCache::default());
-        let mut cluster = Self { quiet, engine, now: START, shapes, cache, revision: 0 };
+        let (nodes, now) = (problem.nodes.len(), START);
+        let on_nodes =
+            problem.nodes.iter().flat_map(|node| node.pods.iter().map(move |pod| (pod, node)));
+        let running: Vec<Pod> = on_nodes.map(|(pod, node)| running_pod(pod, node)).collect();
+        let (revision, changes, notices) = (0, 0, 0);
+        let mut cluster =
+            Self { quiet, engine, now, shapes, cache, revision, running, nodes, changes, notices };
         let class = NodeClass::new(meta(&class.name), class);
         cluster.see(Object::NodeClass(class.with_ready(Status::True, "Ready", "")));
         cluster.see(Object::Pool(observed_pool(&pool.pool)));
@@ -59,10 +75,17 @@ impl LargeCluster {
         for node in &problem.nodes {
             cluster.see(Object::Claim(observed_claim(node, &pool.pool)));
             cluster.see(Object::Node(observed_node(node)));
-            node.pods.iter().for_each(|pod| cluster.see(Object::Pod(running_pod(pod, node))));
         }
+        cluster.running.clone().into_iter().for_each(|pod| cluster.see(Object::Pod(pod)));
         Kind::ALL.into_iter().for_each(|kind| cluster.tell(Event::Listed(kind)));
-        let _nobody_answers = cluster.engine.decide(START);
+        let orders = cluster.engine.decide(START);
+        let is_about_each = |kind: &ActionKind| {
+            matches!(kind, ActionKind::PatchClaim { .. } | ActionKind::PatchNode { .. })
+        };
+        assert!(
+            !orders.actions.iter().any(|it| is_about_each(&it.kind)),
+            "nodes are as they should"
+        );
         cluster.quiet = cluster.engine.clone();
         cluster
     }
@@ -89,14 +112,60 @@ impl LargeCluster {
         self.now = self.now + Span::from_seconds(2);
     }
 
-    /// The window closes: plan, solve, conclude.
-    pub(crate) fn pass(&mut self) {
+    /// Nobody waits and nothing changes.
+    pub(crate) fn is_quiet(&mut self) {
+        self.engine = self.quiet.clone();
+        self.now = START + Span::from_seconds(1);
+        black_box(self.engine.decide(self.now));
+        // The allocator tidies up after the copy that is gone; nobody shall be charged for it.
+        (0..CHANGES_BEFORE).for_each(|_| self.pod_changes());
+    }
+
+    /// A pod that runs becomes ready, or is no longer; the engine hears of it and decides.
+    pub(crate) fn pod_changes(&mut self) {
+        self.now = self.now + Span::from_millis(1);
+        self.changes += 1;
+        let mut pod = self.running[self.changes % self.running.len()].clone();
+        pod.is_ready = self.changes / self.running.len() % 2 == 1;
+        self.see(Object::Pod(pod));
+        black_box(self.engine.decide(self.now));
+    }
+
+    /// An instance is about to be taken; the engine hears of it and orders what must be done.
+    pub(crate) fn spot_notice(&mut self) {
+        self.now = self.now + Span::from_millis(1);
+        self.notices += 1;
+        let number = self.notices * NOTICE_STRIDE % self.nodes;
+        let instances = vec![format!("node-{number}").into()];
+        let id = NoticeId(self.notices as u64);
+        let notice = Notice { id, kind: NoticeKind::SpotInterrupted, instances };
+        self.tell(Event::Noticed(notice));
+        let is_urgent = |action: &Action| action.class == ActionClass::Urgent;
+        let mut orders = self.engine.decide(self.now);
+        while !orders.actions.iter().any(is_urgent) {
+            let next = self.engine.next_wake().expect("something is left to do");
+            assert!(next <= self.now, "a notice has something written at once, not at {next:?}");
+            orders = self.engine.decide(self.now);
+        }
+    }
+
+    /// What is asked of the solver when the window closes.
+    pub(crate) fn solve_request(&mut self) -> SolveRequest {
+        self.ask().1
+    }
+
+    fn ask(&mut self) -> (ActionId, SolveRequest) {
         let orders = self.engine.decide(self.now);
         let solve = orders.actions.into_iter().find_map(|action| match action.kind {
             ActionKind::Solve(request) => Some((action.id, request)),
             _ => None,
         });
-        let (action, request) = solve.expect("pods wait, so a solve is asked for");
+        solve.expect("pods wait, so a solve is asked for")
+    }
+
+    /// The window closes: plan, solve, conclude.
+    pub(crate) fn pass(&mut self) {
+        let (action, request) = self.ask();
         let outcome = request.solve_with(&mut self.cache, &CancelFlag::default());
         self.engine.handle(Event::Finished { action, outcome }, self.now);
         let orders = self.engine.decide(self.now);
@@ -169,7 +238,7 @@ fn observed_claim(node: &ModelNode, pool: &NodePool) -> Claim {
         meta: meta(&name),
         spec: NodeClaim {
             name,
-            labels: node.labels.clone(),
+            labels: labels(node),
             annotations: BTreeMap::new(),
             node: pool.template.spec.clone(),
             requests: node.allocatable.clone(),
@@ -190,7 +259,7 @@ fn observed_claim(node: &ModelNode, pool: &NodePool) -> Claim {
 fn observed_node(node: &ModelNode) -> Node {
     Node {
         meta: meta(&node.name),
-        labels: node.labels.clone(),
+        labels: labels(node),
         annotations: BTreeMap::new(),
         finalizers: vec![TERMINATION_FINALIZER.to_owned()],
         owner_claim: Some(format!("claim-{}-uid", node.name).into()),
@@ -202,6 +271,12 @@ fn observed_node(node: &ModelNode) -> Node {
         volume_limits: BTreeMap::new(),
         profile: NodeProfile::default(),
     }
+}
+
+/// The engine labels nodes and claims with their node class.
+fn labels(node: &ModelNode) -> BTreeMap<String, String> {
+    let class = ("karpenter.kwok.sh/kwoknodeclass".to_owned(), "default".to_owned());
+    node.labels.clone().into_iter().chain([class]).collect()
 }
 
 fn provider_id(node: &ModelNode) -> Arc<str> {

@@ -1,0 +1,100 @@
+//! How the engine grows with the cluster: a simulated hour with so many nodes and ten pods on each.
+//!
+//! ```text
+//! growth NODES   prints one line of JSON; without it, an hour with fifty nodes
+//! ```
+//!
+//! The simulator itself is part of what is measured: its API server, scheduler, kubelets and checker
+//! run in the same process, and a step counts with all of them in it.
+
+use std::fs;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use kerf_engine::time::Span;
+use kerf_sim::{Report, Scenario, Simulation};
+
+const PODS_PER_NODE: u32 = 10;
+/// By then everybody runs, and the hour begins.
+const GROWN_AFTER: Span = Span::from_minutes(20);
+const HOUR: Span = Span::from_minutes(60);
+
+fn main() {
+    let nodes = std::env::args().skip(1).find_map(|arg| arg.parse().ok()).unwrap_or(50);
+    let text = scenario(nodes);
+    let scenario = Scenario::parse(&text).unwrap_or_else(|error| panic!("{error}"));
+    let simulation = Simulation::new(Arc::new(scenario), 1);
+    let mut simulation = simulation.unwrap_or_else(|error| panic!("{error}"));
+    let start = simulation.now();
+    let grown = measure(&mut simulation, start + GROWN_AFTER);
+    let hour = measure(&mut simulation, start + GROWN_AFTER + HOUR);
+    assert!(simulation.checker().violations.is_empty(), "{:#?}", Report::of(&simulation));
+    println!(
+        r#"{{"nodes": {nodes}, "growMillis": {}, "hourMillis": {}, "longestStepMicros": {}, "steps": {}, "peakBytes": {}}}"#,
+        grown.took.as_millis(),
+        hour.took.as_millis(),
+        hour.longest.as_micros(),
+        hour.steps,
+        peak_bytes(),
+    );
+}
+
+struct Measured {
+    took: Duration,
+    longest: Duration,
+    steps: u64,
+}
+
+/// Plays until a time. The process has one thread, so time on the clock is processor time wherever
+/// nobody else wants the processor.
+fn measure(simulation: &mut Simulation, until: kerf_engine::time::Time) -> Measured {
+    let (start, mut longest, before) = (Instant::now(), Duration::ZERO, simulation.steps());
+    while simulation.now() < until {
+        let step = Instant::now();
+        if !simulation.step() {
+            break;
+        }
+        longest = longest.max(step.elapsed());
+    }
+    Measured { took: start.elapsed(), longest, steps: simulation.steps() - before }
+}
+
+/// One Deployment fills the nodes; in each quarter of the hour a hundredth of it goes and comes back.
+fn scenario(nodes: u32) -> String {
+    let pods = nodes * PODS_PER_NODE;
+    let fewer = pods - pods / 100;
+    let mut timeline = String::new();
+    for quarter in 0..4 {
+        let minute = 20 + quarter * 15;
+        timeline += &format!("  - {{at: {}m, scale: web, to: {fewer}, over: 2m}}\n", minute + 2);
+        timeline += &format!("  - {{at: {}m, scale: web, to: {pods}, over: 2m}}\n", minute + 8);
+    }
+    format!(
+        "\
+name: growth
+about: An hour in a large cluster.
+ends: 80m
+cloud:
+  catalogue: kwok
+  zones: [a, b, c]
+pools:
+  - name: general
+    requirements: [os in linux, arch in amd64, capacity in on-demand, type in c-16x-amd64-linux]
+    consolidateAfter: 5m
+    budgets: [{{nodes: 10%}}]
+workloads:
+  - deployment: web
+    replicas: {pods}
+    requests: {{cpu: 1500m, memory: 2Gi}}
+timeline:
+{timeline}"
+    )
+}
+
+/// The largest resident size so far, where the system tells.
+fn peak_bytes() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kibibytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kibibytes.unwrap_or(0) * 1024
+}
