@@ -70,6 +70,10 @@ pub const BEGIN_WITHIN: Span = Span::from_minutes(1);
 /// Where none comes again and again, watches are silent, and asking often would not help.
 const OBJECT: Backoff = Backoff { first: Span::from_seconds(2), last: Span::from_minutes(1) };
 
+/// The same for a pod that was asked to leave: there is nothing more to do about it, so it may be
+/// waited for longer.
+const POD: Backoff = Backoff { first: Span::from_seconds(30), last: Span::from_minutes(1) };
+
 /// A server that asks for more patience is asked earlier all the same: its word may be wrong, and
 /// nodes that have to go do not wait for ever.
 const RETRY_AFTER_MAX: Span = Span::from_minutes(5);
@@ -144,7 +148,12 @@ impl Gate {
         let Some(busy) = self.under_way.remove(&slot) else { return };
         let wait = match answer {
             Answer::Known => None,
-            Answer::ObjectFollows if busy.has_update || slot.1 != Lane::Write => None,
+            Answer::ObjectFollows if slot.1 != Lane::Write => None,
+            // What was seen of a pod meanwhile may be anything: it is asked to leave once.
+            Answer::ObjectFollows if matches!(slot.0, Subject::Pod(_)) => {
+                Some(self.wait(&slot, None, POD, now))
+            }
+            Answer::ObjectFollows if busy.has_update => None,
             Answer::ObjectFollows => Some(self.wait(&slot, None, OBJECT, now)),
             // Who asks for a solve or a list knows better when to ask again.
             Answer::Failed { .. } if slot.1 == Lane::Solve => None,
@@ -235,4 +244,24 @@ impl Wait {
 
 fn name(kind: &ActionKind) -> KindName {
     Cow::Borrowed(kind.info().name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observed::PodKey;
+
+    #[test]
+    fn a_pod_that_was_asked_to_leave_is_not_asked_again_whatever_was_seen_of_it_meanwhile() {
+        let pod = PodKey { namespace: "default".into(), name: "web".into() };
+        let evict = ActionKind::EvictPod { pod: pod.clone(), uid: "uid".into() };
+        let (mut gate, now) = (Gate::default(), Time::from_seconds(100));
+        gate.enter(ActionId(1), &evict, ActionClass::Normal, now);
+        // It became ready, say.
+        gate.object_seen(&Subject::Pod(pod.clone()));
+        gate.leave(ActionId(1), Answer::ObjectFollows, now);
+        assert_eq!(gate.opens(&evict, ActionClass::Normal, now), Err(now + Span::from_seconds(30)));
+        gate.object_seen(&Subject::Pod(pod));
+        assert_eq!(gate.opens(&evict, ActionClass::Normal, now), Ok(()), "how it is now is known");
+    }
 }
