@@ -1,6 +1,7 @@
 //! A cluster of its own for each test, looked at without a proxy.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
 use k8s_openapi::api::coordination::v1::Lease;
@@ -9,6 +10,7 @@ use kerf_api::node_claim::NodeClaim;
 use kerf_testbed::{ApiProxy, ControlPlane, Options, Part, User};
 use kube::api::{Api, DeleteParams, ListParams};
 use kube::{Client, Resource, ResourceExt};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
@@ -79,19 +81,28 @@ impl Cluster {
     pub(crate) fn pods(&self, app: &str) -> Vec<Pod> {
         let api = Api::<Pod>::namespaced(self.client.clone(), "default");
         let of_app = ListParams::default().labels(&format!("app={app}"));
-        self.runtime.block_on(api.list(&of_app)).unwrap().items
+        self.list(&api, &of_app)
     }
 
     pub(crate) fn claims(&self, pool: &str) -> Vec<NodeClaim> {
         let api = Api::<NodeClaim>::all(self.client.clone());
         let of_pool = ListParams::default().labels(&format!("{POOL}={pool}"));
-        self.runtime.block_on(api.list(&of_pool)).unwrap().items
+        self.list(&api, &of_pool)
     }
 
     pub(crate) fn nodes(&self, pool: &str) -> Vec<Node> {
         let api = Api::<Node>::all(self.client.clone());
         let of_pool = ListParams::default().labels(&format!("{POOL}={pool}"));
-        self.runtime.block_on(api.list(&of_pool)).unwrap().items
+        self.list(&api, &of_pool)
+    }
+
+    /// What there is. A server under load may close a connection that was about to be used again.
+    fn list<K>(&self, api: &Api<K>, which: &ListParams) -> Vec<K>
+    where
+        K: Clone + DeserializeOwned + Debug,
+    {
+        let list = || self.runtime.block_on(api.list(which));
+        list().or_else(|_| list()).unwrap().items
     }
 
     /// How many pods of a Deployment are ready.
