@@ -18,6 +18,11 @@ pub(super) fn large_cluster() -> Result<PathBuf> {
     built(["bench", "--no-run", "--package", "kerf-engine", "--bench", name], name)
 }
 
+/// The program that plays an hour of a cluster of any size.
+pub(super) fn growth() -> Result<PathBuf> {
+    built(["bench", "--no-run", "--package", "kerf-sim", "--bench", "growth"], "growth")
+}
+
 /// The command line.
 pub(crate) fn kerf() -> Result<PathBuf> {
     built(["build", "--release", "--package", "kerf", "--bin", "kerf"], "kerf")

@@ -168,7 +168,7 @@ pub(super) fn load() -> Option<f64> {
 }
 
 /// A time in the unit that suits it.
-fn short(time: Duration) -> String {
+pub(super) fn short(time: Duration) -> String {
     match time.as_micros() {
         micros @ 0..1000 => format!("{micros} µs"),
         micros @ 1000..100_000 => format!("{:.1} ms", micros as f64 / 1e3),
@@ -176,7 +176,7 @@ fn short(time: Duration) -> String {
     }
 }
 
-fn megabytes(bytes: u64) -> String {
+pub(super) fn megabytes(bytes: u64) -> String {
     format!("{} MB", bytes.div_ceil(1_000_000))
 }
 
