@@ -88,9 +88,11 @@ impl UnderWay {
     /// Whether an action of this class goes ahead of it. A write may be far back in an executor's
     /// queue, behind those about thousands of other objects, and what is more urgent must not be
     /// made to wait with it. Both are safe in any order: each names the revision or the identity it
-    /// is meant for.
-    fn lets_pass(&self, lane: Lane, class: ActionClass) -> bool {
-        lane == Lane::Write && class < self.class
+    /// is meant for. Only pods are not passed: there is one thing to do about a pod, and it is asked
+    /// to leave once.
+    fn lets_pass(&self, (subject, lane): &(Subject, Lane), class: ActionClass) -> bool {
+        let is_pod = matches!(subject, Subject::Pod(_));
+        *lane == Lane::Write && !is_pod && class < self.class
     }
 }
 
@@ -107,7 +109,7 @@ impl Gate {
         let slot = (info.subject.clone(), info.lane());
         if let Some(busy) = self.under_way.get(&slot)
             && now < busy.give_up_at
-            && !busy.lets_pass(slot.1, class)
+            && !busy.lets_pass(&slot, class)
         {
             return Err(busy.give_up_at);
         }

@@ -207,7 +207,7 @@ pub enum Update {
     NoticeSettled(NoticeId),
     /// Notices took so many claims or nodes away.
     TakenByNotices {
-        /// When.
+        /// When the notices were read.
         at: Time,
         /// How many.
         count: usize,
