@@ -71,6 +71,13 @@ fn every_bound_pattern_default_and_choice_of_the_public_api_is_in_the_schema() {
     }
 }
 
+/// From 0 to 100 percent with two decimals at most, or a quantity that is not negative.
+const EVICTION_THRESHOLD: &str = concat!(
+    r"^((([0-9]{1,2}(\.[0-9]{1,2})?|100(\.0{1,2})?)%)|",
+    r"(\+?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))",
+    r"(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?))$"
+);
+
 fn keywords() -> Vec<(&'static str, &'static str, Value)> {
     let mut table = spec_keywords();
     table.extend(kubelet_keywords());
@@ -176,8 +183,9 @@ fn kubelet_keywords() -> Vec<(&'static str, &'static str, Value)> {
         ("spec.kubelet.imageGCLowThresholdPercent", "minimum", json!(0)),
         ("spec.kubelet.imageGCLowThresholdPercent", "maximum", json!(100)),
         ("spec.kubelet.evictionHard{}", "type", json!("string")),
-        ("spec.kubelet.evictionHard{}", "pattern", Value::Null),
+        ("spec.kubelet.evictionHard{}", "pattern", json!(EVICTION_THRESHOLD)),
         ("spec.kubelet.evictionSoft{}", "type", json!("string")),
+        ("spec.kubelet.evictionSoft{}", "pattern", json!(EVICTION_THRESHOLD)),
         ("spec.kubelet.evictionSoftGracePeriod{}", "type", json!("string")),
         ("spec.kubelet.kubeReserved{}", "type", json!("string")),
         ("spec.kubelet.kubeReserved{}", "pattern", Value::Null),

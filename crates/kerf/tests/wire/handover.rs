@@ -71,6 +71,11 @@ fn assert_untouched(before: &BTreeMap<String, Value>, now: &BTreeMap<String, Val
     }
 }
 
+fn is_ready(claim: &NodeClaim) -> bool {
+    let conditions = claim.status.as_ref().and_then(|status| status.conditions.as_ref());
+    conditions.into_iter().flatten().any(|it| it.type_ == "Ready" && it.status == "True")
+}
+
 /// Has whoever runs now serve three more pods, and gives what there is then.
 fn grown(cluster: &Cluster, replicas: u32) -> BTreeMap<String, Value> {
     cluster.scale(POOL, replicas);
@@ -80,6 +85,11 @@ fn grown(cluster: &Cluster, replicas: u32) -> BTreeMap<String, Value> {
         let nodes = cluster.nodes(POOL);
         let is_done = |node: &Node| node.labels().contains_key("karpenter.sh/initialized");
         nodes.len() == all && nodes.iter().all(is_done)
+    });
+    // The label is written before the claim says so.
+    cluster.wait("every claim is ready", || {
+        let claims = cluster.claims(POOL);
+        claims.len() == all && claims.iter().all(is_ready)
     });
     content(cluster)
 }
