@@ -69,6 +69,9 @@ pub enum CallError {
         action: &'static str,
         /// What it was about.
         resource: String,
+        /// The service's word for it, such as `InvalidInstanceID.NotFound`; empty where the call
+        /// could not be put together.
+        code: String,
         /// What the service said.
         why: String,
     },
@@ -122,6 +125,15 @@ impl CallError {
         matches!(self, Self::Throttled { .. } | Self::Credentials { .. } | Self::Unavailable { .. })
     }
 
+    /// The service's word for why it refused the call, if it did.
+    #[must_use]
+    pub fn code(&self) -> Option<&str> {
+        match self {
+            Self::Refused { code, .. } => Some(code),
+            _ => None,
+        }
+    }
+
     /// Sorts an error of the client library.
     pub(crate) fn new<E>(
         action: &'static str,
@@ -154,7 +166,8 @@ impl CallError {
         match &error {
             SdkError::ServiceError(_) if (400..500).contains(&status) => {
                 let said = error.message().unwrap_or("no further word");
-                Self::Refused { action, resource, why: format!("{code}: {said}") }
+                let (code, why) = (code.to_owned(), format!("{code}: {said}"));
+                Self::Refused { action, resource, code, why }
             }
             _ => {
                 let why = DisplayErrorContext(&error).to_string();
@@ -185,6 +198,7 @@ impl CallError {
         resource: &str,
         why: impl std::fmt::Display,
     ) -> Self {
-        Self::Refused { action, resource: resource.to_owned(), why: why.to_string() }
+        let (resource, code) = (resource.to_owned(), String::new());
+        Self::Refused { action, resource, code, why: why.to_string() }
     }
 }

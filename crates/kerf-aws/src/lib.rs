@@ -9,18 +9,21 @@
 //! Start reading at [`Session`]. This crate must never know what a message means or why an instance
 //! is asked for.
 
+mod aws_action;
 pub mod catalogue;
 mod clusters;
 mod error;
 mod instances;
 mod network;
 pub mod node_class;
+pub mod provider;
 mod queues;
 mod session;
 mod sqs_queue;
 mod table;
 mod zonal_shifts;
 
+pub use aws_action::AwsAction;
 pub use clusters::{ClusterDescription, Clusters};
 pub use error::{CallError, Result};
 pub use instances::{Instances, Tagged};

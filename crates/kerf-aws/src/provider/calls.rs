@@ -1,0 +1,136 @@
+//! The one way from the provider to AWS: every call is paced, counted and has its errors sorted.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use aws_sdk_ec2::config::http::HttpResponse;
+use aws_sdk_ec2::error::{ProvideErrorMetadata, SdkError};
+use kerf_runtime::metrics::Registry;
+use tokio::sync::Mutex;
+use tokio::time::sleep;
+
+use crate::aws_action::AwsAction;
+use crate::{CallError, Result};
+
+/// Bounds of the histogram of calls, in seconds.
+const BOUNDS: &[f64] = &[0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0];
+
+/// Calls to AWS. Copies share their pace and their counts.
+#[derive(Clone, Debug)]
+pub(crate) struct Calls {
+    registry: Registry,
+    buckets: Arc<Mutex<HashMap<Bucket, Tokens>>>,
+}
+
+/// Calls that EC2 counts together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Bucket {
+    /// Descriptions.
+    Reads,
+    /// CreateFleet and RunInstances.
+    Launches,
+    /// TerminateInstances.
+    Terminations,
+    /// CreateTags.
+    Tags,
+    /// Everything else that changes something in EC2.
+    Writes,
+}
+
+/// What is left of a bucket.
+#[derive(Clone, Copy, Debug)]
+struct Tokens {
+    left: f64,
+    at: Instant,
+}
+
+impl Bucket {
+    /// Calls a second in the long run, and at once after a pause: what an account has in EC2 by
+    /// default, so that we wait here instead of being refused there.
+    const fn rate(self) -> (f64, f64) {
+        match self {
+            Self::Reads => (20.0, 100.0),
+            Self::Launches => (2.0, 5.0),
+            Self::Terminations => (5.0, 100.0),
+            Self::Tags => (10.0, 100.0),
+            Self::Writes => (5.0, 50.0),
+        }
+    }
+}
+
+impl Calls {
+    /// Calls that are counted there.
+    pub(crate) fn new(registry: Registry) -> Self {
+        Self { registry, buckets: Arc::default() }
+    }
+
+    /// Makes a call once it is its turn. The resource is for the reader of an error: what a
+    /// permission would have to be granted on.
+    pub(crate) async fn make<T, E>(
+        &self,
+        action: AwsAction,
+        resource: &str,
+        call: impl Future<Output = std::result::Result<T, SdkError<E, HttpResponse>>>,
+    ) -> Result<T>
+    where
+        E: ProvideErrorMetadata + std::error::Error + 'static,
+    {
+        if let Some(bucket) = action.bucket() {
+            self.turn(bucket).await;
+        }
+        let begun = Instant::now();
+        let answer = call.await;
+        let status = match &answer {
+            Ok(_) => 200,
+            Err(error) => error.raw_response().map_or(0, |response| response.status().as_u16()),
+        };
+        let labels = vec![
+            ("service", action.service().to_owned()),
+            ("action", action.name().to_owned()),
+            ("code", status.to_string()),
+        ];
+        self.registry.count("aws_sdk_go_request_total", labels.clone(), 1);
+        let took = begun.elapsed();
+        self.registry.observe("aws_sdk_go_request_duration_seconds", labels, BOUNDS, took);
+        answer.map_err(|error| CallError::new(action.permission(), resource, error))
+    }
+
+    async fn turn(&self, bucket: Bucket) {
+        let wait = self.reserve(bucket, Instant::now()).await;
+        if !wait.is_zero() {
+            sleep(wait).await;
+        }
+    }
+
+    /// Takes a token, in advance where none is left; how long to wait for it.
+    async fn reserve(&self, bucket: Bucket, now: Instant) -> Duration {
+        let (per_second, burst) = bucket.rate();
+        let mut buckets = self.buckets.lock().await;
+        let tokens = buckets.entry(bucket).or_insert(Tokens { left: burst, at: now });
+        let passed = now.saturating_duration_since(tokens.at).as_secs_f64();
+        let left = (tokens.left + passed * per_second).min(burst) - 1.0;
+        *tokens = Tokens { left, at: now };
+        Duration::from_secs_f64((-left / per_second).max(0.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn launches_go_at_the_pace_of_ec2_after_a_burst() {
+        let calls = Calls::new(Registry::default());
+        let now = Instant::now();
+        let mut waits = Vec::new();
+        for _ in 0..7 {
+            waits.push(calls.reserve(Bucket::Launches, now).await.as_millis());
+        }
+        assert_eq!(waits, [0, 0, 0, 0, 0, 500, 1000]);
+        let later = now + Duration::from_secs(60);
+        assert_eq!(calls.reserve(Bucket::Launches, later).await, Duration::ZERO);
+        assert_eq!(calls.reserve(Bucket::Reads, now).await, Duration::ZERO, "buckets are apart");
+    }
+}
