@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use kerf_engine::condition::claim::DISRUPTION_REASON;
 use kerf_engine::observed::Claim;
 use kerf_engine::time::{Span, Time};
 use kerf_model::quantity::Quantity;
@@ -39,7 +40,7 @@ impl Checker {
         }
         let counts = |instance: &&CloudInstance| {
             let claim = store.claims.get(&instance.claim);
-            instance.pool == pool.meta.name && claim.is_some_and(|claim| !claim.meta.is_deleting())
+            instance.pool == pool.meta.name && claim.is_some_and(|claim| !is_going(claim))
         };
         let mut used = ResourceList::new();
         for instance in cloud.instances.values().filter(counts) {
@@ -87,4 +88,10 @@ impl Checker {
         }
         self.unclaimed_since = unclaimed;
     }
+}
+
+/// Whether a claim is on its way out for all to see. What replaces it may be launched before it is
+/// gone, also where its pool is at its limit.
+fn is_going(claim: &Claim) -> bool {
+    claim.meta.is_deleting() || claim.status.conditions.is_true(DISRUPTION_REASON)
 }

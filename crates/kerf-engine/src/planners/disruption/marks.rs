@@ -74,9 +74,10 @@ pub(super) fn clear(
     }
 }
 
-/// Lets pods come to a node again.
+/// Lets pods come to a node again, unless the node itself is being deleted: the same taint keeps it
+/// closed while it is drained.
 pub(super) fn untaint(node: &Node, cause: &Cancelled, decision: &mut Decision) {
-    if !is_tainted(node) {
+    if !is_tainted(node) || node.meta.is_deleting() {
         return;
     }
     let marks = node.taints.iter().filter(|taint| taint.key == DISRUPTED_KEY);

@@ -1,5 +1,7 @@
 //! What a command with a replacement does, in order, and what ends it.
 
+use kerf_model::taint::disrupted;
+
 use super::cluster::{Cluster, budget};
 use super::{REPLACE, claim_under, disrupt, live};
 use crate::action::ActionKind;
@@ -105,6 +107,32 @@ fn a_command_that_no_longer_holds_ends_its_replacement() {
         assert_eq!(cluster.instances.len(), 2, "{seconds} s: {:?}", cluster.log());
         assert_clean(&cluster);
     }
+}
+
+#[test]
+fn a_node_that_somebody_deletes_meanwhile_stays_closed() {
+    let mut cluster = Cluster::with_nodes(2, |_| {});
+    disrupt(&mut cluster, "pod-0", "");
+    let node = cluster.node_under("pod-0");
+    while cluster.closed_nodes().is_empty() {
+        cluster.seconds(1);
+    }
+    // The command is given up, because its candidate goes by itself. That its claim goes too is
+    // not stored for a while.
+    cluster.refuses = |kind| {
+        let is_claim = matches!(kind, ActionKind::DeleteClaim { .. });
+        is_claim.then(|| Failure::Unavailable { message: "away".to_owned() })
+    };
+    cluster.delete(&Key::Node(node.as_str().into()));
+    cluster.seconds(60);
+    cluster.refuses = |_| None;
+    cluster.seconds(120);
+    let opens = |kind: &ActionKind| {
+        matches!(kind, ActionKind::PatchNode { name, patch, .. }
+            if **name == *node && patch.taints_removed.contains(&disrupted()))
+    };
+    assert_eq!(cluster.count(opens), 0, "{:?}", cluster.log());
+    assert!(!cluster.nodes().iter().any(|it| *it.meta.name == *node), "{:?}", cluster.log());
 }
 
 #[test]
