@@ -4,6 +4,7 @@
 mod calls;
 mod cluster;
 mod context;
+mod launch;
 mod settings;
 
 pub(crate) use calls::{Bucket, Calls};

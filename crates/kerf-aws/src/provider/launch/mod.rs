@@ -1,0 +1,3 @@
+//! Launching instances for claims.
+
+pub(crate) mod free_addresses;
