@@ -115,19 +115,59 @@ pub fn instance_types<'a>(
             names.map(|name| Zone { name, id: None }).collect()
         }
     };
-    let ways: Vec<ZoneWays> = ways(zones, settings).collect();
+    let market = Market::new(region, settings, zones);
     Ok(sold.types.iter().filter_map(move |(name, letters)| {
         let shape = table::shape(name)?;
-        let is_sold = |ways: &&ZoneWays| is_sold_in(region, letters, &ways.zone.name);
-        let ways: Vec<&ZoneWays> = ways.iter().filter(is_sold).collect();
+        let is_sold = |zone: &Zone| is_sold_in(region, letters, &zone.name);
+        market.wanted_type(shape, is_sold, &BuiltInPrice::of(shape), wanted)
+    }))
+}
+
+/// Where and how instances of a node class can be bought in a region: made once for all types.
+pub struct Market<'a> {
+    region: &'a str,
+    settings: &'a NodeClassSettings,
+    ways: Vec<ZoneWays>,
+}
+
+impl<'a> Market<'a> {
+    /// Of the zones a node class can use.
+    pub fn new(
+        region: &'a str,
+        settings: &'a NodeClassSettings,
+        zones: impl IntoIterator<Item = Zone>,
+    ) -> Self {
+        let group = settings.placement_group.as_ref();
+        let ways = zones.into_iter().map(|zone| ZoneWays::new(zone, group)).collect();
+        Self { region, settings, ways }
+    }
+
+    /// What nodes of a type would be like; none where it is sold in none of the zones.
+    pub fn instance_type(
+        &self,
+        shape: &Shape,
+        is_sold: impl Fn(&Zone) -> bool,
+        prices: &impl PriceBook,
+    ) -> Option<InstanceType> {
+        self.wanted_type(shape, is_sold, prices, Wanted::ALL)
+    }
+
+    fn wanted_type(
+        &self,
+        shape: &Shape,
+        is_sold: impl Fn(&Zone) -> bool,
+        prices: &impl PriceBook,
+        wanted: Wanted<'_>,
+    ) -> Option<InstanceType> {
+        let ways: Vec<&ZoneWays> = self.ways.iter().filter(|ways| is_sold(&ways.zone)).collect();
         if ways.is_empty() {
             return None;
         }
-        let requirements = requirements(shape, settings, region, &ways, wanted.labels);
+        let requirements = requirements(shape, self.settings, self.region, &ways, wanted.labels);
         wanted
             .is_for(&requirements)
-            .then(|| with_labels(requirements, shape, settings, &ways, &BuiltInPrice::of(shape)))
-    }))
+            .then(|| with_labels(requirements, shape, self.settings, &ways, prices))
+    }
 }
 
 /// What nodes of one type would be like if it is sold in the given zones of a region.
@@ -139,18 +179,10 @@ pub fn instance_type(
     zones: &[&Zone],
     prices: &impl PriceBook,
 ) -> InstanceType {
-    let ways: Vec<ZoneWays> = ways(zones.iter().copied().cloned(), settings).collect();
-    let ways: Vec<&ZoneWays> = ways.iter().collect();
+    let market = Market::new(region, settings, zones.iter().copied().cloned());
+    let ways: Vec<&ZoneWays> = market.ways.iter().collect();
     let requirements = requirements(shape, settings, region, &ways, OwnLabels::All);
     with_labels(requirements, shape, settings, &ways, prices)
-}
-
-fn ways(
-    zones: impl IntoIterator<Item = Zone>,
-    settings: &NodeClassSettings,
-) -> impl Iterator<Item = ZoneWays> {
-    let group = settings.placement_group.as_ref();
-    zones.into_iter().map(move |zone| ZoneWays::new(zone, group))
 }
 
 fn with_labels(
@@ -168,6 +200,14 @@ fn with_labels(
         overhead: overhead(shape, settings),
         offerings: offerings(shape, ways, is_compatible, prices),
     }
+}
+
+/// The types sold in a region, each with the letters of its zones.
+///
+/// # Errors
+/// Nothing is known about the region.
+pub fn sold_in(region: &str) -> Result<&'static [(&'static str, &'static str)], UnknownRegion> {
+    Ok(&region_offerings(region)?.types)
 }
 
 fn is_sold_in(region: &str, letters: &str, zone: &str) -> bool {

@@ -20,8 +20,8 @@
 //! ```
 //!
 //! Start with [`aws`](fn@aws), [`kwok`](fn@kwok) or [`from_json`]. A provider that has live data
-//! builds [`shape::Shape`]s itself and calls [`aws::instance_type`] with its own
-//! [`price::PriceBook`]. All arithmetic is on integers; the same input gives the same list in the
+//! builds [`shape::Shape`]s itself and asks an [`aws::Market`] with its own
+//! [`price::PriceBook`]; [`reserved`] adds what was bought beforehand. All arithmetic is on integers; the same input gives the same list in the
 //! same order.
 
 pub mod ami_family;
@@ -36,6 +36,7 @@ mod offerings;
 pub mod overhead;
 pub mod price;
 pub mod region;
+pub mod reserved;
 pub mod resource_name;
 pub mod settings;
 pub mod shape;

@@ -1,7 +1,7 @@
 //! The instance types of AWS as node classes change them, from built-in tables: no call is made.
 
 mod named_labels;
-mod node_class;
+pub(crate) mod node_class;
 
 use std::sync::Arc;
 

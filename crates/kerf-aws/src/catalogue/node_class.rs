@@ -14,7 +14,7 @@ use kerf_model::quantity::Quantity;
 use kerf_model::resources::ResourceList;
 
 /// The settings of a class. What is written as an expression is left to its default here.
-pub(super) fn settings(class: &EC2NodeClass) -> NodeClassSettings {
+pub(crate) fn settings(class: &EC2NodeClass) -> NodeClassSettings {
     let spec = &class.spec;
     let devices = spec.block_device_mappings.iter().flatten().map(|mapping| BlockDevice {
         name: mapping.device_name.clone().unwrap_or_default(),
@@ -46,7 +46,7 @@ pub(super) fn settings(class: &EC2NodeClass) -> NodeClassSettings {
 }
 
 /// The zones of the subnets that were found for the class; none where nobody has looked.
-pub(super) fn zones(class: &EC2NodeClass) -> Vec<Zone> {
+pub(crate) fn zones(class: &EC2NodeClass) -> Vec<Zone> {
     let subnets = class.status.as_ref().and_then(|status| status.subnets.as_ref());
     let mut zones: Vec<Zone> = subnets
         .into_iter()

@@ -4,9 +4,104 @@
 mod calls;
 mod cluster;
 mod context;
+mod discovery;
+mod failure;
+mod info;
 mod launch;
+mod offers;
 mod settings;
 
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::Arc;
+
+use kerf_engine::action::Launch;
+use kerf_engine::event::{Failure, Instance, ResolvedNodeClass};
+use kerf_engine::observed::{Name, NodeClass};
+use kerf_engine::provider::ProviderInfo;
+use kerf_kube::{Ending, Provider};
+use kerf_model::instance_type::InstanceType;
+use kerf_model::labels::{LabelRules, aws};
+use kerf_runtime::metrics::Registry;
+
+use crate::Session;
 pub(crate) use calls::{Bucket, Calls};
 pub use cluster::{Cluster, KubernetesVersion};
+use context::Context;
+pub use discovery::{DiscoveryError, KnownCluster, discover};
+use offers::Offers;
+pub use offers::PriceFileError;
 pub use settings::AwsSettings;
+
+/// EC2, as a provider of instances.
+pub struct Aws {
+    context: Context,
+    offers: Arc<Offers>,
+}
+
+impl Aws {
+    /// A provider for a cluster, by a session's identity. Nothing is called yet.
+    ///
+    /// # Errors
+    /// There is a price file, and it cannot be used.
+    pub fn new(
+        session: &Session,
+        cluster: Cluster,
+        settings: AwsSettings,
+        registry: Registry,
+    ) -> Result<Self, PriceFileError> {
+        let context = Context::new(session, cluster, settings, registry);
+        let offers = Arc::new(Offers::new(context.clone())?);
+        Ok(Self { context, offers })
+    }
+
+    /// Keeps instance types, prices and stock up to date. Never ends; instance types are asked for
+    /// in vain before it has run for a moment.
+    pub fn keep_up(&self) -> impl Future<Output = ()> + Send + use<> {
+        let offers = self.offers.clone();
+        async move { offers.keep_up().await }
+    }
+}
+
+impl Provider for Aws {
+    fn info(&self) -> ProviderInfo {
+        info::info(&self.context.settings, "none")
+    }
+
+    fn label_rules(&self) -> LabelRules {
+        LabelRules::core().with(&aws::provider_labels())
+    }
+
+    async fn resolve_node_class(&self, _: &NodeClass) -> Result<ResolvedNodeClass, Failure> {
+        Err(missing("EC2NodeClasses"))
+    }
+
+    async fn instance_types(&self, class: &NodeClass) -> Result<Arc<[InstanceType]>, Failure> {
+        self.offers.of(class)
+    }
+
+    fn instance_types_changed(&self) -> impl Future<Output = ()> + Send {
+        self.offers.changed()
+    }
+
+    async fn launch(&self, _: &Launch) -> Result<Instance, Failure> {
+        Err(missing("launches"))
+    }
+
+    async fn tag_instance(&self, _: &str, _: &BTreeMap<String, String>) -> Result<(), Failure> {
+        Err(missing("tags"))
+    }
+
+    async fn terminate(&self, _: &Name, _: Option<&str>) -> Result<Ending, Failure> {
+        Err(missing("terminations"))
+    }
+
+    async fn instances(&self) -> Result<Vec<Instance>, Failure> {
+        Err(missing("listings"))
+    }
+}
+
+/// A part that is still to come.
+fn missing(part: &str) -> Failure {
+    Failure::Unavailable { message: format!("{part} on AWS are not built yet") }
+}

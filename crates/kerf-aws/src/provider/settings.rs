@@ -1,5 +1,6 @@
 //! The provider's settings: names and defaults are Karpenter's.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use kerf_catalog::settings::VM_MEMORY_OVERHEAD_DEFAULT;
@@ -25,6 +26,8 @@ pub struct AwsSettings {
     pub uses_reserved_capacity: bool,
     /// Gate `NodeClassCEL`: expressions in the kubelet's settings count.
     pub allows_expressions: bool,
+    /// Prices that win over those AWS tells.
+    pub price_file: Option<PathBuf>,
 }
 
 /// The shortest interval, and the default, of `--ami-refresh-interval` and its like.
@@ -41,6 +44,7 @@ impl Default for AwsSettings {
             subnet_refresh: REFRESH,
             uses_reserved_capacity: true,
             allows_expressions: false,
+            price_file: None,
         }
     }
 }

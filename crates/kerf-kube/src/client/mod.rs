@@ -6,6 +6,7 @@
 //!          metrics ◄─ └────────────┘
 //! ```
 
+mod cluster_facts;
 mod connection;
 mod controller;
 mod event_recorder;
@@ -26,6 +27,7 @@ mod watch;
 mod words;
 mod zonal;
 
+pub use cluster_facts::{ClusterFacts, cluster_facts};
 pub use connection::{connect, connect_leading};
 pub use controller::Controller;
 pub use event_spec::{CLUSTER_NAMESPACE, EventSpec};

@@ -19,7 +19,7 @@ use crate::commands::log::LogFlags;
 #[derive(Args)]
 pub(crate) struct Controller {
     /// Where instances come from
-    #[arg(long, env = "KERF_CLOUD", value_enum)]
+    #[arg(long, env = "KERF_CLOUD", value_enum, default_value = "aws")]
     pub(super) cloud: CloudName,
     /// Name of the service in front of the controller
     #[arg(long, env = "KARPENTER_SERVICE", default_value = "", hide_default_value = true)]
@@ -115,6 +115,8 @@ pub(crate) struct Controller {
         value_parser = value::switch, action = ArgAction::Set, num_args = 0..=1,
         default_missing_value = "true")]
     pub(super) enable_zonal_autoshift: bool,
+    #[command(flatten, next_help_heading = "With --cloud aws")]
+    pub(super) aws: super::aws_flags::AwsFlags,
     #[command(flatten, next_help_heading = "With --enable-zonal-autoshift")]
     pub(super) autoshift: crate::commands::zonal_autoshift::flags::AutoshiftFlags,
     #[command(flatten)]
@@ -126,6 +128,8 @@ pub(crate) struct Controller {
 /// A cloud.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum CloudName {
+    /// EC2 instances for an EKS cluster
+    Aws,
     /// Simulated: Node objects that kwok animates
     Kwok,
 }

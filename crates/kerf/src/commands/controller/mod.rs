@@ -1,5 +1,7 @@
 //! `kerf controller`: the running product. Settings in, one process wired; no decisions.
 
+mod aws;
+mod aws_flags;
 mod feature_gates;
 mod flags;
 mod interruption;
@@ -89,20 +91,34 @@ impl Controller {
         let (name, identity) = (&self.leader_election_name, identity::of_this_process());
         let candidate = Candidate::new(lease_client.clone(), &namespace, name, identity);
         let (leadership, leading) = Leadership::new(candidate, self.disable_leader_election);
-        let client = connect_leading(config, leadership.term())?;
+        let client = connect_leading(config.clone(), leadership.term())?;
         let lead = Lead { leadership, leading, lease_client, namespace };
+        let registry = Registry::default();
+        let mut tasks = Tasks::default();
         match self.cloud {
+            CloudName::Aws => {
+                let aws =
+                    aws::provider(&self, &config, &lead.lease_client, registry.clone()).await?;
+                tasks.spawn("AWS offers", aws.keep_up());
+                self.lead(client, lead, aws, registry, tasks).await
+            }
             CloudName::Kwok => {
                 let kwok = Kwok::new(client.clone(), self.kwok_types()?);
-                self.lead(client, lead, kwok).await
+                self.lead(client, lead, kwok, registry, tasks).await
             }
         }
     }
 
-    async fn lead<P: Provider>(self, client: Client, lead: Lead, provider: P) -> Result<ExitCode> {
+    async fn lead<P: Provider>(
+        self,
+        client: Client,
+        lead: Lead,
+        provider: P,
+        registry: Registry,
+        mut tasks: Tasks,
+    ) -> Result<ExitCode> {
         let Lead { mut leadership, leading, lease_client, namespace } = lead;
-        let metrics = Metrics::new(Registry::default(), self.shows());
-        let mut tasks = Tasks::default();
+        let metrics = Metrics::new(registry, self.shows());
         let shifted_zones = match self.enable_zonal_shift {
             true => Some(zonal_offering::shifted_zones(&self.cluster_name, &mut tasks).await?),
             false => None,

@@ -1,0 +1,90 @@
+//! What the provider is, in the engine's terms. Every name is Karpenter's.
+
+use kerf_engine::condition::{READY, Status};
+use kerf_engine::provider::{ManagedNodeClass, NodeClassKind, ProviderInfo, RepairPolicy, Tagging};
+use kerf_engine::time::Span;
+use kerf_model::labels::aws::TAGGED_ANNOTATION;
+
+use super::AwsSettings;
+
+/// The finalizer of node classes.
+const FINALIZER: &str = "karpenter.k8s.aws/termination";
+const HASH: &str = "karpenter.k8s.aws/ec2nodeclass-hash";
+const HASH_VERSION: &str = "karpenter.k8s.aws/ec2nodeclass-hash-version";
+/// Subnets are looked up every minute, which is the most often anything is.
+const RESOLVED_EVERY: Span = Span::from_minutes(1);
+
+/// The condition that is asked for with the gate `ReservedCapacity` only.
+const RESERVATIONS_READY: &str = "CapacityReservationsReady";
+/// What makes a node class ready together, in the order it is found out.
+const CONDITIONS: [&str; 7] = [
+    "AMIsReady",
+    RESERVATIONS_READY,
+    "PlacementGroupReady",
+    "SubnetsReady",
+    "SecurityGroupsReady",
+    "InstanceProfileReady",
+    "ValidationSucceeded",
+];
+
+/// Conditions of nodes that make them unhealthy, and for how many minutes they may hold.
+const UNHEALTHY: [(&str, Status, u64); 7] = [
+    (READY, Status::False, 30),
+    (READY, Status::Unknown, 30),
+    ("AcceleratedHardwareReady", Status::False, 10),
+    ("StorageReady", Status::False, 30),
+    ("NetworkingReady", Status::False, 30),
+    ("KernelReady", Status::False, 30),
+    ("ContainerRuntimeReady", Status::False, 30),
+];
+
+/// The provider, as the engine knows it.
+pub(super) fn info(settings: &AwsSettings, hash_version: &str) -> ProviderInfo {
+    let is_used = |name: &&str| *name != RESERVATIONS_READY || settings.uses_reserved_capacity;
+    let unhealthy = |(condition, status, minutes): (&str, Status, u64)| RepairPolicy {
+        condition: condition.to_owned(),
+        status,
+        toleration: Span::from_minutes(minutes),
+    };
+    ProviderInfo {
+        name: "aws".to_owned(),
+        node_classes: vec![NodeClassKind {
+            group: "karpenter.k8s.aws".to_owned(),
+            version: "v1".to_owned(),
+            kind: "EC2NodeClass".to_owned(),
+            plural: "ec2nodeclasses".to_owned(),
+            managed: Some(ManagedNodeClass {
+                finalizer: FINALIZER.to_owned(),
+                hash_annotation: HASH.to_owned(),
+                hash_version_annotation: HASH_VERSION.to_owned(),
+                hash_version: hash_version.to_owned(),
+                conditions: CONDITIONS.into_iter().filter(is_used).map(str::to_owned).collect(),
+                resolve_every: RESOLVED_EVERY,
+            }),
+        }],
+        termination_grace_default: None,
+        repair_policies: UNHEALTHY.map(unhealthy).into(),
+        registration_hooks: Vec::new(),
+        tagging: Some(Tagging {
+            annotation: TAGGED_ANNOTATION.to_owned(),
+            node_tag: "Name".to_owned(),
+            claim_tag: "karpenter.sh/nodeclaim".to_owned(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reservations_count_for_readiness_with_their_gate_only() {
+        let conditions = |uses_reserved_capacity| {
+            let settings = AwsSettings { uses_reserved_capacity, ..AwsSettings::default() };
+            let kind = info(&settings, "v1").node_classes.remove(0);
+            kind.managed.map(|managed| managed.conditions).unwrap_or_default()
+        };
+        assert!(conditions(true).iter().any(|it| it == RESERVATIONS_READY));
+        assert!(!conditions(false).iter().any(|it| it == RESERVATIONS_READY));
+    }
+}

@@ -1,0 +1,142 @@
+//! What nodes of one class can be made of, right now.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use kerf_api::ec2_node_class::{
+    CapacityReservation, CapacityReservationState, CapacityReservationType, EC2NodeClass,
+    EC2NodeClassStatus,
+};
+use kerf_catalog::aws::{Market, Zone};
+use kerf_catalog::compatibility::incompatibility;
+use kerf_catalog::price::PriceBook;
+use kerf_catalog::reserved::{ReservedCapacity, add_reserved};
+use kerf_catalog::settings::{NodeClassSettings, PlacementGroup};
+use kerf_catalog::shape::Shape;
+use kerf_model::instance_type::{InstanceType, Offering};
+use kerf_model::labels::{aws, well_known};
+
+use super::prices::Prices;
+use super::{Offers, PlacementScope, Stock};
+use crate::catalogue::node_class;
+
+impl Offers {
+    /// The types that are sold where the class has subnets, in the order of their names.
+    pub(super) fn for_class(
+        &self,
+        class: &EC2NodeClass,
+        stock: &Stock,
+        prices: &Prices,
+    ) -> Arc<[InstanceType]> {
+        let settings = self.settings(class);
+        let zones = node_class::zones(class);
+        let market = Market::new(&self.context.cluster.region, &settings, zones.iter().cloned());
+        let full = self.zones_without_addresses(class.status.as_ref());
+        let reserved = self.reservations_by_type(class.status.as_ref(), &zones);
+        let group = settings.placement_group.as_ref();
+        let offered = stock.shapes.iter().filter_map(|shape| {
+            let sold = stock.zones.get(&shape.name)?;
+            let is_sold = |zone: &Zone| sold.contains(&zone.name);
+            let mut offered = market.instance_type(shape, is_sold, prices)?;
+            for offering in &mut offered.offerings {
+                offering.available &= self.is_in_stock(&shape.name, offering, group, &full);
+            }
+            if let Some(reserved) = reserved.get(&shape.name) {
+                let usable = usable(reserved, shape, &settings, sold);
+                let partitions = group.map_or(0, |group| group.partitions);
+                add_reserved(&mut offered, &usable, prices.on_demand(shape), partitions);
+            }
+            Some(offered)
+        });
+        offered.collect()
+    }
+
+    fn settings(&self, class: &EC2NodeClass) -> NodeClassSettings {
+        let own = &self.context.settings;
+        NodeClassSettings {
+            vm_memory_overhead: own.vm_memory_overhead,
+            reserved_interfaces: own.reserved_interfaces,
+            ..node_class::settings(class)
+        }
+    }
+
+    /// The zones whose subnets have all run out of addresses.
+    fn zones_without_addresses(&self, status: Option<&EC2NodeClassStatus>) -> BTreeSet<String> {
+        let subnets = status.and_then(|status| status.subnets.as_deref()).unwrap_or_default();
+        let (full, free): (Vec<_>, Vec<_>) =
+            subnets.iter().partition(|subnet| self.unavailable.has_subnet(&subnet.id));
+        let is_full = |zone: &&String| !free.iter().any(|subnet| subnet.zone == **zone);
+        full.iter().map(|subnet| &subnet.zone).filter(is_full).cloned().collect()
+    }
+
+    fn is_in_stock(
+        &self,
+        instance_type: &str,
+        offering: &Offering,
+        group: Option<&PlacementGroup>,
+        full: &BTreeSet<String>,
+    ) -> bool {
+        let value = |key: &str| {
+            let entry = offering.requirements.iter().find(|entry| entry.key == key);
+            entry.and_then(|entry| entry.values.first()).map_or("", String::as_str)
+        };
+        let zone = value(well_known::ZONE);
+        let scope = group.map(|group| PlacementScope {
+            group: group.id.clone(),
+            partition: value(aws::PLACEMENT_GROUP_PARTITION).parse().ok(),
+        });
+        let capacity_type = value(well_known::CAPACITY_TYPE);
+        !full.contains(zone)
+            && !self.unavailable.has_offering(capacity_type, instance_type, zone, scope.as_ref())
+    }
+
+    /// The reservations the class selects, by the type they are for.
+    fn reservations_by_type(
+        &self,
+        status: Option<&EC2NodeClassStatus>,
+        zones: &[Zone],
+    ) -> BTreeMap<String, Vec<ReservedCapacity>> {
+        let mut by_type: BTreeMap<String, Vec<ReservedCapacity>> = BTreeMap::new();
+        if !self.context.settings.uses_reserved_capacity {
+            return by_type;
+        }
+        let listed = status.and_then(|status| status.capacity_reservations.as_deref());
+        for reservation in listed.unwrap_or_default() {
+            let zone = zones.iter().find(|zone| zone.name == reservation.availability_zone);
+            // Without a subnet there, nothing can be launched into it.
+            let Some(zone) = zone else { continue };
+            let capacity = self.reserved_capacity(reservation, zone);
+            by_type.entry(reservation.instance_type.clone()).or_default().push(capacity);
+        }
+        by_type
+    }
+
+    fn reserved_capacity(&self, of: &CapacityReservation, zone: &Zone) -> ReservedCapacity {
+        ReservedCapacity {
+            id: of.id.clone(),
+            kind: match of.reservation_type {
+                Some(CapacityReservationType::CapacityBlock) => "capacity-block",
+                Some(CapacityReservationType::Default) | None => "default",
+            },
+            is_interruptible: of.interruptible == Some(true),
+            zone: zone.clone(),
+            remaining: self.reservations.left(&of.id),
+            is_available: of.state != Some(CapacityReservationState::Expiring),
+        }
+    }
+}
+
+/// The reservations that instances of a type can be launched into for the class.
+fn usable(
+    reserved: &[ReservedCapacity],
+    shape: &Shape,
+    settings: &NodeClassSettings,
+    sold: &BTreeSet<String>,
+) -> Vec<ReservedCapacity> {
+    let is_compatible = incompatibility(shape, settings).is_none();
+    let usable = |capacity: &ReservedCapacity| ReservedCapacity {
+        is_available: capacity.is_available && is_compatible && sold.contains(&capacity.zone.name),
+        ..capacity.clone()
+    };
+    reserved.iter().map(usable).collect()
+}

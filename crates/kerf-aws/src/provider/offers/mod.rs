@@ -1,0 +1,145 @@
+//! What pools are offered: instance types as EC2 sells them, what they cost, and what is out of
+//! stock.
+//!
+//! ```text
+//!  EC2 or built-in tables ─► Stock ──┐
+//!  file, price list, spot ─► Prices ─┼─► for_class ─► instance types of a node class
+//!  failed launches ─► Unavailable ───┤
+//!  reservations ─► ReservationCounts ┘     each change ─► Changes ─► asked for anew
+//! ```
+
+mod changes;
+mod for_class;
+mod on_demand;
+mod price_file;
+mod prices;
+mod refresh;
+mod reservation_counts;
+mod shape;
+mod spot;
+mod stock;
+mod unavailable;
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use kerf_engine::event::Failure;
+use kerf_engine::observed::NodeClass;
+use kerf_model::instance_type::InstanceType;
+use kerf_model::node_spec::NodeClassRef;
+use serde_json::Value;
+
+pub(crate) use changes::Changes;
+pub use price_file::PriceFileError;
+use prices::Prices;
+pub(crate) use reservation_counts::ReservationCounts;
+use stock::Stock;
+pub(crate) use unavailable::{PlacementScope, Unavailable};
+
+use super::context::Context;
+
+/// What is offered, kept up to date.
+pub(crate) struct Offers {
+    context: Context,
+    changes: Arc<Changes>,
+    unavailable: Arc<Unavailable>,
+    reservations: Arc<ReservationCounts>,
+    stock: RwLock<Arc<Stock>>,
+    prices: RwLock<Arc<Prices>>,
+    answers: Mutex<HashMap<NodeClassRef, Answer>>,
+}
+
+/// What was last answered for a node class, and what it was made from.
+struct Answer {
+    changes: u64,
+    generation: i64,
+    resolved: Arc<Value>,
+    instance_types: Arc<[InstanceType]>,
+}
+
+impl Offers {
+    /// Nothing is known yet but the price file.
+    ///
+    /// # Errors
+    /// The price file cannot be used.
+    pub(crate) fn new(context: Context) -> Result<Self, PriceFileError> {
+        let file = context.settings.price_file.as_deref().map(price_file::load).transpose()?;
+        let prices = Prices { file: file.unwrap_or_default(), ..Prices::default() };
+        let changes: Arc<Changes> = Arc::default();
+        Ok(Self {
+            context,
+            unavailable: Arc::new(Unavailable::new(changes.clone())),
+            reservations: Arc::new(ReservationCounts::new(changes.clone())),
+            changes,
+            stock: RwLock::default(),
+            prices: RwLock::new(Arc::new(prices)),
+            answers: Mutex::default(),
+        })
+    }
+
+    /// What is out of stock, for those who find out.
+    pub(crate) fn unavailable(&self) -> &Arc<Unavailable> {
+        &self.unavailable
+    }
+
+    /// What is left of reservations, for those who use them.
+    pub(crate) fn reservations(&self) -> &Arc<ReservationCounts> {
+        &self.reservations
+    }
+
+    /// Comes when anything has changed since this was called.
+    pub(crate) fn changed(&self) -> impl Future<Output = ()> + Send + use<> {
+        self.changes.next()
+    }
+
+    /// What nodes of a class can be made of. Asked again before anything has changed, it is the
+    /// same list.
+    pub(crate) fn of(&self, class: &NodeClass) -> Result<Arc<[InstanceType]>, Failure> {
+        // One at a time: pools of one class all ask at once, and share the answer.
+        let mut answers = self.answers();
+        let changes = self.changes.count();
+        let known = answers.get(&class.key).filter(|answer| {
+            answer.changes == changes
+                && answer.generation == class.meta.generation
+                && answer.resolved == class.status.resolved
+        });
+        if let Some(answer) = known {
+            return Ok(answer.instance_types.clone());
+        }
+        let stock = read(&self.stock);
+        if stock.is_empty() {
+            let message = "EC2 has not said yet what it sells".to_owned();
+            return Err(Failure::Unavailable { message });
+        }
+        let object = crate::node_class::read(class).map_err(|error| Failure::Invalid {
+            message: format!("EC2NodeClass {}: {error}", class.key.name),
+        })?;
+        let prices = read(&self.prices);
+        let instance_types = self.for_class(&object, &stock, &prices);
+        let (generation, resolved) = (class.meta.generation, class.status.resolved.clone());
+        let answer = Answer { changes, generation, resolved, instance_types };
+        let instance_types = answer.instance_types.clone();
+        answers.insert(class.key.clone(), answer);
+        Ok(instance_types)
+    }
+
+    fn answers(&self) -> MutexGuard<'_, HashMap<NodeClassRef, Answer>> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is there now.
+fn read<T>(cell: &RwLock<Arc<T>>) -> Arc<T> {
+    cell.read().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// Replaces what is there; whether it is something else now.
+fn replace<T: PartialEq>(cell: &RwLock<Arc<T>>, new: T) -> bool {
+    let mut cell = cell.write().unwrap_or_else(PoisonError::into_inner);
+    let is_new = **cell != new;
+    if is_new {
+        *cell = Arc::new(new);
+    }
+    is_new
+}
