@@ -6,7 +6,7 @@
 //!                                            ├─ kube-scheduler
 //!                                            └─ kwok (plays the kubelet of marked nodes)
 //!   ApiProxy ────── threads of this process, before the API server: breaks calls by rule
-//!   AwsStandIn ──── moto
+//!   AwsStandIn ──── moto, and what it lacks (`testbed/aws`)
 //!   ArcStandIn ──── a thread of this process: zonal shifts, which moto lacks
 //! ```
 //!
@@ -29,7 +29,9 @@ mod programs;
 mod tests;
 
 pub use aws::arc::ArcStandIn;
+pub use aws::control::AwsCall;
 pub use aws::fault_proxy::{Fault, FaultProxy, FaultRule};
+pub use aws::quick_start::{QuickStart, ZoneSubnet};
 pub use aws::stand_in::AwsStandIn;
 pub use aws::template_lint::lint_template;
 pub use error::{Error, Result};

@@ -8,6 +8,9 @@ use serde_json::Value;
 use crate::aws::arc::ArcStandIn;
 use crate::aws::stand_in::AwsStandIn;
 
+/// What a body of parameters is called.
+const FORM: &str = "Content-Type: application/x-www-form-urlencoded\r\n";
+
 impl AwsStandIn {
     /// One call of SQS, as in `CreateQueue`.
     ///
@@ -15,10 +18,18 @@ impl AwsStandIn {
     ///
     /// If it is refused: a test can do nothing but fail with the answer.
     pub fn sqs(&self, action: &str, body: &Value) -> Value {
-        let headers = format!(
-            "X-Amz-Target: AmazonSQS.{action}\r\nContent-Type: application/x-amz-json-1.0\r\n"
-        );
-        json(&call(self.endpoint_url(), "sqs", "POST /", &headers, &body.to_string()))
+        self.json("sqs", &format!("AmazonSQS.{action}"), body)
+    }
+
+    /// One call of a service that names its actions in a header, as in `AmazonSSM.GetParameter`.
+    ///
+    /// # Panics
+    ///
+    /// If it is refused.
+    pub fn json(&self, service: &str, target: &str, body: &Value) -> Value {
+        let headers =
+            format!("X-Amz-Target: {target}\r\nContent-Type: application/x-amz-json-1.0\r\n");
+        json(&call(self.endpoint_url(), service, "POST /", &headers, &body.to_string()))
     }
 
     /// One call of EC2 with its parameters, as in `Action=RunInstances&MinCount=1`; the answer is
@@ -28,8 +39,28 @@ impl AwsStandIn {
     ///
     /// If it is refused.
     pub fn ec2(&self, parameters: &str) -> String {
-        let headers = "Content-Type: application/x-www-form-urlencoded\r\n";
-        call(self.endpoint_url(), "ec2", "POST /", headers, parameters)
+        self.query("ec2", parameters)
+    }
+
+    /// One call of a service that takes parameters and answers in XML.
+    ///
+    /// # Panics
+    ///
+    /// If it is refused.
+    pub fn query(&self, service: &str, parameters: &str) -> String {
+        call(self.endpoint_url(), service, "POST /", FORM, parameters)
+    }
+
+    /// What a service says to a call that it refuses.
+    ///
+    /// # Panics
+    ///
+    /// If it is not refused.
+    pub fn refusal(&self, service: &str, line: &str, body: &str) -> String {
+        let headers = if body.starts_with("Action=") { FORM } else { "" };
+        let (is_well, answer) = ask(self.endpoint_url(), service, line, headers, body);
+        assert!(!is_well, "{service}: {line}: not refused: {answer}");
+        answer
     }
 
     /// One call of a service that speaks JSON, as in `POST /clusters` of `eks`.
@@ -54,8 +85,15 @@ impl ArcStandIn {
     }
 }
 
-/// The signature is not looked at; only the service in it is.
 fn call(url: &str, service: &str, line: &str, headers: &str, body: &str) -> String {
+    let (is_well, answer) = ask(url, service, line, headers, body);
+    assert!(is_well, "{service}: {line}: {answer}");
+    answer
+}
+
+/// Whether a call went well, and its answer. The signature is not looked at; only the service in it
+/// is.
+fn ask(url: &str, service: &str, line: &str, headers: &str, body: &str) -> (bool, String) {
     let address = url.strip_prefix("http://").expect("stand-ins speak plain HTTP");
     let request = format!(
         "{line} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{headers}\
@@ -70,10 +108,11 @@ fn call(url: &str, service: &str, line: &str, headers: &str, body: &str) -> Stri
         stream.write_all(request.as_bytes())?;
         stream.read_to_string(&mut answer)
     });
+    if let Err(error) = asked {
+        return (false, error.to_string());
+    }
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
-    let is_well = asked.is_ok() && head.starts_with("HTTP/1.1 2");
-    assert!(is_well, "{service}: {line}: {asked:?}: {answer}");
-    body.to_owned()
+    (head.starts_with("HTTP/1.1 2"), body.to_owned())
 }
 
 fn json(text: &str) -> Value {

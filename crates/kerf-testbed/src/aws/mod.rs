@@ -2,6 +2,8 @@
 
 pub(crate) mod arc;
 pub(crate) mod call;
+pub(crate) mod control;
 pub(crate) mod fault_proxy;
+pub(crate) mod quick_start;
 pub(crate) mod stand_in;
 pub(crate) mod template_lint;

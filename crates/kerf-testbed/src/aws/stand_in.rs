@@ -1,4 +1,4 @@
-//! An AWS stand-in on loopback.
+//! An AWS stand-in on loopback: moto, with what it lacks filled in by `testbed/aws`.
 
 use std::time::Duration;
 
@@ -33,8 +33,11 @@ impl AwsStandIn {
         let dir = WorkDir::create("aws", &keeper)?;
         let mut command = keeper.supervise(python.program());
         // Port 0: the system chooses at the moment of listening, so nobody can come first.
-        command.args(["-u", "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"]);
-        let mut process = Process::start("moto", command, dir.path())?;
+        // No compiled files: they would land in the checkout.
+        command.args(["-u", "-B"]).arg(module.aws_program()).args(["--port", "0"]);
+        command.arg("--data").arg(module.catalogue_data());
+        command.arg("--keep").arg(python.answers());
+        let mut process = Process::start("aws", command, dir.path())?;
         let mut endpoint = None;
         wait_while_alive(&mut process, READY_AT_MOST, Process::check, |process| {
             endpoint = announced_url(&process.log_text());

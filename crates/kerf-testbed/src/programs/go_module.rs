@@ -47,6 +47,16 @@ impl GoModule {
         self.workspace.join("bench/peer")
     }
 
+    /// The program that is the AWS stand-in.
+    pub(crate) fn aws_program(&self) -> PathBuf {
+        self.dir().join("aws/serve.py")
+    }
+
+    /// The catalogue's tables, which the AWS stand-in takes its prices from.
+    pub(crate) fn catalogue_data(&self) -> PathBuf {
+        self.workspace.join("crates/kerf-catalog/data")
+    }
+
     /// The version `go.mod` requires of a module, as in `v1.36.3`.
     pub(crate) fn version(&self, module: &str) -> &str {
         required_version(&self.go_mod, module).unwrap_or("unknown")

@@ -48,8 +48,9 @@ pub(crate) struct Kubernetes {
 const KARPENTER_PACKAGE: &str = "sigs.k8s.io/karpenter/kwok";
 const KARPENTER_BINARY: &str = "karpenter-kwok";
 
-/// A Python with the AWS stand-in installed.
+/// A Python with what the AWS stand-in is made of.
 pub(crate) struct AwsPython {
+    dir: PathBuf,
     program: PathBuf,
 }
 
@@ -174,10 +175,15 @@ impl AwsPython {
             pip.arg(format!("moto[server]=={MOTO_VERSION}"));
             step("installing the AWS stand-in", pip, "pip.log")
         })?;
-        Ok(Self { program: dir.join("venv/bin/python") })
+        Ok(Self { program: dir.join("venv/bin/python"), dir })
     }
 
-    /// The interpreter that can `-m moto.server`. Installed scripts are of no use: they name the
+    /// Where answers that depend on nothing but what is installed are kept.
+    pub(crate) fn answers(&self) -> PathBuf {
+        self.dir.join("answers")
+    }
+
+    /// The interpreter that can `import moto`. Installed scripts are of no use: they name the
     /// folder they were made in, which was renamed since.
     pub(crate) fn program(&self) -> &Path {
         &self.program
