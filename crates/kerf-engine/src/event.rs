@@ -111,6 +111,9 @@ pub struct ResolvedNodeClass {
     pub status: Arc<Value>,
     /// What instances of the class may be made of; one made of something else has drifted.
     pub drift_rules: Vec<DriftRule>,
+    /// When to look again, where that is sooner than usual: something gave no answer for now.
+    #[serde(default)]
+    pub again_after: Option<Span>,
 }
 
 /// How one part of a node class is.

@@ -7,6 +7,10 @@
 use std::collections::BTreeSet;
 
 use kerf_model::duration::GoDuration;
+use kerf_model::labels::Normalization;
+use kerf_model::requirement::RequirementEntry;
+use kerf_model::requirements::Requirements;
+use kerf_model::vocabulary::{KeySet, Vocabulary};
 use serde::{Deserialize, Serialize};
 
 use crate::condition::Status;
@@ -88,7 +92,7 @@ pub struct RegistrationHook {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tagging {
     /// Set on a claim whose instance is tagged.
-    pub annotation: String,
+    pub annotations: Vec<String>,
     /// The tag with the name of the node.
     pub node_tag: String,
     /// The tag with the name of the claim.
@@ -101,9 +105,28 @@ pub struct DriftRule {
     /// Why an instance has drifted that is made of something else, as its claim's condition says.
     pub reason: String,
     /// What the class selects.
-    pub allowed: BTreeSet<String>,
-    /// Whether an instance must have all of it, not just some.
-    pub is_exact: bool,
+    pub allowed: Allowed,
+}
+
+/// What a node class selects, in one respect.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Allowed {
+    /// An instance has some of these, and nothing else.
+    SomeOf(BTreeSet<String>),
+    /// An instance has all of these, and nothing else.
+    AllOf(BTreeSet<String>),
+    /// An instance has what the first choice says that its labels fit, such as the image of its
+    /// instance type. One that no choice fits may have anything: nobody knows what it should have.
+    FirstFit(Vec<Choice>),
+}
+
+/// What instances with certain labels are made of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choice {
+    /// What their labels are.
+    pub requirements: Vec<RequirementEntry>,
+    /// What they are made of.
+    pub value: String,
 }
 
 impl DriftRule {
@@ -111,10 +134,25 @@ impl DriftRule {
     /// it was made of has not drifted.
     #[must_use]
     pub fn is_broken_by(&self, instance: &Instance) -> bool {
-        instance.made_of.get(&self.reason).is_some_and(|made_of| match self.is_exact {
-            true => *made_of != self.allowed,
-            false => !made_of.is_subset(&self.allowed),
+        instance.made_of.get(&self.reason).is_some_and(|made_of| match &self.allowed {
+            Allowed::SomeOf(allowed) => !made_of.is_subset(allowed),
+            Allowed::AllOf(allowed) => made_of != allowed,
+            Allowed::FirstFit(choices) => choices
+                .iter()
+                .find(|choice| choice.fits(instance))
+                .is_some_and(|choice| !made_of.iter().eq([&choice.value])),
         })
+    }
+}
+
+impl Choice {
+    /// Requirements that cannot be read fit nothing.
+    fn fits(&self, instance: &Instance) -> bool {
+        let (spelling, mut vocabulary) = (Normalization::core(), Vocabulary::new());
+        let labels = instance.labels.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        let labels = Requirements::from_labels(labels, &spelling, &mut vocabulary);
+        Requirements::from_entries(&self.requirements, &spelling, &mut vocabulary)
+            .is_ok_and(|wanted| labels.compatible(&wanted, &KeySet::default(), &vocabulary))
     }
 }
 

@@ -54,7 +54,7 @@ fn found(parts: &[(&str, Status, &str)]) -> ResolvedNodeClass {
     };
     let status = Arc::new(json!({ "subnets": ["subnet-1"] }));
     let conditions = parts.iter().map(condition).collect();
-    ResolvedNodeClass { conditions, status, drift_rules: Vec::new() }
+    ResolvedNodeClass { conditions, status, ..ResolvedNodeClass::default() }
 }
 
 const ALL_READY: [(&str, Status, &str); 2] =
@@ -112,6 +112,19 @@ fn a_class_that_changes_is_looked_at_anew_and_one_that_does_not_every_five_minut
     cluster.edit(&Key::NodeClass(class_ref()), |object| object.meta_mut().generation += 1);
     cluster.settle();
     assert_eq!(resolves(&cluster), 3);
+}
+
+#[test]
+fn a_class_of_which_a_part_gave_no_answer_is_looked_at_sooner() {
+    let mut cluster = cluster(&ALL_READY);
+    cluster.resolved.again_after = Some(Span::from_seconds(10));
+    cluster.settle();
+    assert_eq!(resolves(&cluster), 1);
+    cluster.seconds(11);
+    assert_eq!(resolves(&cluster), 2);
+    cluster.resolved.again_after = Some(Span::from_minutes(60));
+    cluster.wait(Span::from_minutes(6));
+    assert_eq!(resolves(&cluster), 4, "never later than usual");
 }
 
 #[test]

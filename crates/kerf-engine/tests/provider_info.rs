@@ -4,11 +4,15 @@
 
 mod cluster;
 
+use std::collections::BTreeSet;
+
 use cluster::{Cluster, settings};
 use kerf_engine::action::ActionKind;
 use kerf_engine::condition::Status;
 use kerf_engine::condition::claim::REGISTERED;
-use kerf_engine::provider::{DriftRule, RegistrationHook, Tagging};
+use kerf_engine::event::Instance;
+use kerf_engine::provider::{Allowed, Choice, DriftRule, RegistrationHook, Tagging};
+use kerf_model::requirement::{Operator, RequirementEntry};
 
 const PARTITION: &str = "example.com/partition";
 
@@ -16,7 +20,7 @@ const PARTITION: &str = "example.com/partition";
 fn an_instance_is_tagged_with_its_node_once_it_has_one() {
     let mut settings = settings();
     settings.provider.tagging = Some(Tagging {
-        annotation: "example.com/tagged".to_owned(),
+        annotations: ["example.com/tagged", "example.com/named"].map(str::to_owned).into(),
         node_tag: "Name".to_owned(),
         claim_tag: "karpenter.sh/nodeclaim".to_owned(),
     });
@@ -30,6 +34,7 @@ fn an_instance_is_tagged_with_its_node_once_it_has_one() {
     assert_eq!(tags["Name"], **claim.status.node_name.as_ref().unwrap());
     assert_eq!(tags["karpenter.sh/nodeclaim"], *claim.meta.name);
     assert_eq!(claim.annotations()["example.com/tagged"], "true");
+    assert_eq!(claim.annotations()["example.com/named"], "true");
     let tagged = |kind: &ActionKind| matches!(kind, ActionKind::TagInstance { .. });
     assert_eq!(cluster.count(tagged), 1);
 }
@@ -64,23 +69,56 @@ fn a_node_is_registered_only_when_the_provider_knows_what_it_waits_for() {
     assert_eq!(cluster.node().labels[PARTITION], "3");
 }
 
+fn set(values: &[&str]) -> BTreeSet<String> {
+    values.iter().map(|value| (*value).to_owned()).collect()
+}
+
+fn image_rule(allowed: Allowed) -> DriftRule {
+    DriftRule { reason: "ImageDrift".to_owned(), allowed }
+}
+
+/// An instance with these labels, made of these images.
+fn made_of(images: &[&str], labels: &[(&str, &str)]) -> Instance {
+    let mut instance = cluster::executor::instance_for(&cluster::claim("web"));
+    let labels = labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+    instance.labels.extend(labels);
+    instance.made_of.insert("ImageDrift".to_owned(), set(images));
+    instance
+}
+
 #[test]
 fn an_instance_has_drifted_when_it_is_made_of_what_its_class_no_longer_selects() {
-    let set = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect();
-    let rule = |allowed: &[&str], is_exact| DriftRule {
-        reason: "ImageDrift".to_owned(),
-        allowed: set(allowed),
-        is_exact,
-    };
-    let made_of = |values: &[&str]| {
-        let mut instance = cluster::executor::instance_for(&cluster::claim("web"));
-        instance.made_of.insert("ImageDrift".to_owned(), set(values));
-        instance
-    };
-    assert!(!rule(&["new", "old"], false).is_broken_by(&made_of(&["old"])));
-    assert!(rule(&["new"], false).is_broken_by(&made_of(&["old"])));
-    assert!(rule(&["one", "two"], true).is_broken_by(&made_of(&["one"])));
-    assert!(!rule(&["one", "two"], true).is_broken_by(&made_of(&["two", "one"])));
+    let some_of = |allowed: &[&str]| image_rule(Allowed::SomeOf(set(allowed)));
+    let all_of = |allowed: &[&str]| image_rule(Allowed::AllOf(set(allowed)));
+    assert!(!some_of(&["new", "old"]).is_broken_by(&made_of(&["old"], &[])));
+    assert!(some_of(&["new"]).is_broken_by(&made_of(&["old"], &[])));
+    assert!(all_of(&["one", "two"]).is_broken_by(&made_of(&["one"], &[])));
+    assert!(!all_of(&["one", "two"]).is_broken_by(&made_of(&["two", "one"], &[])));
     let unknown = cluster::executor::instance_for(&cluster::claim("web"));
-    assert!(!rule(&["new"], false).is_broken_by(&unknown), "unknown is not drifted");
+    assert!(!some_of(&["new"]).is_broken_by(&unknown), "unknown is not drifted");
+}
+
+#[test]
+fn an_instance_has_drifted_when_its_labels_now_fit_another_image_first() {
+    const ARCH: &str = "example.com/arch";
+    const GPUS: &str = "example.com/gpus";
+    let choice = |value: &str, arch, gpus| Choice {
+        value: value.to_owned(),
+        requirements: vec![
+            RequirementEntry::new(ARCH, Operator::In, [arch]),
+            RequirementEntry::new(GPUS, gpus, []),
+        ],
+    };
+    let rule = image_rule(Allowed::FirstFit(vec![
+        choice("new", "amd64", Operator::DoesNotExist),
+        choice("old", "amd64", Operator::DoesNotExist),
+        choice("gpu", "amd64", Operator::Exists),
+    ]));
+    let is_broken_by = |image, labels: &[_]| rule.is_broken_by(&made_of(&[image], labels));
+    assert!(!is_broken_by("new", &[(ARCH, "amd64")]));
+    assert!(is_broken_by("old", &[(ARCH, "amd64")]), "selected, but no longer the first");
+    assert!(!is_broken_by("gpu", &[(ARCH, "amd64"), (GPUS, "8")]));
+    assert!(is_broken_by("new", &[(ARCH, "amd64"), (GPUS, "8")]));
+    assert!(!is_broken_by("other", &[(ARCH, "arm64")]), "nobody knows what it should have");
+    assert!(!is_broken_by("other", &[]), "nobody knows what it is");
 }

@@ -86,7 +86,10 @@ impl Reconcile<'_> {
             return self.patch(patch);
         }
         let look_again_at = match self.resolved {
-            Some(ResolvedClass { at, found: Some(_), .. }) => *at + self.managed.resolve_every,
+            Some(ResolvedClass { at, found: Some(found), .. }) => {
+                let usual = self.managed.resolve_every;
+                *at + found.again_after.map_or(usual, |sooner| sooner.min(usual))
+            }
             _ => self.now,
         };
         if look_again_at <= self.now {

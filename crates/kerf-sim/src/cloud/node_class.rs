@@ -25,7 +25,7 @@ pub(crate) fn provider(class: NodeClassRef) -> ProviderInfo {
         resolve_every: Span::from_minutes(5),
     };
     let tagging = Tagging {
-        annotation: key("tagged"),
+        annotations: vec![key("tagged")],
         node_tag: "Name".to_owned(),
         claim_tag: "karpenter.sh/nodeclaim".to_owned(),
     };
@@ -46,5 +46,5 @@ pub(crate) fn resolve() -> ResolvedNodeClass {
         message: String::new(),
     };
     let status = Arc::new(json!({ "subnets": [{ "id": "subnet-1" }] }));
-    ResolvedNodeClass { conditions: vec![condition], status, drift_rules: Vec::new() }
+    ResolvedNodeClass { conditions: vec![condition], status, ..ResolvedNodeClass::default() }
 }

@@ -66,11 +66,12 @@ pub(super) fn tag(reconcile: &mut Reconcile<'_>) {
     let Some(tagging) = &reconcile.world.settings.provider.tagging else { return };
     let Reconcile { claim, status, .. } = &*reconcile;
     let (Some(node), Some(provider_id)) = (&status.node_name, &status.provider_id) else { return };
-    if claim.annotations().contains_key(&tagging.annotation) {
+    if tagging.annotations.iter().all(|annotation| claim.annotations().contains_key(annotation)) {
         return;
     }
     if reconcile.world.memory.tagged.contains(&claim.meta.name) {
-        reconcile.patch.annotations.insert(tagging.annotation.clone(), "true".to_owned());
+        let marks = tagging.annotations.iter().map(|key| (key.clone(), "true".to_owned()));
+        reconcile.patch.annotations.extend(marks);
         return;
     }
     let tags = [(&tagging.node_tag, node), (&tagging.claim_tag, &claim.meta.name)];
