@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use kerf_runtime::metrics::Registry;
+use tokio::sync::OnceCell;
 
 use super::{AwsSettings, Calls, Cluster};
-use crate::Session;
+use crate::{AwsAction, CallError, Result, Session};
 
 /// The cluster, the settings, and the way to AWS. Copies share everything.
 #[derive(Clone, Debug)]
@@ -16,6 +17,8 @@ pub(crate) struct Context {
     pub(crate) clients: Clients,
     /// Where the parts count what happened.
     pub(crate) registry: Registry,
+    /// The cluster with the addresses of its Services, once somebody needed them.
+    with_service_cidr: Arc<OnceCell<Arc<Cluster>>>,
 }
 
 /// A client for each service. A call is made with it by [`Calls::make`] only.
@@ -49,7 +52,38 @@ impl Context {
             cluster: Arc::new(cluster),
             settings: Arc::new(settings),
             registry,
+            with_service_cidr: Arc::default(),
         }
+    }
+
+    /// The cluster with the addresses of its Services, without which AL2023 cannot join. EKS is
+    /// asked for them when they are first needed and were not known from the start.
+    ///
+    /// # Errors
+    /// EKS gave no answer, or has none.
+    pub(crate) async fn cluster_with_service_cidr(&self) -> Result<Arc<Cluster>> {
+        if self.cluster.service_cidr.is_some() {
+            return Ok(self.cluster.clone());
+        }
+        let asked = self.with_service_cidr.get_or_try_init(|| self.ask_for_service_cidr()).await?;
+        Ok(asked.clone())
+    }
+
+    async fn ask_for_service_cidr(&self) -> Result<Arc<Cluster>> {
+        let (action, name) = (AwsAction::DescribeCluster, &self.cluster.name);
+        let resource = format!("cluster/{name}");
+        let call = self.clients.eks.describe_cluster().name(name).send();
+        let answer = self.calls.make(action, &resource, call).await?;
+        let network = answer.cluster().and_then(|cluster| cluster.kubernetes_network_config());
+        let cidr = network.and_then(|network| {
+            network.service_ipv4_cidr().or_else(|| network.service_ipv6_cidr())
+        });
+        let Some(cidr) = cidr else {
+            let why = "the answer has no addresses of Services";
+            return Err(CallError::refused(action.permission(), &resource, why));
+        };
+        let service_cidr = Some(cidr.to_owned());
+        Ok(Arc::new(Cluster { service_cidr, ..(*self.cluster).clone() }))
     }
 }
 

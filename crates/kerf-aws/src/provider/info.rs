@@ -1,11 +1,16 @@
 //! What the provider is, in the engine's terms. Every name is Karpenter's.
 
 use kerf_engine::condition::{READY, Status};
-use kerf_engine::provider::{ManagedNodeClass, NodeClassKind, ProviderInfo, RepairPolicy, Tagging};
+use kerf_engine::provider::{
+    ManagedNodeClass, NodeClassKind, ProviderInfo, RegistrationHook, RepairPolicy, Tagging,
+};
 use kerf_engine::time::Span;
-use kerf_model::labels::aws::TAGGED_ANNOTATION;
+use kerf_model::labels::aws::{
+    CLUSTER_NAME_TAGGED_ANNOTATION, PLACEMENT_GROUP_PARTITION, TAGGED_ANNOTATION,
+};
 
 use super::AwsSettings;
+use super::node_class::conditions::{self, CAPACITY_RESERVATIONS_READY};
 
 /// The finalizer of node classes.
 const FINALIZER: &str = "karpenter.k8s.aws/termination";
@@ -14,17 +19,15 @@ const HASH_VERSION: &str = "karpenter.k8s.aws/ec2nodeclass-hash-version";
 /// Subnets are looked up every minute, which is the most often anything is.
 const RESOLVED_EVERY: Span = Span::from_minutes(1);
 
-/// The condition that is asked for with the gate `ReservedCapacity` only.
-const RESERVATIONS_READY: &str = "CapacityReservationsReady";
 /// What makes a node class ready together, in the order it is found out.
 const CONDITIONS: [&str; 7] = [
-    "AMIsReady",
-    RESERVATIONS_READY,
-    "PlacementGroupReady",
-    "SubnetsReady",
-    "SecurityGroupsReady",
-    "InstanceProfileReady",
-    "ValidationSucceeded",
+    conditions::AMIS_READY,
+    CAPACITY_RESERVATIONS_READY,
+    conditions::PLACEMENT_GROUP_READY,
+    conditions::SUBNETS_READY,
+    conditions::SECURITY_GROUPS_READY,
+    conditions::INSTANCE_PROFILE_READY,
+    conditions::VALIDATION_SUCCEEDED,
 ];
 
 /// Conditions of nodes that make them unhealthy, and for how many minutes they may hold.
@@ -40,7 +43,8 @@ const UNHEALTHY: [(&str, Status, u64); 7] = [
 
 /// The provider, as the engine knows it.
 pub(super) fn info(settings: &AwsSettings, hash_version: &str) -> ProviderInfo {
-    let is_used = |name: &&str| *name != RESERVATIONS_READY || settings.uses_reserved_capacity;
+    let is_used =
+        |name: &&str| *name != CAPACITY_RESERVATIONS_READY || settings.uses_reserved_capacity;
     let unhealthy = |(condition, status, minutes): (&str, Status, u64)| RepairPolicy {
         condition: condition.to_owned(),
         status,
@@ -64,9 +68,14 @@ pub(super) fn info(settings: &AwsSettings, hash_version: &str) -> ProviderInfo {
         }],
         termination_grace_default: None,
         repair_policies: UNHEALTHY.map(unhealthy).into(),
-        registration_hooks: Vec::new(),
+        registration_hooks: vec![RegistrationHook {
+            name: "placement-group-partition".to_owned(),
+            label: PLACEMENT_GROUP_PARTITION.to_owned(),
+        }],
         tagging: Some(Tagging {
-            annotation: TAGGED_ANNOTATION.to_owned(),
+            annotations: [TAGGED_ANNOTATION, CLUSTER_NAME_TAGGED_ANNOTATION]
+                .map(str::to_owned)
+                .into(),
             node_tag: "Name".to_owned(),
             claim_tag: "karpenter.sh/nodeclaim".to_owned(),
         }),
@@ -84,7 +93,7 @@ mod tests {
             let kind = info(&settings, "v1").node_classes.remove(0);
             kind.managed.map(|managed| managed.conditions).unwrap_or_default()
         };
-        assert!(conditions(true).iter().any(|it| it == RESERVATIONS_READY));
-        assert!(!conditions(false).iter().any(|it| it == RESERVATIONS_READY));
+        assert!(conditions(true).iter().any(|it| it == CAPACITY_RESERVATIONS_READY));
+        assert!(!conditions(false).iter().any(|it| it == CAPACITY_RESERVATIONS_READY));
     }
 }

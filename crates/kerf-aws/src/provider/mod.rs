@@ -8,6 +8,7 @@ mod discovery;
 mod failure;
 mod info;
 mod launch;
+mod node_class;
 mod offers;
 mod settings;
 
@@ -29,6 +30,8 @@ pub(crate) use calls::{Bucket, Calls};
 pub use cluster::{Cluster, KubernetesVersion};
 use context::Context;
 pub use discovery::{DiscoveryError, KnownCluster, discover};
+use launch::free_addresses::FreeAddresses;
+use node_class::NodeClasses;
 use offers::Offers;
 pub use offers::PriceFileError;
 pub use settings::AwsSettings;
@@ -37,6 +40,7 @@ pub use settings::AwsSettings;
 pub struct Aws {
     context: Context,
     offers: Arc<Offers>,
+    node_classes: NodeClasses,
 }
 
 impl Aws {
@@ -52,7 +56,10 @@ impl Aws {
     ) -> Result<Self, PriceFileError> {
         let context = Context::new(session, cluster, settings, registry);
         let offers = Arc::new(Offers::new(context.clone())?);
-        Ok(Self { context, offers })
+        let addresses = Arc::new(FreeAddresses::new(context.settings.subnet_refresh));
+        let reservations = offers.reservations().clone();
+        let node_classes = NodeClasses::new(context.clone(), addresses, reservations);
+        Ok(Self { context, offers, node_classes })
     }
 
     /// Keeps instance types, prices and stock up to date. Never ends; instance types are asked for
@@ -72,8 +79,12 @@ impl Provider for Aws {
         LabelRules::core().with(&aws::provider_labels())
     }
 
-    async fn resolve_node_class(&self, _: &NodeClass) -> Result<ResolvedNodeClass, Failure> {
-        Err(missing("EC2NodeClasses"))
+    async fn resolve_node_class(&self, class: &NodeClass) -> Result<ResolvedNodeClass, Failure> {
+        self.node_classes.resolve(class).await
+    }
+
+    async fn release_node_class(&self, class: &NodeClass) -> Result<(), Failure> {
+        self.node_classes.release(class).await
     }
 
     async fn instance_types(&self, class: &NodeClass) -> Result<Arc<[InstanceType]>, Failure> {

@@ -1,0 +1,49 @@
+//! The launch templates that were made for a node class, and their end.
+
+use kerf_model::labels::aws;
+
+use super::filters::Filters;
+use crate::provider::context::Context;
+use crate::{AwsAction, Result};
+
+/// Pages read for one answer. Templates vanish when they are not used; a class has a few.
+const PAGES_MAX: usize = 20;
+/// How EC2 says that there is no such template.
+const NOT_FOUND: [&str; 2] =
+    ["InvalidLaunchTemplateId.NotFound", "InvalidLaunchTemplateName.NotFoundException"];
+
+/// Deletes every template that was made for a class of this name in this cluster.
+pub(super) async fn release(context: &Context, class: &str) -> Result<()> {
+    for id in of_class(context, class).await? {
+        delete(context, &id).await?;
+    }
+    Ok(())
+}
+
+/// Deletes a template by its id; one that is not there is fine.
+pub(super) async fn delete(context: &Context, id: &str) -> Result<()> {
+    let call = context.clients.ec2.delete_launch_template().launch_template_id(id).send();
+    let resource = format!("launch-template/{id}");
+    match context.calls.make(AwsAction::DeleteLaunchTemplate, &resource, call).await {
+        Err(error) if error.code().is_some_and(|code| NOT_FOUND.contains(&code)) => Ok(()),
+        answer => answer.map(drop),
+    }
+}
+
+async fn of_class(context: &Context, class: &str) -> Result<Vec<String>> {
+    let filters = Filters::default().with("tag:eks:eks-cluster-name", &context.cluster.name);
+    let filters = filters.with(&format!("tag:{}", aws::NODE_CLASS), class).to_sdk();
+    let (mut found, mut token) = (Vec::new(), None);
+    for _ in 0..PAGES_MAX {
+        let call = context.clients.ec2.describe_launch_templates();
+        let call = call.set_filters(Some(filters.clone())).set_next_token(token).send();
+        let page = context.calls.make(AwsAction::DescribeLaunchTemplates, "*", call).await?;
+        let ids = page.launch_templates().iter().filter_map(|it| it.launch_template_id());
+        found.extend(ids.map(str::to_owned));
+        token = page.next_token().filter(|token| !token.is_empty()).map(str::to_owned);
+        if token.is_none() {
+            break;
+        }
+    }
+    Ok(found)
+}
