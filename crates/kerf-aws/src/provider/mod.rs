@@ -6,11 +6,15 @@ mod cluster;
 mod context;
 mod discovery;
 mod failure;
+mod hash;
 mod info;
 mod launch;
+mod launch_template;
 mod node_class;
 mod offers;
 mod settings;
+mod tags;
+mod user_data;
 
 use std::collections::BTreeMap;
 use std::future::Future;
