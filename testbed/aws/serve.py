@@ -22,11 +22,42 @@ from moto.moto_server.werkzeug_app import (  # noqa: E402
     MotoRequestHandler,
     create_backend_app,
 )
-from stand_in import clusters, images, offers, prices, queues, tags  # noqa: E402
+from stand_in import (  # noqa: E402
+    access_entries,
+    clusters,
+    fleet,
+    images,
+    instance_profiles,
+    instance_status,
+    instances,
+    life,
+    offers,
+    parameters,
+    placement_groups,
+    prices,
+    queues,
+    reservations,
+    tags,
+)
 from stand_in.gate import Gate  # noqa: E402
 
 # Each replaces some of moto's answers by its own.
-PARTS = [clusters, images, offers, prices, queues, tags]
+PARTS = [
+    access_entries,
+    clusters,
+    fleet,
+    images,
+    instance_profiles,
+    instance_status,
+    instances,
+    offers,
+    parameters,
+    placement_groups,
+    prices,
+    queues,
+    reservations,
+    tags,
+]
 
 
 def main():
@@ -42,6 +73,7 @@ def main():
     offers.keep_in(chosen.keep)
     for part in PARTS:
         part.install()
+    life.start()
     moto = DomainDispatcherApplication(create_backend_app)
     run_simple(
         "127.0.0.1", chosen.port, Gate(moto), threaded=True, request_handler=QuietHandler

@@ -9,14 +9,37 @@
     POST /kerf-control/images/release    {"family": "al2023", "version": "v20260301"}
     POST /kerf-control/images/deprecate  {"image_id": "ami-1", "at": "2026-01-01T00:00:00.000Z"}
     POST /kerf-control/spot-prices       [{"instance_type": "*", "zone": "*", "price": 0.5}]
+    POST /kerf-control/capacity          {"instance_type": "*", "zone": "us-east-1a",
+                                          "capacity_type": "spot", "left": 0, "code": ...}
+    POST /kerf-control/subnets           {"subnet_id": "subnet-1", "free_addresses": 0}
+    POST /kerf-control/reservations      {"instance_type": "m5.large", "zone": "us-east-1a",
+                                          "count": 2, "type": "capacity-block", ...}
+    POST /kerf-control/reservations/end  {"id": "cr-1"}
+    POST /kerf-control/machines          {"after": 0}: instances that changed, for whoever plays
+                                          their kubelets
+    POST /kerf-control/instances/status  {"instance_id": "i-1", "system": "impaired",
+                                          "impaired_seconds": 300, "events": ["instance-stop"]}
+    POST /kerf-control/announce          {"kind": "spot", "instance_ids": ["i-1"]}
 
 Every body may name a "region".
 """
 
 import json
 
-from . import clusters, images, prices, quick_start
-from .state import CALLS, DELAYS, DENIED, LOCK, REGION, SETTINGS, reset_calls
+from moto.ec2.models import ec2_backends
+
+from . import (
+    capacity,
+    clusters,
+    events,
+    images,
+    instance_status,
+    machines,
+    prices,
+    quick_start,
+    reservations,
+)
+from .state import ACCOUNT, CALLS, DELAYS, DENIED, LOCK, REGION, SETTINGS, reset_calls
 
 PREFIX = "/kerf-control/"
 
@@ -103,6 +126,39 @@ def set_spot_prices(body):
     return {}
 
 
+def set_capacity(body):
+    """Leaves so many instances of a type, in a zone, of a capacity type; "*" is every one."""
+    capacity.set_limit(
+        body.get("instance_type", "*"),
+        body.get("zone", "*"),
+        body.get("capacity_type", "*"),
+        body.get("left", 0),
+        body.get("code"),
+    )
+    return {}
+
+
+def set_subnet(body):
+    """Leaves so many free addresses in a subnet."""
+    subnet = ec2_backends[ACCOUNT][region_of(body)].get_subnet(body["subnet_id"])
+    taken = subnet._available_ip_addresses - subnet.available_ip_address_count
+    subnet._available_ip_addresses = taken + int(body["free_addresses"])
+    return {}
+
+
+def end_reservation(body):
+    """Ends a capacity reservation."""
+    reservations.delete(region_of(body), body["id"])
+    return {}
+
+
+def announce(body):
+    """Announces something about instances, which need not be there."""
+    return events.announce(
+        region_of(body), body["kind"], body["instance_ids"], body.get("state")
+    )
+
+
 ROUTES = {
     ("GET", "calls"): lambda _: CALLS,
     ("DELETE", "calls"): forget_calls,
@@ -114,4 +170,11 @@ ROUTES = {
     ("POST", "images/release"): release,
     ("POST", "images/deprecate"): deprecate,
     ("POST", "spot-prices"): set_spot_prices,
+    ("POST", "capacity"): set_capacity,
+    ("POST", "subnets"): set_subnet,
+    ("POST", "reservations"): lambda body: reservations.create(region_of(body), body),
+    ("POST", "reservations/end"): end_reservation,
+    ("POST", "machines"): lambda body: machines.changed_since(region_of(body), body["after"]),
+    ("POST", "instances/status"): instance_status.set_status,
+    ("POST", "announce"): announce,
 }

@@ -9,8 +9,9 @@ import json
 import os
 from pathlib import Path
 
-from moto.core.responses import ActionResult
 from moto.ec2.responses import EC2Response
+
+from .answer import Answer
 
 PAGE_MAX = 100
 OFFERINGS_PAGE_MAX = 1000
@@ -44,15 +45,19 @@ def in_pages(method, field, most):
     """The same call, a page at a time."""
 
     def paged(response):
-        whole = method(response).result[field]
+        whole = [
+            # Moto's types have a field of their own.
+            {name: value for name, value in one.items() if name != "name"}
+            for one in method(response).result[field]
+        ]
         if response._get_param("InstanceTypes"):
-            return ActionResult({field: whole})
+            return Answer({field: whole})
         start = int(response._get_param("NextToken") or 0)
         count = min(int(response._get_param("MaxResults") or most), most)
         answer = {field: whole[start : start + count]}
         if start + count < len(whole):
             answer["NextToken"] = str(start + count)
-        return ActionResult(answer)
+        return Answer(answer)
 
     return paged
 

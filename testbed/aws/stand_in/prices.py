@@ -9,12 +9,12 @@ import hashlib
 import json
 from datetime import timedelta
 
-from moto.core.responses import ActionResult
 from moto.core.utils import utcnow
 from moto.ec2.models.instance_types import INSTANCE_TYPE_OFFERINGS
 from moto.ec2.responses import EC2Response
 
 from . import refusal
+from .answer import Answer
 from .state import REGION
 
 # A spot price lies between a quarter and three fifths of the price on demand.
@@ -82,7 +82,7 @@ def describe_spot_price_history(response):
         if (price := spot(instance_type, zone)) is not None
     ]
     more = str(start + count) if start + count < len(rows) else ""
-    return ActionResult({"SpotPriceHistory": history, "NextToken": more})
+    return Answer({"SpotPriceHistory": history, "NextToken": more})
 
 
 def answer(call):
