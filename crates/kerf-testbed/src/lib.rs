@@ -7,6 +7,7 @@
 //!                                            └─ kwok (plays the kubelet of marked nodes)
 //!   ApiProxy ────── threads of this process, before the API server: breaks calls by rule
 //!   AwsStandIn ──── moto, and what it lacks (`testbed/aws`)
+//!   Kubelets ────── a thread of this process: nodes for the stand-in's instances
 //!   ArcStandIn ──── a thread of this process: zonal shifts, which moto lacks
 //! ```
 //!
@@ -31,6 +32,8 @@ mod tests;
 pub use aws::arc::ArcStandIn;
 pub use aws::control::AwsCall;
 pub use aws::fault_proxy::{Fault, FaultProxy, FaultRule};
+pub use aws::kubelets::{Boot, Kubelets};
+pub use aws::machine::Machine;
 pub use aws::quick_start::{QuickStart, ZoneSubnet};
 pub use aws::stand_in::AwsStandIn;
 pub use aws::template_lint::lint_template;

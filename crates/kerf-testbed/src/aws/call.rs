@@ -93,7 +93,13 @@ fn call(url: &str, service: &str, line: &str, headers: &str, body: &str) -> Stri
 
 /// Whether a call went well, and its answer. The signature is not looked at; only the service in it
 /// is.
-fn ask(url: &str, service: &str, line: &str, headers: &str, body: &str) -> (bool, String) {
+pub(crate) fn ask(
+    url: &str,
+    service: &str,
+    line: &str,
+    headers: &str,
+    body: &str,
+) -> (bool, String) {
     let address = url.strip_prefix("http://").expect("stand-ins speak plain HTTP");
     let request = format!(
         "{line} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{headers}\

@@ -4,6 +4,8 @@ pub(crate) mod arc;
 pub(crate) mod call;
 pub(crate) mod control;
 pub(crate) mod fault_proxy;
+pub(crate) mod kubelets;
+pub(crate) mod machine;
 pub(crate) mod quick_start;
 pub(crate) mod stand_in;
 pub(crate) mod template_lint;

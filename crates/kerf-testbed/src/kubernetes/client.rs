@@ -20,7 +20,8 @@ impl ControlPlane {
     }
 }
 
-async fn client_from(kubeconfig: &Path) -> Result<Client> {
+/// A client from a kubeconfig.
+pub(crate) async fn client_from(kubeconfig: &Path) -> Result<Client> {
     let file = Kubeconfig::read_from(kubeconfig).map_err(|why| Error::Client(why.into()))?;
     let config = Config::from_custom_kubeconfig(file, &KubeConfigOptions::default())
         .await

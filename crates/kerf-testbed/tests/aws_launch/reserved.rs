@@ -1,0 +1,87 @@
+//! Capacity that was reserved, groups that are placed together, and profiles by path.
+
+use serde_json::json;
+
+use crate::account::{Account, between, ids};
+
+#[test]
+fn a_reservation_counts_down_with_a_launch_and_up_with_an_end() {
+    let account = Account::open();
+    account.aws.set(&json!({"terminate_seconds": 0}));
+    let asked = json!({"id": "cr-1", "instance_type": "m5.large", "zone": "us-east-1a", "count": 1,
+        "tags": {"team": "blue"}});
+    account.aws.control("POST reservations", &asked);
+    let target = "&LaunchTemplateData.CapacityReservationSpecification";
+    account.template(
+        "nodes",
+        &format!(
+            "{target}.CapacityReservationPreference=capacity-reservations-only\
+             {target}.CapacityReservationTarget.CapacityReservationId=cr-1"
+        ),
+    );
+    let left = || {
+        let filter = "&Filter.1.Name=tag:team&Filter.1.Value.1=blue";
+        let answer = account.ec2(&format!("Action=DescribeCapacityReservations{filter}"));
+        between(&answer, "<availableInstanceCount>", "<").to_owned()
+    };
+    assert_eq!(left(), "1");
+    let answer = account.fleet("on-demand", &[("m5.large", "a")], "");
+    let id = ids(&answer).remove(0);
+    assert_eq!(left(), "0");
+    let described = account.describe(&id);
+    assert!(
+        described.contains("<capacityReservationId>cr-1</capacityReservationId>"),
+        "{described}"
+    );
+    let full = account.fleet("on-demand", &[("m5.large", "a")], "");
+    assert_eq!(between(&full, "<errorCode>", "<"), "ReservationCapacityExceeded", "{full}");
+    account.ec2(&format!("Action=TerminateInstances&InstanceId.1={id}"));
+    assert_eq!(left(), "1");
+
+    account.aws.control("POST reservations/end", &json!({"id": "cr-1"}));
+    let gone = account.refused("Action=DescribeCapacityReservations&CapacityReservationId.1=cr-1");
+    assert!(gone.contains("InvalidCapacityReservationId.NotFound"), "{gone}");
+}
+
+#[test]
+fn capacity_blocks_and_interruptible_reservations_say_what_they_are() {
+    let account = Account::open();
+    let block = json!({"id": "cr-2", "instance_type": "p5.48xlarge", "zone": "us-east-1a",
+        "type": "capacity-block", "end": "2027-01-01T00:00:00.000Z"});
+    account.aws.control("POST reservations", &block);
+    let lent = json!({"id": "cr-3", "instance_type": "m5.large", "zone": "us-east-1a",
+        "interruptible": true});
+    account.aws.control("POST reservations", &lent);
+    let answer = account.ec2("Action=DescribeCapacityReservations");
+    for part in [
+        "<reservationType>capacity-block</reservationType>",
+        "<endDate>2027-01-01T00:00:00.000Z</endDate>",
+        "<interruptible>true</interruptible>",
+    ] {
+        assert!(answer.contains(part), "{part} is missing in {answer}");
+    }
+}
+
+#[test]
+fn placement_groups_and_profiles_are_found_by_what_they_are_asked_for() {
+    let account = Account::open();
+    let made = account
+        .ec2("Action=CreatePlacementGroup&GroupName=near&Strategy=partition&PartitionCount=3");
+    let id = between(&made, "<groupId>", "<").to_owned();
+    let found = account.ec2(&format!("Action=DescribePlacementGroups&GroupId.1={id}"));
+    assert!(found.contains("<groupName>near</groupName>"), "{found}");
+    assert!(found.contains("<partitionCount>3</partitionCount>"), "{found}");
+    let unknown = account.refused("Action=DescribePlacementGroups&GroupName.1=far");
+    assert!(unknown.contains("InvalidPlacementGroup.Unknown"), "{unknown}");
+
+    let iam = |call: &str| account.aws.query("iam", &format!("Action={call}&Version=2010-05-08"));
+    iam("CreateInstanceProfile&InstanceProfileName=foreign&Path=/elsewhere/");
+    let below = iam("ListInstanceProfiles&PathPrefix=/karpenter/");
+    assert!(below.contains("nodes") && !below.contains("foreign"), "{below}");
+
+    let entry =
+        json!({"principalArn": "arn:aws:iam::123456789012:role/nodes", "type": "EC2_LINUX"});
+    account.aws.call("eks", "POST /clusters/demo/access-entries", &entry);
+    let entries = account.aws.call("eks", "GET /clusters/demo/access-entries", &json!({}));
+    assert_eq!(entries["accessEntries"], json!([entry["principalArn"]]), "{entries}");
+}
