@@ -1,6 +1,7 @@
 //! The provider that launches EC2 instances for NodeClaims.
 #![allow(dead_code, reason = "its parts are still being put together")]
 
+mod batch_metrics;
 mod calls;
 mod cluster;
 mod context;
@@ -8,6 +9,7 @@ mod discovery;
 mod failure;
 mod hash;
 mod info;
+mod instances;
 mod launch;
 mod launch_template;
 mod node_class;
@@ -34,6 +36,8 @@ pub(crate) use calls::{Bucket, Calls};
 pub use cluster::{Cluster, KubernetesVersion};
 use context::Context;
 pub use discovery::{DiscoveryError, KnownCluster, discover};
+use instances::Instances;
+use launch::Launcher;
 use launch::free_addresses::FreeAddresses;
 use node_class::NodeClasses;
 use offers::Offers;
@@ -45,6 +49,8 @@ pub struct Aws {
     context: Context,
     offers: Arc<Offers>,
     node_classes: NodeClasses,
+    launcher: Arc<Launcher>,
+    instances: Instances,
 }
 
 impl Aws {
@@ -62,8 +68,18 @@ impl Aws {
         let offers = Arc::new(Offers::new(context.clone())?);
         let addresses = Arc::new(FreeAddresses::new(context.settings.subnet_refresh));
         let reservations = offers.reservations().clone();
-        let node_classes = NodeClasses::new(context.clone(), addresses, reservations);
-        Ok(Self { context, offers, node_classes })
+        let node_classes =
+            NodeClasses::new(context.clone(), addresses.clone(), reservations.clone());
+        let launcher = Launcher::new(
+            context.clone(),
+            label_rules(),
+            addresses,
+            offers.unavailable().clone(),
+            reservations.clone(),
+        );
+        let instances = Instances::new(context.clone(), &launcher, reservations);
+        let launcher = Arc::new(launcher);
+        Ok(Self { context, offers, node_classes, launcher, instances })
     }
 
     /// Keeps instance types, prices and stock up to date. Never ends; instance types are asked for
@@ -80,7 +96,7 @@ impl Provider for Aws {
     }
 
     fn label_rules(&self) -> LabelRules {
-        LabelRules::core().with(&aws::provider_labels())
+        label_rules()
     }
 
     async fn resolve_node_class(&self, class: &NodeClass) -> Result<ResolvedNodeClass, Failure> {
@@ -99,24 +115,33 @@ impl Provider for Aws {
         self.offers.changed()
     }
 
-    async fn launch(&self, _: &Launch) -> Result<Instance, Failure> {
-        Err(missing("launches"))
+    async fn launch(&self, launch: &Launch) -> Result<Instance, Failure> {
+        let offered = match (&launch.instance_types, &launch.node_class) {
+            (Some(offered), _) => offered.clone(),
+            (None, Some(class)) => self.instance_types(class).await?,
+            (None, None) => Arc::default(),
+        };
+        self.launcher.launch(launch, &offered).await
     }
 
-    async fn tag_instance(&self, _: &str, _: &BTreeMap<String, String>) -> Result<(), Failure> {
-        Err(missing("tags"))
+    async fn tag_instance(
+        &self,
+        provider_id: &str,
+        tags: &BTreeMap<String, String>,
+    ) -> Result<(), Failure> {
+        self.instances.tag(provider_id, tags).await
     }
 
-    async fn terminate(&self, _: &Name, _: Option<&str>) -> Result<Ending, Failure> {
-        Err(missing("terminations"))
+    async fn terminate(&self, claim: &Name, provider_id: Option<&str>) -> Result<Ending, Failure> {
+        self.instances.terminate(claim, provider_id).await
     }
 
     async fn instances(&self) -> Result<Vec<Instance>, Failure> {
-        Err(missing("listings"))
+        self.instances.list().await
     }
 }
 
-/// A part that is still to come.
-fn missing(part: &str) -> Failure {
-    Failure::Unavailable { message: format!("{part} on AWS are not built yet") }
+/// Which labels may be used with AWS.
+fn label_rules() -> LabelRules {
+    LabelRules::core().with(&aws::provider_labels())
 }

@@ -1,0 +1,68 @@
+//! Instances after their launch: listed, described, tagged, terminated.
+
+mod describe;
+mod id_batches;
+pub(crate) mod instance;
+mod list;
+pub(crate) mod made_of;
+mod tags;
+mod terminate;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use aws_sdk_ec2::types::Instance as Described;
+
+use super::context::Context;
+use super::launch::Launcher;
+use super::launch::batch::Batches;
+use super::launch::ec2_fleets::Ec2Fleets;
+use super::offers::ReservationCounts;
+use crate::Result;
+use describe::DescribeCall;
+use id_batches::{IdBatches, WINDOW};
+use terminate::TerminateCall;
+
+/// After so long everything in EC2 knows of an instance that was launched. Usually it takes
+/// seconds.
+const CONSISTENT_AFTER: Duration = Duration::from_secs(120);
+
+/// The instances of the cluster.
+#[derive(Debug)]
+pub(crate) struct Instances {
+    context: Context,
+    batches: Batches<Ec2Fleets>,
+    descriptions: IdBatches<DescribeCall>,
+    terminations: IdBatches<TerminateCall>,
+    reservations: Arc<ReservationCounts>,
+    started_at: Instant,
+}
+
+impl Instances {
+    /// Instances, those included that this launcher launches.
+    pub(crate) fn new(
+        context: Context,
+        launcher: &Launcher,
+        reservations: Arc<ReservationCounts>,
+    ) -> Self {
+        let registry = &context.registry;
+        let describe = DescribeCall(context.clone());
+        let terminate = TerminateCall(context.clone());
+        Self {
+            batches: launcher.batches(),
+            descriptions: IdBatches::new(describe, WINDOW, registry.clone()),
+            terminations: IdBatches::new(terminate, WINDOW, registry.clone()),
+            reservations,
+            started_at: Instant::now(),
+            context,
+        }
+    }
+
+    /// What EC2 says of an instance, asked together with others; none if it knows none.
+    ///
+    /// # Errors
+    /// EC2 gave no answer.
+    pub(crate) async fn describe(&self, id: &str) -> Result<Option<Described>> {
+        self.descriptions.ask(id).await
+    }
+}
