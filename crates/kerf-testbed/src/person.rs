@@ -6,9 +6,13 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use serde_json::json;
+
 use crate::aws::arc::ArcStandIn;
+use crate::aws::kubelets::Kubelets;
+use crate::aws::quick_start::QuickStart;
 use crate::aws::stand_in::AwsStandIn;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kubernetes::control_plane::ControlPlane;
 use crate::kubernetes::options::Options;
 use crate::programs::cache::Cache;
@@ -24,12 +28,20 @@ Usage: testbed [--crds] [--aws]
 
   build   only build what a testbed needs, so that later starts take seconds
   --crds  apply the custom resource definitions in deploy/crds
-  --aws   also start stand-ins for AWS, zonal shifts of ARC included
+  --aws   also start stand-ins for AWS, zonal shifts of ARC included: an account with a cluster,
+          tagged subnets and security groups, a role for nodes and an interruption queue, whose
+          instances join as nodes
   --help  this text
 ";
 
 /// How soon a person learns that a part has ended.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// What a person's cluster on AWS is called.
+const CLUSTER: &str = "demo";
+
+/// How long a person's instances boot: short, and long enough to be seen.
+const BOOT: Duration = Duration::from_secs(3);
 
 /// The wrong-usage exit code of most programs.
 const EXIT_USAGE: u8 = 2;
@@ -91,29 +103,64 @@ fn build() -> Result<()> {
     Ok(())
 }
 
+/// An AWS account for a person.
+struct Cloud {
+    aws: AwsStandIn,
+    arc: ArcStandIn,
+    account: QuickStart,
+    _kubelets: Kubelets,
+}
+
+impl Cloud {
+    /// Starts the stand-ins and makes what the quick start needs for a cluster whose control plane
+    /// this is. What becomes of instances is announced to the cluster's queue.
+    fn start(control_plane: &ControlPlane) -> Result<Self> {
+        let (aws, arc) = (AwsStandIn::start()?, ArcStandIn::start()?);
+        let ca = control_plane.ca_file();
+        let ca = fs::read_to_string(ca).map_err(Error::io("read", ca))?;
+        let endpoint = control_plane.server_url();
+        let asked = json!({"cluster": CLUSTER, "endpoint": endpoint, "ca_pem": ca});
+        let account = aws.quick_start_with(&asked);
+        aws.set(&json!({"event_queue": account.queue}));
+        let kubelets = Kubelets::start(control_plane, &aws, BOOT)?;
+        Ok(Self { aws, arc, account, _kubelets: kubelets })
+    }
+
+    /// Says what to export. The names after the region are those that Karpenter reads.
+    fn say(&self) {
+        for (name, value) in self.aws.environment() {
+            println!("export {name}={value}");
+        }
+        let (name, value) = self.arc.environment();
+        println!("export {name}={value}");
+        let QuickStart { cluster, endpoint, queue, role, .. } = &self.account;
+        println!("export CLUSTER_NAME={cluster}");
+        println!("export CLUSTER_ENDPOINT={endpoint}");
+        println!("export INTERRUPTION_QUEUE={queue}");
+        println!("# role for nodes: {role}");
+        println!("# subnets and security groups: tagged karpenter.sh/discovery={cluster}");
+    }
+}
+
 /// Returns only when something fails.
 fn stay(aws: bool, crds: bool) -> Result<Infallible> {
     let started = Instant::now();
     let mut control_plane = ControlPlane::start(Options::simulated_cluster())?;
-    let mut aws = if aws { Some((AwsStandIn::start()?, ArcStandIn::start()?)) } else { None };
+    let mut aws = if aws { Some(Cloud::start(&control_plane)?) } else { None };
     if crds {
         apply_crds(&control_plane)?;
     }
     say(&format!("ready after {} ms", started.elapsed().as_millis()));
     println!("export KUBECONFIG={}", control_plane.kubeconfig().display());
-    if let Some((aws, arc)) = &aws {
-        for (name, value) in aws.environment() {
-            println!("export {name}={value}");
-        }
-        let (name, value) = arc.environment();
-        println!("export {name}={value}");
+    if let Some(cloud) = &aws {
+        cloud.say();
     }
     // The kubectl that was built along: whoever tries this may have none.
     println!("alias kubectl={}", control_plane.kubectl_program().display());
     println!("# Ctrl-C ends everything");
     loop {
         control_plane.check()?;
-        aws.iter_mut().try_for_each(|(aws, _)| aws.check())?;
+        aws.iter_mut().try_for_each(|cloud| cloud.aws.check())?;
         thread::sleep(LOOK_EVERY);
     }
 }

@@ -3,7 +3,13 @@
 
 use std::path::Path;
 use std::process::{Command, Output};
+use std::time::Duration;
 use std::{env, fs, process};
+
+use kerf_testbed::{Program, wait_until};
+
+/// Seconds; the machine may be busy.
+const SOON: Duration = Duration::from_secs(180);
 
 #[test]
 fn help_names_every_argument() {
@@ -48,6 +54,26 @@ fn build_is_done_at_once_when_everything_is_there() {
     let all = || testbed().arg("build").output().unwrap();
     assert!(all().status.success(), "{}", errors(&all()));
     assert_eq!(errors(&all()), "", "the second time there is nothing to say");
+}
+
+#[test]
+fn a_person_is_told_where_the_cluster_and_its_account_are_and_can_ask_both() {
+    let mut command = testbed();
+    command.args(["--crds", "--aws"]);
+    let said = Program::start(command, &[]).unwrap();
+    assert!(wait_until(SOON, || said.written().contains("Ctrl-C")), "{}", said.written());
+    let exported = |name: &str| {
+        let start = format!("export {name}=");
+        let text = said.written();
+        let line = text.lines().find_map(|line| line.strip_prefix(&start).map(str::to_owned));
+        line.unwrap_or_else(|| panic!("{name} is missing in {text}"))
+    };
+    assert_eq!(exported("AWS_REGION"), "us-east-1");
+    assert_eq!(exported("CLUSTER_NAME"), "demo");
+    assert_eq!(exported("INTERRUPTION_QUEUE"), "demo");
+    assert!(exported("AWS_ENDPOINT_URL").starts_with("http://127.0.0.1:"));
+    let kubeconfig = fs::read_to_string(exported("KUBECONFIG")).unwrap();
+    assert!(kubeconfig.contains(&exported("CLUSTER_ENDPOINT")), "{kubeconfig}");
 }
 
 fn testbed() -> Command {

@@ -1,5 +1,7 @@
 """An account in which the documentation's quick start can run: network, role, cluster, queue."""
 
+import base64
+
 from moto.ec2.models import ec2_backends
 from moto.iam.models import iam_backends
 
@@ -19,6 +21,9 @@ def prepare(region, asked):
     fields = {
         name: asked[name] for name in ("version", "endpoint") if asked.get(name) is not None
     }
+    if asked.get("ca_pem") is not None:
+        data = base64.b64encode(asked["ca_pem"].encode()).decode()
+        fields["certificateAuthority"] = {"data": data}
     if asked.get("ca") is not None:
         fields["certificateAuthority"] = {"data": asked["ca"]}
     images.seed(region)

@@ -5,8 +5,9 @@ use std::net::TcpStream;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use crate::aws::token_buckets::{CallKind, TokenBuckets};
 use crate::error::Result;
 use crate::programs::listening::Listening;
 
@@ -54,6 +55,8 @@ pub struct FaultProxy {
 struct Shared {
     upstream: String,
     rules: Mutex<Vec<(FaultRule, u64, u64)>>,
+    /// Since when calls of EC2 are limited, what is left, and what was refused.
+    limits: Mutex<Option<(Instant, TokenBuckets, Vec<String>)>>,
     injected: AtomicU64,
     passed: AtomicU64,
 }
@@ -65,6 +68,7 @@ impl FaultProxy {
         let shared = Arc::new(Shared {
             upstream,
             rules: Mutex::new(Vec::new()),
+            limits: Mutex::new(None),
             injected: AtomicU64::new(0),
             passed: AtomicU64::new(0),
         });
@@ -84,6 +88,19 @@ impl FaultProxy {
         *self.shared.rules.lock().expect("no holder panics") = rules;
     }
 
+    /// From now on takes calls of EC2 at the rates that EC2 takes them, starting with full buckets;
+    /// others are answered `RequestLimitExceeded`.
+    pub fn limit_ec2(&self) {
+        let limits = (Instant::now(), TokenBuckets::full(), Vec::new());
+        *self.shared.limits.lock().expect("no holder panics") = Some(limits);
+    }
+
+    /// The actions that were refused since the limits began, in order.
+    pub fn throttled(&self) -> Vec<String> {
+        let limits = self.shared.limits.lock().expect("no holder panics");
+        limits.as_ref().map(|(_, _, refused)| refused.clone()).unwrap_or_default()
+    }
+
     /// How many calls had a fault.
     pub fn injected(&self) -> u64 {
         self.shared.injected.load(Ordering::Relaxed)
@@ -99,7 +116,12 @@ fn carry(mut client: TcpStream, shared: &Shared) -> io::Result<()> {
     let Some(request) = read_request(&mut BufReader::new(client.try_clone()?))? else {
         return Ok(());
     };
-    let fault = shared.fault_for(&String::from_utf8_lossy(&request));
+    let text = String::from_utf8_lossy(&request);
+    if shared.is_too_many(&text) {
+        let answer = refusal(&request, "503 Service Unavailable", "RequestLimitExceeded");
+        return client.write_all(answer.as_bytes());
+    }
+    let fault = shared.fault_for(&text);
     if fault.is_some() {
         shared.injected.fetch_add(1, Ordering::Relaxed);
     }
@@ -169,7 +191,27 @@ fn refusal(request: &[u8], status: &str, code: &str) -> String {
     )
 }
 
+/// The action of a call of EC2.
+fn ec2_action(request: &str) -> Option<&str> {
+    let (head, body) = request.split_once("\r\n\r\n")?;
+    let is_ec2 = head.contains("/ec2/aws4_request");
+    let parameter = body.split('&').find_map(|one| one.strip_prefix("Action="));
+    parameter.filter(|_| is_ec2)
+}
+
 impl Shared {
+    /// Whether a call of EC2 comes too fast after others.
+    fn is_too_many(&self, request: &str) -> bool {
+        let mut limits = self.limits.lock().expect("no holder panics");
+        let Some((since, buckets, refused)) = limits.as_mut() else { return false };
+        let Some(action) = ec2_action(request) else { return false };
+        let is_too_many = !buckets.take(CallKind::of(action), since.elapsed());
+        if is_too_many {
+            refused.push(action.to_owned());
+        }
+        is_too_many
+    }
+
     fn fault_for(&self, request: &str) -> Option<Fault> {
         let mut rules = self.rules.lock().expect("no holder panics");
         for (rule, seen, injected) in rules.iter_mut() {

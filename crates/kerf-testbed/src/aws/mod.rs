@@ -9,3 +9,4 @@ pub(crate) mod machine;
 pub(crate) mod quick_start;
 pub(crate) mod stand_in;
 pub(crate) mod template_lint;
+mod token_buckets;

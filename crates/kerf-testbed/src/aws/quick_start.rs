@@ -51,8 +51,8 @@ impl AwsStandIn {
         self.quick_start_with(&json!({"cluster": cluster}))
     }
 
-    /// The same with what EKS says of the cluster: `cluster`, `version`, `endpoint`, `ca`,
-    /// `region`.
+    /// The same with what EKS says of the cluster: `cluster`, `version`, `endpoint`, `ca` in base64
+    /// or `ca_pem`, `region`.
     pub fn quick_start_with(&self, asked: &Value) -> QuickStart {
         let made = self.control("POST quick-start", asked);
         let text = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();

@@ -4,4 +4,5 @@
 mod account;
 mod fleet;
 mod life;
+mod limits;
 mod reserved;
