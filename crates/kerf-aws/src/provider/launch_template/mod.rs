@@ -126,27 +126,19 @@ pub(crate) fn plan<'a>(
 ) -> Result<Vec<LaunchTemplate<'a>>, TemplateError> {
     let status = request.status();
     let images = Images::of(status);
+    let mut of_types: BTreeMap<&'a str, Option<Variant>> = BTreeMap::new();
     let mut variants: BTreeMap<Variant, Vec<LaunchOffering<'a>>> = BTreeMap::new();
-    let mut unfit = Vec::new();
-    let mut last: Option<(&'a str, Option<Variant>)> = None;
     for offering in offerings {
-        let name = offering.instance_type.name.as_str();
-        // Offerings come type by type, and a type's variant is dear to work out.
-        let of_type = match &last {
-            Some((known, variant)) if *known == name => variant.clone(),
-            _ => Variant::of(request, &images, offering.instance_type),
-        };
-        match &of_type {
-            Some(variant) => {
-                let variant = variant.clone().bought_by(offering.offering);
-                variants.entry(variant).or_default().push(offering);
-            }
-            None => unfit.push(name),
+        let instance_type = offering.instance_type;
+        let of_type = of_types.entry(&instance_type.name);
+        let of_type = of_type.or_insert_with(|| Variant::of(request, &images, instance_type));
+        if let Some(variant) = of_type {
+            let variant = variant.clone().bought_by(offering.offering);
+            variants.entry(variant).or_default().push(offering);
         }
-        last = Some((name, of_type));
     }
     if variants.is_empty() {
-        return Err(no_image(request, unfit));
+        return Err(no_image(request, of_types.into_keys().collect()));
     }
     let template = |(variant, offerings)| template(request, &variant, offerings);
     variants.into_iter().map(template).collect()
@@ -188,8 +180,6 @@ fn name(data: &RequestLaunchTemplateData, user_data: &str, tags: &Tags) -> Strin
 
 fn no_image(request: &TemplateRequest<'_>, mut unfit: Vec<&str>) -> TemplateError {
     const NAMED_MAX: usize = 5;
-    unfit.sort_unstable();
-    unfit.dedup();
     let more = unfit.len().saturating_sub(NAMED_MAX);
     unfit.truncate(NAMED_MAX);
     let mut instance_types = unfit.join(", ");

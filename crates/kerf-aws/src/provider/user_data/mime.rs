@@ -147,8 +147,10 @@ fn boundary(content_type: &str) -> Result<&str, UserDataError> {
     named.ok_or_else(|| bad("its Content-Type names no boundary"))
 }
 
+/// A text whose lines end as on Unix.
 fn with_lf(text: &str) -> String {
-    text.replace("\r\n", "\n")
+    let lines: Vec<&str> = text.split('\n').map(|line| line.trim_end_matches('\r')).collect();
+    lines.join("\n")
 }
 
 fn bad(why: &str) -> UserDataError {

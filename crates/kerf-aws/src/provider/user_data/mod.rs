@@ -32,7 +32,7 @@ pub(crate) use node::{labels, taints};
 /// The most EC2 takes, before it is encoded.
 pub(crate) const BYTES_MAX: usize = 16 << 10;
 /// From here on the next label may be one too many: 90 % of the most.
-const BYTES_WARNING: usize = BYTES_MAX * 9 / 10;
+const BYTES_WARNING: usize = (BYTES_MAX * 9).div_ceil(10);
 
 /// What a node is told.
 #[derive(Clone, Copy, Debug)]
