@@ -17,7 +17,7 @@ use crate::event_throttle::EventThrottle;
 use crate::gate::{Answer, Gate};
 use crate::kubernetes_event::KubernetesEvent;
 use crate::memory::Update;
-use crate::notice::{Notice, NoticeId, NoticeOutcome, Settled};
+use crate::notice::{AnnouncedInstance, Notice, NoticeId, NoticeOutcome, Settled};
 use crate::planner_runs::PlannerRuns;
 use crate::planners;
 use crate::reason::Reason;
@@ -79,6 +79,9 @@ pub struct Orders {
     pub samples: Vec<Sample>,
     /// Notices that have their outcome.
     pub settled: Vec<Settled>,
+    /// What the provider must know of its instances before anything is launched in their place.
+    #[serde(skip)]
+    pub announced: Vec<AnnouncedInstance>,
     /// What is logged of NodePool mode of zonal shifts.
     #[serde(skip)]
     pub shift_reports: Vec<ShiftReport>,
@@ -400,6 +403,7 @@ impl Engine {
         self.orders.kubernetes_events.extend(said.filter(|it| self.event_throttle.admits(it, now)));
         self.orders.samples.extend(decision.samples);
         self.orders.settled.extend(decision.settled);
+        self.orders.announced.extend(decision.announced);
         for change in decision.shift_changes {
             if change == Change::NodeChanged {
                 self.agenda.now(Subject::ZonalShift);

@@ -4,6 +4,7 @@
 //! as a [`Settled`]. Who brought it may forget it only then, and only if the outcome
 //! [says so](NoticeOutcome::is_final).
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,31 @@ pub enum NoticeKind {
     CapacityReservationInterrupted,
 }
 
+/// An instance of Kerf's that something is announced about, for the provider: what it was bought as
+/// is running out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnnouncedInstance {
+    /// What is announced.
+    pub kind: NoticeKind,
+    /// The labels of its claim.
+    pub labels: BTreeMap<String, String>,
+}
+
+/// What follows from a rebalance recommendation: the cloud may take an instance back sooner than
+/// others, and often does not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RebalancePolicy {
+    /// Nothing.
+    Ignore,
+    /// An Event, as in Karpenter.
+    #[default]
+    Event,
+    /// An Event, and the node takes no new pods.
+    Cordon,
+    /// An Event, and the node is replaced as if the instance were taken.
+    Replace,
+}
+
 /// A notice that has its outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settled {
@@ -56,6 +82,10 @@ pub enum NoticeOutcome {
     ClaimsDeleted,
     /// An Event was recorded; there is nothing else to do about it.
     EventRecorded,
+    /// The settings say that nothing follows from it.
+    Ignored,
+    /// Every node it is about takes no new pods.
+    Cordoned,
     /// None of the instances belongs to a claim.
     NoClaim,
     /// Every node it is about is drained.
@@ -119,6 +149,8 @@ impl NoticeOutcome {
         match self {
             NoticeOutcome::ClaimsDeleted => "claims_deleted",
             NoticeOutcome::EventRecorded => "told",
+            NoticeOutcome::Ignored => "ignored",
+            NoticeOutcome::Cordoned => "cordoned",
             NoticeOutcome::NoClaim => "no_claim",
             NoticeOutcome::Drained => "drained",
             NoticeOutcome::NoNode => "no_node",

@@ -91,6 +91,8 @@ pub enum Reason {
     },
     /// A node is drained next: no pod may come any more.
     DrainStarting,
+    /// The cloud announced something about a node's instance.
+    Announced(NoticeKind),
     /// A node's pods, volumes and instance are gone.
     NodeDrained,
     /// The cloud no longer has the instance of a node.

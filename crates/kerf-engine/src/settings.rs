@@ -4,6 +4,7 @@ use kerf_scheduler::{Binder, SchedulerSettings};
 use serde::{Deserialize, Serialize};
 
 use crate::memory::Closing;
+use crate::notice::RebalancePolicy;
 use crate::observed::Kind;
 use crate::provider::ProviderInfo;
 use crate::role::Role;
@@ -30,6 +31,9 @@ pub struct Settings {
     /// The share of the nodes that notices may take away within a minute; 100 is no bound.
     #[serde(default = "no_bound")]
     pub interruption_percent_per_minute: u8,
+    /// What follows from a rebalance recommendation.
+    #[serde(default)]
+    pub rebalance: RebalancePolicy,
     /// How a termination handler drains.
     pub drain: DrainSettings,
     /// How NodePools are kept out of zones during a zonal shift, if they are.
@@ -87,6 +91,7 @@ impl Default for Settings {
             node_overlays: false,
             registration_within: Span::from_minutes(15),
             interruption_percent_per_minute: INTERRUPTION_PERCENT_PER_MINUTE,
+            rebalance: RebalancePolicy::default(),
             drain: DrainSettings::default(),
             zonal_shift: None,
         }

@@ -24,6 +24,7 @@ use std::sync::Arc;
 
 use kerf_engine::action::Launch;
 use kerf_engine::event::{Failure, Instance, ResolvedNodeClass};
+use kerf_engine::notice::AnnouncedInstance;
 use kerf_engine::observed::{Name, NodeClass};
 use kerf_engine::provider::ProviderInfo;
 use kerf_kube::{Ending, Provider};
@@ -113,6 +114,10 @@ impl Provider for Aws {
 
     fn instance_types_changed(&self) -> impl Future<Output = ()> + Send {
         self.offers.changed()
+    }
+
+    fn hear(&self, announced: &AnnouncedInstance) {
+        self.offers.hear(announced);
     }
 
     async fn launch(&self, launch: &Launch) -> Result<Instance, Failure> {

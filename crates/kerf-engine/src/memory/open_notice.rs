@@ -24,6 +24,8 @@ pub struct OpenNotice {
 pub enum Awaited {
     /// The deletion of these claims is stored.
     Deletion(Vec<(Name, Arc<str>)>),
+    /// These nodes take no new pods.
+    Cordon(Vec<(Name, Arc<str>)>),
     /// These nodes are drained.
     Drain(Vec<(Name, Arc<str>)>),
 }

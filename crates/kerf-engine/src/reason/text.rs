@@ -53,6 +53,7 @@ fn sentence(reason: &Reason) -> &'static str {
         Reason::ClaimGone => "its claim is gone",
         Reason::NodeDeleting => "its node is being deleted",
         Reason::DrainStarting => "the node is about to be drained",
+        Reason::Announced(kind) => kind.sentence(),
         Reason::NodeDrained => "its pods, volumes and instance are gone",
         Reason::InstanceGone => "the cloud no longer has its instance",
         Reason::InstanceUnused => "nothing needs the instance any more",

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use kerf_engine::action::{Action, ActionId, ActionKind};
 use kerf_engine::event::{Event, Failure, Instance, Key, Kind, Object, ResolvedNodeClass};
 use kerf_engine::kubernetes_event::KubernetesEvent;
-use kerf_engine::notice::Settled;
+use kerf_engine::notice::{AnnouncedInstance, Settled};
 use kerf_engine::observed::{Claim, Name, Node, Pod, Pool, Revision};
 use kerf_engine::provider::{NodeClassKind, ProviderInfo};
 use kerf_engine::sample::Sample;
@@ -50,6 +50,8 @@ pub(crate) struct Cluster {
     pub(crate) kubernetes_events: Vec<KubernetesEvent>,
     pub(crate) samples: Vec<Sample>,
     pub(crate) settled: Vec<Settled>,
+    /// What the provider was told of its instances.
+    pub(crate) announced: Vec<AnnouncedInstance>,
     /// The cloud's instances by the claim uid they were launched for.
     pub(crate) instances: BTreeMap<String, Instance>,
     /// How often an instance was really made, by claim uid.
@@ -120,6 +122,7 @@ impl Cluster {
             kubernetes_events: Vec::new(),
             samples: Vec::new(),
             settled: Vec::new(),
+            announced: Vec::new(),
             instances: BTreeMap::new(),
             made: BTreeMap::new(),
             resolved: ResolvedNodeClass::default(),
@@ -238,6 +241,7 @@ impl Cluster {
         self.kubernetes_events.extend(orders.kubernetes_events);
         self.samples.extend(orders.samples);
         self.settled.extend(orders.settled);
+        self.announced.extend(orders.announced);
         self.actions.extend(orders.actions.iter().map(|action| (self.now, action.clone())));
         orders.actions
     }

@@ -318,8 +318,16 @@ impl<P: Provider> ReconcileLoop<P> {
     fn decide(&mut self) {
         let now = self.now();
         let orders = self.engine.decide(now);
-        let Orders { actions, withdrawn, kubernetes_events, samples, settled, shift_reports } =
-            orders;
+        let Orders {
+            actions,
+            withdrawn,
+            kubernetes_events,
+            samples,
+            settled,
+            announced,
+            shift_reports,
+        } = orders;
+        announced.iter().for_each(|instance| self.provider.hear(instance));
         withdrawn.into_iter().for_each(|solve| self.solver_pool.withdraw(solve));
         for action in actions {
             if action.kind.info().is_bookkeeping {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use kerf_engine::action::Launch;
 use kerf_engine::event::{Failure, Instance, ResolvedNodeClass};
+use kerf_engine::notice::AnnouncedInstance;
 use kerf_engine::observed::{Name, NodeClass};
 use kerf_engine::provider::{NodeClassKind, ProviderInfo};
 use kerf_model::instance_type::InstanceType;
@@ -56,6 +57,10 @@ pub trait Provider: Send + Sync + 'static {
     fn instance_types_changed(&self) -> impl Future<Output = ()> + Send {
         std::future::pending()
     }
+
+    /// Hears what the cloud announces about one of its instances, before anything is launched in its
+    /// place.
+    fn hear(&self, _announced: &AnnouncedInstance) {}
 
     /// Launches an instance, or finds the one launched before: at most one ever for the claim's
     /// uid.

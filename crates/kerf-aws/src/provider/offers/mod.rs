@@ -25,8 +25,10 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use kerf_engine::event::Failure;
+use kerf_engine::notice::{AnnouncedInstance, NoticeKind};
 use kerf_engine::observed::NodeClass;
 use kerf_model::instance_type::InstanceType;
+use kerf_model::labels::{aws, well_known};
 use kerf_model::node_spec::NodeClassRef;
 use serde_json::Value;
 
@@ -86,6 +88,25 @@ impl Offers {
     /// What is left of reservations, for those who use them.
     pub(crate) fn reservations(&self) -> &Arc<ReservationCounts> {
         &self.reservations
+    }
+
+    /// What is announced about an instance tells of those like it: spot capacity that is taken back
+    /// is short, and a reservation that takes its instances back takes no new ones.
+    pub(crate) fn hear(&self, announced: &AnnouncedInstance) {
+        let label = |key: &str| announced.labels.get(key).map_or("", String::as_str);
+        match announced.kind {
+            NoticeKind::SpotInterrupted => {
+                let (name, zone) = (label(well_known::INSTANCE_TYPE), label(well_known::ZONE));
+                self.unavailable.mark_offering(well_known::SPOT, name, zone, None);
+            }
+            NoticeKind::CapacityReservationInterrupted => {
+                self.reservations.exhausted(label(aws::CAPACITY_RESERVATION_ID));
+            }
+            NoticeKind::RebalanceRecommendation
+            | NoticeKind::InstanceStopped
+            | NoticeKind::InstanceTerminated
+            | NoticeKind::ScheduledChange => {}
+        }
     }
 
     /// Comes when anything has changed since this was called.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::breaker::Breaker;
-use super::{ByInstance, by_instance, messages};
+use super::{ByInstance, by_instance, cordon, messages};
 use crate::decision::Decision;
 use crate::memory::{Awaited, OpenNotice, Update};
-use crate::notice::{NoticeKind, NoticeOutcome};
+use crate::notice::{AnnouncedInstance, NoticeKind, NoticeOutcome, RebalancePolicy};
 use crate::observed::{Claim, Name};
 use crate::world::World;
 
@@ -47,18 +47,27 @@ fn read_one(
     decision: &mut Decision,
 ) -> Option<NoticeOutcome> {
     let kind = open.notice.kind;
+    let is_the_end = is_the_end(world, kind);
     let mut awaits: Vec<(Name, Arc<str>)> = Vec::new();
+    let mut cordoned = Vec::new();
     let (mut is_ours, mut is_held) = (false, false);
     for instance in &open.notice.instances {
         for claim in found.get(&**instance).into_iter().flatten() {
             is_ours = true;
-            decision.kubernetes_events.extend(messages::announced(world, claim, kind, instance));
-            if claim.meta.is_deleting() || !is_the_end(kind) {
+            if is_ignored(world, kind) {
+                continue;
+            }
+            announce(world, open, claim, instance, decision);
+            if claim.meta.is_deleting() {
+                continue;
+            }
+            if !is_the_end {
+                cordoned.extend(cordon::nodes_of(world, claim));
                 continue;
             }
             let name = &claim.meta.name;
             if world.memory.interrupted.contains_key(name) || breaker.admits(name) {
-                decision.remember(Update::Interrupted { claim: name.clone(), kind });
+                interrupt(world, open, claim, decision);
                 awaits.push((name.clone(), claim.meta.uid.clone()));
             } else {
                 is_held = true;
@@ -66,21 +75,56 @@ fn read_one(
             }
         }
     }
-    match (is_ours, is_the_end(kind)) {
-        (false, _) => Some(NoticeOutcome::NoClaim),
-        (true, false) => Some(NoticeOutcome::EventRecorded),
-        (true, true) if is_held => Some(NoticeOutcome::Held),
-        (true, true) if awaits.is_empty() => Some(NoticeOutcome::ClaimsDeleted),
-        (true, true) => {
-            let awaits = Awaited::Deletion(awaits);
-            decision.remember(Update::NoticeAwaits { id: open.notice.id, awaits });
-            None
+    let awaited = match (is_ours, is_the_end) {
+        (false, _) => return Some(NoticeOutcome::NoClaim),
+        (true, false) if is_ignored(world, kind) => return Some(NoticeOutcome::Ignored),
+        (true, false) if world.settings.rebalance == RebalancePolicy::Cordon => {
+            if cordon::are_cordoned(world, &cordoned, decision) {
+                return Some(NoticeOutcome::Cordoned);
+            }
+            Awaited::Cordon(cordoned)
         }
+        (true, false) => return Some(NoticeOutcome::EventRecorded),
+        (true, true) if is_held => return Some(NoticeOutcome::Held),
+        (true, true) if awaits.is_empty() => return Some(NoticeOutcome::ClaimsDeleted),
+        (true, true) => Awaited::Deletion(awaits),
+    };
+    decision.remember(Update::NoticeAwaits { id: open.notice.id, awaits: awaited });
+    None
+}
+
+/// Tells people of it, and the provider.
+fn announce(
+    world: &World,
+    open: &OpenNotice,
+    claim: &Claim,
+    instance: &str,
+    decision: &mut Decision,
+) {
+    let kind = open.notice.kind;
+    decision.kubernetes_events.extend(messages::announced(world, claim, kind, instance));
+    decision.announced.push(AnnouncedInstance { kind, labels: claim.spec.labels.clone() });
+}
+
+/// Has a claim deleted, and its pods placed elsewhere: at once, not when they begin to leave. The
+/// node calls under its own name, so that it does not call again when it is seen to be closed.
+fn interrupt(world: &World, open: &OpenNotice, claim: &Claim, decision: &mut Decision) {
+    let (name, kind, at) = (&claim.meta.name, open.notice.kind, open.at);
+    if !world.memory.interrupted.contains_key(name) {
+        let nodes = cordon::nodes_of(world, claim).into_iter();
+        decision.updates.extend(nodes.map(|(_, caller)| Update::Call { caller, at }));
     }
+    decision.remember(Update::Interrupted { claim: name.clone(), kind });
 }
 
 /// Whether an instance goes for which this is announced. A recommendation often comes to nothing,
-/// and to follow each would only move pods about.
-fn is_the_end(kind: NoticeKind) -> bool {
-    !matches!(kind, NoticeKind::RebalanceRecommendation)
+/// and to follow each would only move pods about, unless somebody wants it so.
+fn is_the_end(world: &World, kind: NoticeKind) -> bool {
+    let is_recommended = kind == NoticeKind::RebalanceRecommendation;
+    !is_recommended || world.settings.rebalance == RebalancePolicy::Replace
+}
+
+fn is_ignored(world: &World, kind: NoticeKind) -> bool {
+    let is_recommended = kind == NoticeKind::RebalanceRecommendation;
+    is_recommended && world.settings.rebalance == RebalancePolicy::Ignore
 }

@@ -13,6 +13,7 @@
 
 mod breaker;
 mod claims;
+mod cordon;
 mod messages;
 mod nodes;
 
@@ -56,6 +57,9 @@ pub(super) fn plan(world: &World, now: Time) -> Decision {
             None => outcomes.next().flatten(),
             Some(Awaited::Deletion(claims)) => {
                 claims::are_deleted(world, claims).then_some(NoticeOutcome::ClaimsDeleted)
+            }
+            Some(Awaited::Cordon(nodes)) => {
+                cordon::are_cordoned(world, nodes, &mut decision).then_some(NoticeOutcome::Cordoned)
             }
             Some(Awaited::Drain(nodes)) => {
                 nodes::are_drained(world, open, nodes).then_some(NoticeOutcome::Drained)

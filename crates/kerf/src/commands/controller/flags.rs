@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, ValueEnum};
 use kerf_engine::INTERRUPTION_PERCENT_PER_MINUTE;
+use kerf_engine::notice::RebalancePolicy;
 use kerf_kube::SchedulerConfig;
 use kerf_model::duration::GoDuration;
 use kerf_scheduler::{MinValuesPolicy as ModelMinValues, PreferencePolicy as ModelPreference};
@@ -106,6 +107,9 @@ pub(crate) struct Controller {
         default_value_t = INTERRUPTION_PERCENT_PER_MINUTE,
         value_parser = clap::value_parser!(u8).range(1..=100))]
     pub(super) interruption_percent_per_minute: u8,
+    /// What follows from a rebalance recommendation for a spot instance
+    #[arg(long, env = "REBALANCE_POLICY", value_enum, default_value = "event")]
+    pub(super) rebalance_policy: RebalanceName,
     /// Launch nothing in zones that ARC shifts the cluster away from
     #[arg(long, env = "ENABLE_ZONAL_SHIFT", default_value = "false", value_parser = value::switch,
         action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
@@ -134,6 +138,19 @@ pub(super) enum CloudName {
     Kwok,
 }
 
+/// What follows from a rebalance recommendation.
+#[derive(Clone, Copy, ValueEnum)]
+pub(super) enum RebalanceName {
+    /// Nothing
+    Ignore,
+    /// An Event on claim and node
+    Event,
+    /// An Event, and the node takes no new pods
+    Cordon,
+    /// An Event, and the node is replaced
+    Replace,
+}
+
 /// Whether preferences of pods count.
 #[derive(Clone, Copy, ValueEnum)]
 #[value(rename_all = "PascalCase")]
@@ -152,6 +169,17 @@ pub(super) enum MinValuesPolicy {
     Strict,
     /// Make one with as many as there are
     BestEffort,
+}
+
+impl From<RebalanceName> for RebalancePolicy {
+    fn from(name: RebalanceName) -> Self {
+        match name {
+            RebalanceName::Ignore => Self::Ignore,
+            RebalanceName::Event => Self::Event,
+            RebalanceName::Cordon => Self::Cordon,
+            RebalanceName::Replace => Self::Replace,
+        }
+    }
 }
 
 impl From<PreferencePolicy> for ModelPreference {

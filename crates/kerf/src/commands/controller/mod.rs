@@ -194,6 +194,7 @@ impl Controller {
             batch_idle: Span::from(self.batch_idle_duration),
             node_overlays: self.feature_gates.is_on("NodeOverlay"),
             interruption_percent_per_minute: self.interruption_percent_per_minute,
+            rebalance: self.rebalance_policy.into(),
             ..Settings::default()
         };
         settings.scheduler.preferences = self.preference_policy.into();
