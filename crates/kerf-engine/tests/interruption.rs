@@ -37,8 +37,7 @@ fn capacity_is_planned_from_the_notice_itself_before_anything_leaves_the_node() 
     assert_eq!(claims_ordered(&cluster), 1);
     // Neither can the claim be deleted nor the node be closed: no object says that it goes.
     cluster.refuses = |kind| {
-        matches!(kind, ActionKind::DeleteClaim { .. } | ActionKind::PatchNode { .. })
-            .then(away)
+        matches!(kind, ActionKind::DeleteClaim { .. } | ActionKind::PatchNode { .. }).then(away)
     };
     notice(&mut cluster, NoticeKind::SpotInterrupted);
     cluster.wait(Span::from_millis(1_500));
@@ -49,6 +48,7 @@ fn capacity_is_planned_from_the_notice_itself_before_anything_leaves_the_node() 
 #[test]
 fn a_window_that_a_notice_opened_is_not_held_open_by_the_closing_of_its_node() {
     let mut cluster = Cluster::with_nodes(1, |_| {});
+    cluster.unevictable.insert("pod-0".to_owned());
     notice(&mut cluster, NoticeKind::SpotInterrupted);
     cluster.settle();
     let heard = cluster.now;

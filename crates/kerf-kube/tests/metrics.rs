@@ -9,7 +9,8 @@ use kerf_engine::time::Time;
 use kerf_engine::{Engine, Settings};
 use kerf_kube::{Change, Metrics, Observer, Shows, WatchUpdate};
 use kerf_model::instance_type::{InstanceType, Offering, Overhead};
-use kerf_model::labels::well_known::ZONE;
+use kerf_model::labels::aws;
+use kerf_model::labels::well_known::{CAPACITY_TYPE, ZONE};
 use kerf_model::price::Price;
 use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_model::resources::ResourceList;
@@ -190,4 +191,60 @@ fn offer(zones: &[&str]) -> Event {
         offerings: zones.iter().map(offering).collect(),
     };
     Event::Offered { pool: "pool".into(), instance_types: Arc::from([small]) }
+}
+
+/// A type as AWS labels it, with a way to buy it in each of these zones.
+fn aws_offer(pool: &str, ways: &[(&str, &str, u64, bool)]) -> Event {
+    let one = |key: &str, value: &str| RequirementEntry::new(key, Operator::In, [value]);
+    let offering = |(capacity_type, zone, micros, available): &(&str, &str, u64, bool)| Offering {
+        requirements: [one(CAPACITY_TYPE, capacity_type), one(ZONE, zone)].into(),
+        price: Price::from_micros_per_hour(*micros),
+        available: *available,
+        reservation: None,
+        capacity_override: ResourceList::new(),
+        overhead_override: None,
+    };
+    let large = InstanceType {
+        name: "m5.large".to_owned(),
+        requirements: vec![one(aws::INSTANCE_CPU, "2"), one(aws::INSTANCE_MEMORY, "8192")],
+        capacity: ResourceList::new(),
+        overhead: Overhead::default(),
+        offerings: ways.iter().map(offering).collect(),
+    };
+    Event::Offered { pool: pool.into(), instance_types: Arc::from([large]) }
+}
+
+#[test]
+fn an_offering_is_available_if_any_pool_can_have_it_and_reserved_series_stay() {
+    let mut watched = Watched::new();
+    let spot_out = [("on-demand", "a", 96_000, true), ("spot", "a", 31_000, false)];
+    watched.engine.handle(aws_offer("one", &spot_out), NOW);
+    watched.engine.handle(aws_offer("two", &[("spot", "a", 31_000, true)]), NOW);
+    watched.engine.refresh_instance_types();
+    let of = |capacity_type: &str| {
+        format!("capacity_type=\"{capacity_type}\",instance_type=\"m5.large\",zone=\"a\"")
+    };
+    let metric = "karpenter_cloudprovider_instance_type_offering_available";
+    let line = |capacity_type, value| format!("{metric}{{{}}} {value}", of(capacity_type));
+    let expected = [line("on-demand", 1), line("reserved", 0), line("spot", 1)];
+    assert_eq!(watched.lines(metric), expected);
+    let metric = "karpenter_cloudprovider_instance_type_offering_price_estimate";
+    let prices = watched.lines(metric);
+    assert_eq!(prices[0], format!("{metric}{{{}}} 0.096", of("on-demand")));
+    let metric = "karpenter_cloudprovider_instance_type_memory_bytes";
+    let memory = watched.lines(metric);
+    assert_eq!(memory, [format!("{metric}{{instance_type=\"m5.large\"}} 8589934592")]);
+    let metric = "karpenter_cloudprovider_instance_type_cpu_cores";
+    assert_eq!(watched.lines(metric), [format!("{metric}{{instance_type=\"m5.large\"}} 2")]);
+}
+
+#[test]
+fn other_clouds_have_no_series_of_their_offerings() {
+    let mut watched = Watched::new();
+    watched.engine.handle(offer(&["a"]), NOW);
+    watched.engine.refresh_instance_types();
+    for part in ["cpu_cores", "offering_available"] {
+        let metric = format!("karpenter_cloudprovider_instance_type_{part}");
+        assert_eq!(watched.lines(&metric), [""; 0]);
+    }
 }

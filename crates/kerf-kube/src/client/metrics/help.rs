@@ -1,13 +1,26 @@
 //! What each metric says, for those who read the page itself.
 
 /// The sentences of metrics that have one.
-pub(super) const HELP: [(&str, &str); 73] = [
+pub(super) const HELP: [(&str, &str); 80] = [
+    ("aws_sdk_go_request_duration_seconds", "How long calls to AWS took."),
+    ("aws_sdk_go_request_total", "Calls to AWS, by service, action and the status of the answer."),
     ("client_go_request_duration_seconds", "How long requests to the API server took."),
     ("client_go_request_total", "Requests to the API server."),
     ("controller_runtime_reconcile_total", "How often each part looked at its objects."),
     ("karpenter_build_info", "What is running; always 1."),
     ("karpenter_cloudprovider_duration_seconds", "How long calls to the cloud took."),
     ("karpenter_cloudprovider_errors_total", "Calls to the cloud that failed."),
+    ("karpenter_cloudprovider_instance_type_cpu_cores", "Virtual processors of a type."),
+    ("karpenter_cloudprovider_instance_type_memory_bytes", "Memory of a type, as EC2 tells it."),
+    (
+        "karpenter_cloudprovider_instance_type_offering_available",
+        "Whether a type can be had in a zone and as a capacity type, as far as is known.",
+    ),
+    (
+        "karpenter_cloudprovider_instance_type_offering_price_estimate",
+        "What a type costs there, in dollars an hour.",
+    ),
+    ("karpenter_cloudprovider_instance_launch_failures_total", "Launches that failed, by reason."),
     ("karpenter_cloudprovider_zonal_shift_duration", "How long zonal shifts lasted."),
     ("karpenter_cluster_state_node_count", "Nodes known."),
     ("karpenter_cluster_state_synced", "1 once every kind of object has been listed."),

@@ -5,6 +5,7 @@ mod bounds;
 mod calls;
 mod conditions;
 mod help;
+mod offers;
 mod readings;
 mod zonal_shift;
 mod zone_neighbours;

@@ -13,7 +13,7 @@ use kerf_model::quantity::Quantity;
 use kerf_model::resources::{PODS, ResourceList};
 use kerf_runtime::metrics::{Page, process};
 
-use super::{Shows, conditions, seconds, zones};
+use super::{Shows, conditions, offers, seconds, zones};
 
 /// How Karpenter shows that no budget applies: the largest 32-bit number.
 const UNLIMITED: u32 = 2_147_483_647;
@@ -26,6 +26,7 @@ pub(super) fn write(page: &mut Page, world: &World, shows: Shows, now: Time) {
     waiting(page, world, now);
     costs(page, world);
     disruptions(page, world, now);
+    offers::write(page, world);
     let is_open = f64::from(u8::from(world.memory.notice_breaker.is_open(now)));
     page.gauge("kerf_interruption_breaker_open", &[], is_open);
     if shows == Shows::Totals {
