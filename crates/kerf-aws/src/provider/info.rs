@@ -9,12 +9,13 @@ use kerf_model::labels::aws::{
     CLUSTER_NAME_TAGGED_ANNOTATION, PLACEMENT_GROUP_PARTITION, TAGGED_ANNOTATION,
 };
 
-use super::AwsSettings;
 use super::node_class::conditions::{self, CAPACITY_RESERVATIONS_READY};
+use super::{AwsSettings, hash};
 
 /// The finalizer of node classes.
 const FINALIZER: &str = "karpenter.k8s.aws/termination";
-const HASH: &str = "karpenter.k8s.aws/ec2nodeclass-hash";
+/// The annotation of classes and claims with the hash of the class.
+pub(super) const HASH: &str = "karpenter.k8s.aws/ec2nodeclass-hash";
 const HASH_VERSION: &str = "karpenter.k8s.aws/ec2nodeclass-hash-version";
 /// Subnets are looked up every minute, which is the most often anything is.
 const RESOLVED_EVERY: Span = Span::from_minutes(1);
@@ -42,7 +43,7 @@ const UNHEALTHY: [(&str, Status, u64); 7] = [
 ];
 
 /// The provider, as the engine knows it.
-pub(super) fn info(settings: &AwsSettings, hash_version: &str) -> ProviderInfo {
+pub(super) fn info(settings: &AwsSettings) -> ProviderInfo {
     let is_used =
         |name: &&str| *name != CAPACITY_RESERVATIONS_READY || settings.uses_reserved_capacity;
     let unhealthy = |(condition, status, minutes): (&str, Status, u64)| RepairPolicy {
@@ -61,7 +62,7 @@ pub(super) fn info(settings: &AwsSettings, hash_version: &str) -> ProviderInfo {
                 finalizer: FINALIZER.to_owned(),
                 hash_annotation: HASH.to_owned(),
                 hash_version_annotation: HASH_VERSION.to_owned(),
-                hash_version: hash_version.to_owned(),
+                hash_version: hash::VERSION.to_owned(),
                 conditions: CONDITIONS.into_iter().filter(is_used).map(str::to_owned).collect(),
                 resolve_every: RESOLVED_EVERY,
             }),
@@ -90,7 +91,7 @@ mod tests {
     fn reservations_count_for_readiness_with_their_gate_only() {
         let conditions = |uses_reserved_capacity| {
             let settings = AwsSettings { uses_reserved_capacity, ..AwsSettings::default() };
-            let kind = info(&settings, "v1").node_classes.remove(0);
+            let kind = info(&settings).node_classes.remove(0);
             kind.managed.map(|managed| managed.conditions).unwrap_or_default()
         };
         assert!(conditions(true).iter().any(|it| it == CAPACITY_RESERVATIONS_READY));

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use kerf_engine::action::Launch;
 use kerf_engine::event::{Failure, Instance, ResolvedNodeClass};
 use kerf_engine::notice::AnnouncedInstance;
-use kerf_engine::observed::{Name, NodeClass};
+use kerf_engine::observed::{Claim, Name, Node, NodeClass};
 use kerf_engine::provider::ProviderInfo;
 use kerf_kube::{Ending, Provider};
 use kerf_model::instance_type::InstanceType;
@@ -93,7 +93,12 @@ impl Aws {
 
 impl Provider for Aws {
     fn info(&self) -> ProviderInfo {
-        info::info(&self.context.settings, "none")
+        info::info(&self.context.settings)
+    }
+
+    fn node_class_hash(&self, class: &NodeClass) -> Option<String> {
+        let object = crate::node_class::read(class).ok()?;
+        Some(hash::of(&object.spec, &self.context.cluster))
     }
 
     fn label_rules(&self) -> LabelRules {
@@ -109,11 +114,15 @@ impl Provider for Aws {
     }
 
     async fn instance_types(&self, class: &NodeClass) -> Result<Arc<[InstanceType]>, Failure> {
-        self.offers.of(class)
+        self.offers.of(class, self.node_classes.placement_group(class))
     }
 
     fn instance_types_changed(&self) -> impl Future<Output = ()> + Send {
         self.offers.changed()
+    }
+
+    fn see_node(&self, node: &Node, claim: &Claim) {
+        self.offers.see(node, claim);
     }
 
     fn hear(&self, announced: &AnnouncedInstance) {

@@ -180,6 +180,17 @@ impl<P: Provider> Controller<P> {
     }
 }
 
+/// The node an event tells of.
+fn seen_node(event: &Event) -> Option<Name> {
+    match event {
+        Event::Seen(object) => match &**object {
+            Object::Node(node) => Some(node.meta.name.clone()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// The settings with what only the provider knows.
 fn with_provider(mut settings: Settings, provider: &impl Provider) -> Settings {
     settings.provider = provider.info();
@@ -256,17 +267,32 @@ impl<P: Provider> ReconcileLoop<P> {
             _ => None,
         };
         let was_complete = self.engine.world().is_complete();
+        let node = seen_node(&event);
         let (pools, now) = (self.offer_dependents(&event), self.now());
         self.engine.handle(event, now);
         for pool in pools {
             self.ask_instance_types(&pool);
+        }
+        if was_complete && let Some(node) = node {
+            self.show_node(&node);
         }
         if let Some(kind) = listed {
             self.health.listed(kind);
             if !was_complete && self.engine.world().is_complete() {
                 info!("the cluster is known; ready to decide");
                 self.health.complete();
+                let nodes: Vec<Name> = self.engine.world().nodes.keys().cloned().collect();
+                nodes.iter().for_each(|node| self.show_node(node));
             }
+        }
+    }
+
+    /// Shows the provider a node and its claim, if it has one.
+    fn show_node(&self, name: &Name) {
+        let world = self.engine.world();
+        let Some(node) = world.nodes.get(name) else { return };
+        if let Some(claim) = world.claim_of(node) {
+            self.provider.see_node(node, claim);
         }
     }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use kerf_engine::action::Launch;
 use kerf_engine::event::{Failure, Instance, ResolvedNodeClass};
 use kerf_engine::notice::AnnouncedInstance;
-use kerf_engine::observed::{Name, NodeClass};
+use kerf_engine::observed::{Claim, Name, Node, NodeClass};
 use kerf_engine::provider::{NodeClassKind, ProviderInfo};
 use kerf_model::instance_type::InstanceType;
 use kerf_model::labels::LabelRules;
@@ -57,6 +57,10 @@ pub trait Provider: Send + Sync + 'static {
     fn instance_types_changed(&self) -> impl Future<Output = ()> + Send {
         std::future::pending()
     }
+
+    /// Sees a node of one of its instances, as it is now: at the start all of them, later each that
+    /// changes.
+    fn see_node(&self, _node: &Node, _claim: &Claim) {}
 
     /// Hears what the cloud announces about one of its instances, before anything is launched in its
     /// place.

@@ -15,25 +15,37 @@ use kerf_catalog::settings::{NodeClassSettings, PlacementGroup};
 use kerf_catalog::shape::Shape;
 use kerf_model::instance_type::{InstanceType, Offering};
 use kerf_model::labels::{aws, well_known};
+use kerf_model::resources::MEMORY;
 
 use super::prices::Prices;
 use super::{Offers, PlacementScope, Stock};
 use crate::catalogue::node_class;
 
+/// Whom it is for.
+pub(super) struct ForClass<'a> {
+    pub(super) class: &'a EC2NodeClass,
+    /// The hash of the class.
+    pub(super) hash: &'a str,
+    /// Where its instances are placed.
+    pub(super) group: Option<&'a PlacementGroup>,
+}
+
 impl Offers {
     /// The types that are sold where the class has subnets, in the order of their names.
     pub(super) fn for_class(
         &self,
-        class: &EC2NodeClass,
+        wanted: &ForClass<'_>,
         stock: &Stock,
         prices: &Prices,
     ) -> Arc<[InstanceType]> {
-        let settings = self.settings(class);
+        let ForClass { class, hash, group } = *wanted;
+        let settings = self.settings(class, group);
         let zones = node_class::zones(class);
         let market = Market::new(&self.context.cluster.region, &settings, zones.iter().cloned());
         let full = self.zones_without_addresses(class.status.as_ref());
         let reserved = self.reservations_by_type(class.status.as_ref(), &zones);
-        let group = settings.placement_group.as_ref();
+        let images = class.status.as_ref().and_then(|status| status.amis.as_deref());
+        let images = images.unwrap_or_default();
         let offered = stock.shapes.iter().filter_map(|shape| {
             let sold = stock.zones.get(&shape.name)?;
             let is_sold = |zone: &Zone| sold.contains(&zone.name);
@@ -46,14 +58,19 @@ impl Offers {
                 let partitions = group.map_or(0, |group| group.partitions);
                 add_reserved(&mut offered, &usable, prices.on_demand(shape), partitions);
             }
+            let images = images.iter().map(|image| image.id.as_str());
+            if let Some(memory) = self.memory.of(&shape.name, images, hash) {
+                offered.capacity.insert(MEMORY, memory);
+            }
             Some(offered)
         });
         offered.collect()
     }
 
-    fn settings(&self, class: &EC2NodeClass) -> NodeClassSettings {
+    fn settings(&self, class: &EC2NodeClass, group: Option<&PlacementGroup>) -> NodeClassSettings {
         let own = &self.context.settings;
         NodeClassSettings {
+            placement_group: group.cloned(),
             vm_memory_overhead: own.vm_memory_overhead,
             reserved_interfaces: own.reserved_interfaces,
             ..node_class::settings(class)

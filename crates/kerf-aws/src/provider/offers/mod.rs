@@ -5,10 +5,12 @@
 //!  EC2 or built-in tables ─► Stock ──┐
 //!  file, price list, spot ─► Prices ─┼─► for_class ─► instance types of a node class
 //!  failed launches ─► Unavailable ───┤
-//!  reservations ─► ReservationCounts ┘     each change ─► Changes ─► asked for anew
+//!  reservations ─► ReservationCounts ┤     each change ─► Changes ─► asked for anew
+//!  nodes ─► DiscoveredMemory ────────┘
 //! ```
 
 mod changes;
+mod discovered_memory;
 mod for_class;
 mod on_demand;
 mod price_file;
@@ -18,21 +20,26 @@ mod reservation_counts;
 mod shape;
 mod spot;
 mod stock;
+#[cfg(test)]
+mod tests;
 mod unavailable;
 
 use std::collections::HashMap;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
+use kerf_catalog::settings::PlacementGroup;
 use kerf_engine::event::Failure;
 use kerf_engine::notice::{AnnouncedInstance, NoticeKind};
-use kerf_engine::observed::NodeClass;
+use kerf_engine::observed::{Claim, Node, NodeClass};
 use kerf_model::instance_type::InstanceType;
 use kerf_model::labels::{aws, well_known};
 use kerf_model::node_spec::NodeClassRef;
 use serde_json::Value;
 
 pub(crate) use changes::Changes;
+use discovered_memory::DiscoveredMemory;
+use for_class::ForClass;
 pub use price_file::PriceFileError;
 use prices::Prices;
 pub(crate) use reservation_counts::ReservationCounts;
@@ -47,6 +54,7 @@ pub(crate) struct Offers {
     changes: Arc<Changes>,
     unavailable: Arc<Unavailable>,
     reservations: Arc<ReservationCounts>,
+    memory: DiscoveredMemory,
     stock: RwLock<Arc<Stock>>,
     prices: RwLock<Arc<Prices>>,
     answers: Mutex<HashMap<NodeClassRef, Answer>>,
@@ -57,6 +65,7 @@ struct Answer {
     changes: u64,
     generation: i64,
     resolved: Arc<Value>,
+    group: Option<PlacementGroup>,
     instance_types: Arc<[InstanceType]>,
 }
 
@@ -73,6 +82,7 @@ impl Offers {
             context,
             unavailable: Arc::new(Unavailable::new(changes.clone())),
             reservations: Arc::new(ReservationCounts::new(changes.clone())),
+            memory: DiscoveredMemory::new(changes.clone()),
             changes,
             stock: RwLock::default(),
             prices: RwLock::new(Arc::new(prices)),
@@ -109,14 +119,23 @@ impl Offers {
         }
     }
 
+    /// A node was seen, with the claim it is of.
+    pub(crate) fn see(&self, node: &Node, claim: &Claim) {
+        self.memory.see(node, claim);
+    }
+
     /// Comes when anything has changed since this was called.
     pub(crate) fn changed(&self) -> impl Future<Output = ()> + Send + use<> {
         self.changes.next()
     }
 
-    /// What nodes of a class can be made of. Asked again before anything has changed, it is the
-    /// same list.
-    pub(crate) fn of(&self, class: &NodeClass) -> Result<Arc<[InstanceType]>, Failure> {
+    /// What nodes of a class can be made of, in its placement group as that was last known. Asked
+    /// again before anything has changed, it is the same list.
+    pub(crate) fn of(
+        &self,
+        class: &NodeClass,
+        group: Option<PlacementGroup>,
+    ) -> Result<Arc<[InstanceType]>, Failure> {
         // One at a time: pools of one class all ask at once, and share the answer.
         let mut answers = self.answers();
         let changes = self.changes.count();
@@ -124,22 +143,29 @@ impl Offers {
             answer.changes == changes
                 && answer.generation == class.meta.generation
                 && answer.resolved == class.status.resolved
+                && answer.group == group
         });
         if let Some(answer) = known {
             return Ok(answer.instance_types.clone());
         }
         let stock = read(&self.stock);
         if stock.is_empty() {
-            let message = "EC2 has not said yet what it sells".to_owned();
-            return Err(Failure::Unavailable { message });
+            return Err(not_yet("EC2 has not said what it sells"));
         }
         let object = crate::node_class::read(class).map_err(|error| Failure::Invalid {
             message: format!("EC2NodeClass {}: {error}", class.key.name),
         })?;
-        let prices = read(&self.prices);
-        let instance_types = self.for_class(&object, &stock, &prices);
+        if object.spec.placement_group_selector.is_some() && group.is_none() {
+            return Err(not_yet("the placement group has not been found"));
+        }
+        let wanted = ForClass {
+            class: &object,
+            hash: class.hash.as_deref().unwrap_or_default(),
+            group: group.as_ref(),
+        };
+        let instance_types = self.for_class(&wanted, &stock, &read(&self.prices));
         let (generation, resolved) = (class.meta.generation, class.status.resolved.clone());
-        let answer = Answer { changes, generation, resolved, instance_types };
+        let answer = Answer { changes, generation, resolved, group, instance_types };
         let instance_types = answer.instance_types.clone();
         answers.insert(class.key.clone(), answer);
         Ok(instance_types)
@@ -148,6 +174,10 @@ impl Offers {
     fn answers(&self) -> MutexGuard<'_, HashMap<NodeClassRef, Answer>> {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn not_yet(what: &str) -> Failure {
+    Failure::Unavailable { message: format!("{what} yet") }
 }
 
 /// What is there now.

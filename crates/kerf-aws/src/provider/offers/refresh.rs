@@ -126,7 +126,7 @@ impl Offers {
         }
     }
 
-    fn set_prices(&self, prices: super::Prices) {
+    pub(super) fn set_prices(&self, prices: super::Prices) {
         if replace(&self.prices, prices) {
             self.changes.note();
         }
