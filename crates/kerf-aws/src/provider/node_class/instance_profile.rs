@@ -4,20 +4,18 @@
 //! the process died before anything was stored, makes the same one; and one that lacks its role,
 //! because the process died in between, is found and gets it.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use kerf_api::ec2_node_class::EC2NodeClassSpec;
 use kerf_engine::observed::NodeClass;
 use kerf_model::hash::fnv1;
-use kerf_model::labels::{aws, well_known};
 
 use super::cached::Cached;
 use super::part::{PartError, PartResult};
 use super::profile_calls::{Profile, ProfileCalls};
-use crate::provider::Cluster;
 use crate::provider::context::Context;
+use crate::provider::{Cluster, tags};
 use crate::{CallError, Result};
 
 /// How long it is believed that a profile has its role.
@@ -114,7 +112,8 @@ impl InstanceProfiles {
         let path = path_of_class(&self.cluster, class);
         let before = self.calls.get(name).await?;
         if before.is_none() {
-            let tags = profile_tags(&self.cluster, class, spec);
+            let own = spec.tags.as_ref();
+            let tags = tags::of_instance_profile(&self.cluster, &class.meta.name, own);
             self.calls.create(name, &path, &tags).await?;
         }
         let has = before.as_ref().map_or(&[][..], |profile| &profile.roles);
@@ -194,23 +193,6 @@ fn path_of_class(cluster: &Cluster, class: &NodeClass) -> String {
     format!("{}{}/", path_of_cluster(cluster), class.meta.uid)
 }
 
-/// Kerf's own tags count more than the user's: permissions rest on them.
-fn profile_tags(
-    cluster: &Cluster,
-    class: &NodeClass,
-    spec: &EC2NodeClassSpec,
-) -> BTreeMap<String, String> {
-    let mut tags = spec.tags.clone().unwrap_or_default();
-    let own = [
-        (format!("kubernetes.io/cluster/{}", cluster.name), "owned"),
-        ("eks:eks-cluster-name".to_owned(), &cluster.name),
-        (aws::NODE_CLASS.to_owned(), &class.meta.name),
-        (well_known::REGION.to_owned(), &cluster.region),
-    ];
-    tags.extend(own.map(|(key, value)| (key, value.to_owned())));
-    tags
-}
-
 /// IAM's rule for names: 1 to 128 letters of a kind.
 fn is_legal(name: &str) -> bool {
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "_+=,.@-".contains(letter);
@@ -284,24 +266,6 @@ mod tests {
     fn the_path_of_a_role_plays_no_part() {
         assert_eq!(bare_role("nodes"), "nodes");
         assert_eq!(bare_role("teams/web/nodes"), "nodes");
-    }
-
-    #[test]
-    fn kerfs_own_tags_count_more_than_the_users() {
-        let tags = [("team", "web"), ("eks:eks-cluster-name", "other")];
-        let tags = tags.map(|(key, value)| (key.to_owned(), value.to_owned()));
-        let spec = EC2NodeClassSpec { tags: Some(tags.into()), ..EC2NodeClassSpec::default() };
-        let tags = profile_tags(&cluster(), &class("1"), &spec);
-        let expected = [
-            ("eks:eks-cluster-name", "demo"),
-            ("karpenter.k8s.aws/ec2nodeclass", "default"),
-            ("kubernetes.io/cluster/demo", "owned"),
-            ("team", "web"),
-            ("topology.kubernetes.io/region", "us-west-2"),
-        ];
-        let texts: Vec<(&str, &str)> =
-            tags.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
-        assert_eq!(texts, expected);
     }
 
     #[test]

@@ -14,16 +14,16 @@ const NOT_FOUND: [&str; 2] =
 
 /// Deletes every template that was made for a class of this name in this cluster.
 pub(super) async fn release(context: &Context, class: &str) -> Result<()> {
-    for id in of_class(context, class).await? {
-        delete(context, &id).await?;
+    for name in of_class(context, class).await? {
+        delete(context, &name).await?;
     }
     Ok(())
 }
 
-/// Deletes a template by its id; one that is not there is fine.
-pub(super) async fn delete(context: &Context, id: &str) -> Result<()> {
-    let call = context.clients.ec2.delete_launch_template().launch_template_id(id).send();
-    let resource = format!("launch-template/{id}");
+/// Deletes a template by its name; one that is not there is fine.
+pub(super) async fn delete(context: &Context, name: &str) -> Result<()> {
+    let call = context.clients.ec2.delete_launch_template().launch_template_name(name).send();
+    let resource = format!("launch-template/{name}");
     match context.calls.make(AwsAction::DeleteLaunchTemplate, &resource, call).await {
         Err(error) if error.code().is_some_and(|code| NOT_FOUND.contains(&code)) => Ok(()),
         answer => answer.map(drop),
@@ -38,8 +38,8 @@ async fn of_class(context: &Context, class: &str) -> Result<Vec<String>> {
         let call = context.clients.ec2.describe_launch_templates();
         let call = call.set_filters(Some(filters.clone())).set_next_token(token).send();
         let page = context.calls.make(AwsAction::DescribeLaunchTemplates, "*", call).await?;
-        let ids = page.launch_templates().iter().filter_map(|it| it.launch_template_id());
-        found.extend(ids.map(str::to_owned));
+        let names = page.launch_templates().iter().filter_map(|it| it.launch_template_name());
+        found.extend(names.map(str::to_owned));
         token = page.next_token().filter(|token| !token.is_empty()).map(str::to_owned);
         if token.is_none() {
             break;

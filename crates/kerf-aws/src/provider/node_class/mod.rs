@@ -32,7 +32,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kerf_api::ec2_node_class::{
-    Ami, CapacityReservation, EC2NodeClassSpec, EC2NodeClassStatus, SecurityGroup, Subnet,
+    Ami, CapacityReservation, EC2NodeClass, EC2NodeClassSpec, EC2NodeClassStatus, SecurityGroup,
+    Subnet,
 };
 use kerf_catalog::settings::PlacementGroup;
 use kerf_engine::condition::Status;
@@ -53,6 +54,7 @@ use self::images::Parameters;
 use self::instance_profile::InstanceProfiles;
 use self::part::{PartResult, Parts, Taken};
 use self::subnets::FoundSubnet;
+use self::validation::{Subject, Validation};
 use crate::provider::context::Context;
 use crate::provider::launch::free_addresses::FreeAddresses;
 use crate::provider::offers::ReservationCounts;
@@ -77,12 +79,14 @@ pub(crate) struct NodeClasses {
     subnets: Cached<ClassKey, Vec<FoundSubnet>>,
     security_groups: Cached<ClassKey, Vec<SecurityGroup>>,
     profiles: InstanceProfiles,
+    validation: Validation,
 }
 
 /// A class being looked at.
 struct Look<'a> {
     class: &'a NodeClass,
     key: ClassKey,
+    object: &'a EC2NodeClass,
     spec: &'a EC2NodeClassSpec,
     before: &'a EC2NodeClassStatus,
     /// In seconds since 1970.
@@ -119,6 +123,7 @@ impl NodeClasses {
             subnets: Cached::new(settings.subnet_refresh),
             security_groups: Cached::new(MINUTE),
             profiles: InstanceProfiles::new(&context),
+            validation: Validation::new(&context),
             context,
         }
     }
@@ -133,6 +138,7 @@ impl NodeClasses {
         let look = Look {
             class,
             key: ClassKey::of(class),
+            object: &object,
             spec: &object.spec,
             before: &object.status.clone().unwrap_or_default(),
             now: clock::now().as_second(),
@@ -158,6 +164,7 @@ impl NodeClasses {
         self.last_known_groups.retain(is_other);
         self.subnets.retain(is_other);
         self.security_groups.retain(is_other);
+        self.validation.forget(class);
         Ok(())
     }
 
@@ -181,16 +188,16 @@ impl NodeClasses {
         self.last_known_groups.get(&ClassKey::of(class))
     }
 
-    /// Asks for all parts at the same time.
+    /// Asks for all parts at the same time. In boxes: futures of the client library are large.
     async fn find(&self, look: &Look<'_>) -> Found {
         let profile = look.before.instance_profile.as_deref();
         let (amis, reservations, placement_group, subnets, security_groups, instance_profile) = tokio::join!(
-            self.find_images(look),
-            self.find_reservations(look),
-            self.find_placement_group(look),
-            self.find_subnets(look),
-            self.find_security_groups(look),
-            self.profiles.find(look.class, look.spec, profile),
+            Box::pin(self.find_images(look)),
+            Box::pin(self.find_reservations(look)),
+            Box::pin(self.find_placement_group(look)),
+            Box::pin(self.find_subnets(look)),
+            Box::pin(self.find_security_groups(look)),
+            Box::pin(self.profiles.find(look.class, look.spec, profile)),
         );
         Found { amis, reservations, placement_group, subnets, security_groups, instance_profile }
     }
@@ -266,9 +273,7 @@ impl NodeClasses {
             security_groups: groups.or_before(before.security_groups.clone()),
             subnets: subnets.or_before(before.subnets.clone()),
         };
-        let status_of =
-            |kind: &str| parts.status_of(kind).unwrap_or_else(|| stored(look.class, kind));
-        let validated = validation::check(&self.context, look.spec, status_of).await;
+        let validated = self.validate(look, &status, &group, &parts).await;
         parts.take(name, VALIDATION_SUCCEEDED, validated);
         if let (true, Some(error)) = (parts.conditions.is_empty(), parts.unanswered.first()) {
             return Err(error.clone().into());
@@ -285,6 +290,24 @@ impl NodeClasses {
             drift_rules,
             again_after: unanswered.into_iter().chain(next_change).min(),
         })
+    }
+
+    async fn validate(
+        &self,
+        look: &Look<'_>,
+        status: &EC2NodeClassStatus,
+        group: &Taken<Option<PlacementGroup>>,
+        parts: &Parts,
+    ) -> PartResult<()> {
+        let group = match group {
+            Taken::Found(group) => group.clone(),
+            Taken::Nothing | Taken::AsBefore => self.placement_group(look.class),
+        };
+        let object = EC2NodeClass { status: Some(status.clone()), ..look.object.clone() };
+        let subject = Subject { class: look.class, object: &object, group: group.as_ref() };
+        let status_of =
+            |kind: &str| parts.status_of(kind).unwrap_or_else(|| stored(look.class, kind));
+        Box::pin(self.validation.check(subject, status_of)).await
     }
 }
 

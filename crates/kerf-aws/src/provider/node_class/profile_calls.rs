@@ -1,11 +1,8 @@
 //! The calls to IAM about instance profiles. Each can be made again.
 
-use std::collections::BTreeMap;
-
-use aws_sdk_iam::types::Tag;
-
 use crate::provider::context::Context;
-use crate::{AwsAction, CallError, Result};
+use crate::provider::tags::{self, Tags};
+use crate::{AwsAction, Result};
 
 /// The most results a page has.
 const PAGE: i32 = 1_000;
@@ -75,19 +72,10 @@ impl ProfileCalls {
     }
 
     /// Creates a profile; one that is there already will do.
-    pub(super) async fn create(
-        &self,
-        name: &str,
-        path: &str,
-        tags: &BTreeMap<String, String>,
-    ) -> Result<()> {
-        let action = AwsAction::CreateInstanceProfile;
-        let tag = |(key, value)| Tag::builder().key(key).value(value).build();
-        let tags: std::result::Result<Vec<Tag>, _> = tags.iter().map(tag).collect();
-        let tags = tags.map_err(|why| CallError::refused(action.permission(), name, why))?;
+    pub(super) async fn create(&self, name: &str, path: &str, tags: &Tags) -> Result<()> {
         let call = self.iam().create_instance_profile().instance_profile_name(name).path(path);
-        let call = call.set_tags(Some(tags)).send();
-        unless(EXISTS, self.make(action, name, call).await).map(drop)
+        let call = call.set_tags(Some(tags::for_iam(tags))).send();
+        unless(EXISTS, self.make(AwsAction::CreateInstanceProfile, name, call).await).map(drop)
     }
 
     /// Gives a profile its role. Its name is that of one role only, so that a role it has already

@@ -1,29 +1,110 @@
-//! Whether instances could be launched with a node class.
+//! Whether instances could be launched with a node class: by rules first, then by trying.
 
+mod dry_run;
+mod probe;
+mod requests;
 mod rules;
+mod verdict;
 
-use kerf_api::ec2_node_class::{AmiFamily, EC2NodeClassSpec};
+use std::sync::Arc;
+use std::time::Duration;
+
+use kerf_api::ec2_node_class::{AmiFamily, EC2NodeClass};
+use kerf_catalog::settings::PlacementGroup;
 use kerf_engine::condition::Status;
+use kerf_engine::observed::NodeClass;
 
-use super::part::{PartError, PartResult};
+use self::dry_run::DryRun;
+use super::cached::Cached;
+use super::conditions::VALIDATION_SUCCEEDED;
+use super::part::{NotReady, PartError, PartResult};
 use crate::CallError;
 use crate::provider::context::Context;
+use crate::provider::{Cluster, tags};
 
+/// How long a verdict counts for a class that is as it was.
+const VERDICT: Duration = Duration::from_mins(30);
 /// The reason of a class of AL2023 in a cluster whose Services have addresses unknown.
 const CIDR_FAILED: &str = "ClusterCIDRResolutionFailed";
 
-/// Checks a class whose parts were looked for: what they are is in `status_of`.
-pub(super) async fn check(
-    context: &Context,
-    spec: &EC2NodeClassSpec,
-    status_of: impl Fn(&str) -> Status,
-) -> PartResult<()> {
-    if spec.resolved_ami_family() == Some(AmiFamily::AL2023) {
-        context.cluster_with_service_cidr().await.map_err(cidr_failed)?;
+/// Checks node classes, and remembers what came of it.
+#[derive(Debug)]
+pub(super) struct Validation {
+    context: Context,
+    verdicts: Cached<VerdictKey, Result<(), NotReady>>,
+}
+
+/// A class and a hash of all that the verdict depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct VerdictKey {
+    uid: Arc<str>,
+    hash: u64,
+}
+
+/// A class whose parts were looked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Subject<'a> {
+    pub(super) class: &'a NodeClass,
+    /// The same with what was found for it.
+    pub(super) object: &'a EC2NodeClass,
+    /// Its placement group, if it has one.
+    pub(super) group: Option<&'a PlacementGroup>,
+}
+
+impl Validation {
+    pub(super) fn new(context: &Context) -> Self {
+        Self { context: context.clone(), verdicts: Cached::new(VERDICT) }
     }
-    rules::kubelet(spec, context.settings.allows_expressions)?;
-    rules::dependencies(status_of)?;
-    rules::tags(spec.tags.as_ref(), is_restricted)
+
+    /// Checks a class: what became of its parts is in `status_of`.
+    pub(super) async fn check(
+        &self,
+        subject: Subject<'_>,
+        status_of: impl Fn(&str) -> Status,
+    ) -> PartResult<()> {
+        let spec = &subject.object.spec;
+        let cluster = self.cluster(subject.object).await?;
+        rules::kubelet(spec, self.context.settings.allows_expressions)?;
+        rules::dependencies(&status_of)?;
+        rules::tags(spec.tags.as_ref(), tags::is_restricted)?;
+        let (uid, hash) = (subject.class.meta.uid.clone(), verdict::hash(subject));
+        let key = VerdictKey { uid, hash };
+        if let Some(verdict) = self.verdicts.get(&key) {
+            return verdict.map_err(PartError::NotReady);
+        }
+        if !self.context.settings.is_dry_run {
+            return Ok(());
+        }
+        let was_valid = status_of(VALIDATION_SUCCEEDED) == Status::True;
+        let tried = DryRun { context: &self.context, cluster: &cluster, subject };
+        match tried.run().await {
+            Ok(()) => {
+                self.verdicts.put(key, Ok(()));
+                Ok(())
+            }
+            Err(failure) => {
+                if failure.is_lasting {
+                    self.verdicts.put(key, Err(failure.not_ready()));
+                }
+                Err(failure.into_part_error(was_valid))
+            }
+        }
+    }
+
+    /// Forgets the verdicts on a class.
+    pub(super) fn forget(&self, class: &NodeClass) {
+        self.verdicts.retain(|key| key.uid != class.meta.uid);
+    }
+
+    /// The cluster, with the addresses of its Services where nodes must be told.
+    async fn cluster(&self, object: &EC2NodeClass) -> PartResult<Arc<Cluster>> {
+        match object.spec.resolved_ami_family() {
+            Some(AmiFamily::AL2023) => {
+                self.context.cluster_with_service_cidr().await.map_err(cidr_failed)
+            }
+            _ => Ok(self.context.cluster.clone()),
+        }
+    }
 }
 
 fn cidr_failed(error: CallError) -> PartError {
@@ -31,8 +112,4 @@ fn cidr_failed(error: CallError) -> PartError {
         true => error.into(),
         false => PartError::not_ready(CIDR_FAILED, error.to_string()),
     }
-}
-
-fn is_restricted(_: &str) -> bool {
-    false
 }
