@@ -71,7 +71,7 @@ pub(super) fn data(
     let devices = spec.block_device_mappings.as_deref();
     let data = RequestLaunchTemplateData::builder()
         .image_id(&variant.image_id)
-        .user_data(base64::encode(user_data))
+        .set_user_data((!user_data.is_empty()).then(|| base64::encode(user_data)))
         .set_iam_instance_profile(profile)
         .monitoring(LaunchTemplatesMonitoringRequest::builder().enabled(is_monitored).build())
         .set_block_device_mappings(block_devices::mappings(family(request)?, devices))

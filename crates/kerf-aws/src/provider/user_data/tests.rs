@@ -239,8 +239,10 @@ const PIECES: [&str; 30] = [
 
 #[test]
 fn no_text_makes_it_panic_and_what_is_written_can_be_read() {
+    let asked = std::env::var("KERF_FUZZ_CASES").ok();
+    let cases = asked.map_or(4_000, |count| count.parse().expect("KERF_FUZZ_CASES is a count"));
     let mut rng = SplitMix64::new(1);
-    for _ in 0..4_000 {
+    for _ in 0..cases {
         let count = rng.next_u64() % 12;
         let text: String =
             (0..count).map(|_| PIECES[usize::try_from(rng.next_u64() % 30).unwrap()]).collect();

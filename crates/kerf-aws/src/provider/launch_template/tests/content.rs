@@ -25,6 +25,14 @@ fn image_profile_and_monitoring_are_those_of_the_class() {
 }
 
 #[test]
+fn images_of_ones_own_get_the_user_data_as_it_is_or_none() {
+    let mut scene = Scene::new().with("/spec/amiFamily", json!("Custom"));
+    assert_eq!(scene.data().user_data(), None);
+    scene = scene.with("/spec/userData", json!("as\r\nit is"));
+    assert_eq!(scene.user_data(), "as\r\nit is");
+}
+
+#[test]
 fn each_family_has_its_disks() {
     for (family, expected) in [
         ("AL2", "/dev/xvda 20"),

@@ -58,6 +58,15 @@ fn without_an_image_that_fits_the_types_are_named() {
 }
 
 #[test]
+fn a_label_that_a_type_does_not_name_is_one_it_does_not_have() {
+    let mut plain = m5();
+    plain.requirements.truncate(1);
+    let gpu_only = Scene::new().class["status"]["amis"][1].clone();
+    let scene = Scene::new().with("/status/amis", json!([gpu_only]));
+    assert!(matches!(scene.plan(&[plain], outline), Err(TemplateError::NoImage { .. })));
+}
+
+#[test]
 fn each_reservation_has_a_template_of_its_own() {
     let mut both = m5();
     both.offerings = vec![reserved("cr-1"), reserved("cr-2")];
