@@ -97,6 +97,9 @@ pub struct Memory {
     pub node_looks: BTreeMap<Name, NodeLook>,
     /// When nodes were last searched for some to take away.
     pub searched_at: Option<Time>,
+    /// When commands under way were last looked at.
+    #[serde(default)]
+    pub advanced_at: Option<Time>,
     /// Whether the clock can be believed.
     #[serde(default)]
     pub clock: ClockCheck,
@@ -236,6 +239,7 @@ impl Memory {
             }
             Update::ForgetNodeClass(class) => drop(self.node_classes.remove(&class)),
             Update::Searched(at) => self.searched_at = Some(at),
+            Update::Advanced(at) => self.advanced_at = Some(at),
             Update::Command(update) => self.commands.apply(update),
             Update::ShiftRecorded(recorded) => {
                 self.recorded_shifts.insert(recorded.zone.name.clone(), *recorded);
@@ -291,7 +295,7 @@ impl Memory {
         let confirmed = confirmed.chain(self.node_looks.values_mut().map(|look| &mut look.at));
         let closed = self.drains.values_mut().filter_map(|drain| drain.closed_at.as_mut());
         let listed = self.instances.iter_mut().map(|list| &mut list.at);
-        let searched = self.searched_at.iter_mut();
+        let searched = self.searched_at.iter_mut().chain(self.advanced_at.iter_mut());
         let times = asked.chain(noted).chain(closed).chain(confirmed).chain(listed).chain(searched);
         let times = times.chain(self.notice_breaker.times_mut());
         times.chain(self.batch.times_mut()).for_each(|at| *at = (*at).min(now));

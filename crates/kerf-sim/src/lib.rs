@@ -27,6 +27,7 @@ mod view;
 
 pub use cloud::{Cloud, CloudInstance};
 pub use invariants::{Checker, Rule, Violation};
+pub use replica::Busy;
 pub use report::Report;
 pub use rng::Delay;
 pub use scenario::{

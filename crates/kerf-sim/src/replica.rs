@@ -1,10 +1,11 @@
 //! One engine with its watches: what it has received, and what it waits for.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use kerf_engine::event::{Event, Kind};
 use kerf_engine::time::Time;
-use kerf_engine::{Engine, Role, Settings};
+use kerf_engine::{Engine, Orders, Role, Settings};
 use kerf_journal::{Header, JournaledEngine, MemoryJournal};
 
 use crate::store::Store;
@@ -22,7 +23,18 @@ pub(crate) struct Replica {
     pub(crate) wake_at: Option<Time>,
     /// Whether it has heard something it was not asked about yet.
     pub(crate) has_update: bool,
+    pub(crate) busy: Busy,
     watches: [Watch; Kind::ALL.len()],
+}
+
+/// How long the engine itself was at work, on the clock of the host: for benches, nothing in a
+/// simulation depends on it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Busy {
+    /// In all.
+    pub took: Duration,
+    /// At one time: so long nothing else is taken in.
+    pub longest: Duration,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,8 +61,24 @@ impl Replica {
             engine: JournaledEngine::new(Engine::new(settings), journal),
             wake_at: None,
             has_update: false,
+            busy: Busy::default(),
             watches: Default::default(),
         }
+    }
+
+    /// Tells the engine something.
+    pub(crate) fn handle(&mut self, event: Event, now: Time) {
+        let begun = Instant::now();
+        self.engine.handle(event, now);
+        self.busy.add(begun.elapsed());
+    }
+
+    /// Asks the engine what to do.
+    pub(crate) fn decide(&mut self, now: Time) -> Orders {
+        let begun = Instant::now();
+        let orders = self.engine.decide(now);
+        self.busy.add(begun.elapsed());
+        orders
     }
 
     /// Whether a delivery of a kind has to be arranged: something changed and none is on its way. Says
@@ -84,7 +112,7 @@ impl Replica {
         for kind in Role::Controller.kinds().iter().copied() {
             let watch = &self.watches[kind as usize];
             if watch.place.is_some() && watch.deaf_until <= now {
-                self.engine.handle(Event::Heard(kind), now);
+                self.handle(Event::Heard(kind), now);
             }
         }
         self.has_update = true;
@@ -98,14 +126,14 @@ impl Replica {
         match watch.place.replace(end) {
             Some(place) => {
                 for event in store.journal.since(kind, place) {
-                    self.engine.handle(event, now);
+                    self.handle(event, now);
                 }
             }
             None => {
                 for event in store.list(kind) {
-                    self.engine.handle(event, now);
+                    self.handle(event, now);
                 }
-                self.engine.handle(Event::Listed(kind), now);
+                self.handle(Event::Listed(kind), now);
             }
         }
         self.has_update = true;
@@ -116,12 +144,12 @@ impl Replica {
         for kind in Role::Controller.kinds().iter().copied() {
             self.watches[kind as usize].place = Some(store.journal.end(kind));
             for key in store.gone_from(kind, self.engine.world()) {
-                self.engine.handle(Event::Gone { key, revision: store.revision() }, now);
+                self.handle(Event::Gone { key, revision: store.revision() }, now);
             }
             for event in store.list(kind) {
-                self.engine.handle(event, now);
+                self.handle(event, now);
             }
-            self.engine.handle(Event::Listed(kind), now);
+            self.handle(Event::Listed(kind), now);
         }
         self.has_update = true;
     }
@@ -136,7 +164,7 @@ impl Replica {
         for pool in store.pools.keys() {
             let event =
                 Event::Offered { pool: pool.clone(), instance_types: instance_types.clone() };
-            self.engine.handle(event, now);
+            self.handle(event, now);
         }
         self.has_update = true;
     }
@@ -144,5 +172,12 @@ impl Replica {
     /// The oldest change of a kind it has yet to see.
     pub(crate) fn place(&self, kind: Kind) -> Option<usize> {
         self.watches[kind as usize].place
+    }
+}
+
+impl Busy {
+    fn add(&mut self, took: Duration) {
+        self.took += took;
+        self.longest = self.longest.max(took);
     }
 }

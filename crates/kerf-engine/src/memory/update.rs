@@ -183,6 +183,8 @@ pub enum Update {
     ForgetNodeClass(NodeClassRef),
     /// Nodes were searched for some to take away.
     Searched(Time),
+    /// Commands under way were looked at.
+    Advanced(Time),
     /// A command changes.
     Command(CommandUpdate),
     /// Pools were told of a zonal shift.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use kerf_engine::observed::Name;
+use rustc_hash::FxHashMap;
 
 use super::Slot;
 use super::class::{Class, ClassId};
@@ -20,7 +21,7 @@ impl Domains {
     pub(super) fn read(
         class: &Class,
         id: ClassId,
-        nodes: &BTreeMap<Name, Slot>,
+        nodes: &FxHashMap<Name, Slot>,
         pod_counts: &PodCounts,
     ) -> Self {
         let mut spreads = Vec::new();

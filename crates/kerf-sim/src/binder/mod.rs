@@ -32,7 +32,7 @@ pub(crate) struct Binder {
     classes: Vec<Class>,
     class_of: FxHashMap<usize, ClassId>,
     pod_counts: PodCounts,
-    nodes: BTreeMap<Name, Slot>,
+    nodes: FxHashMap<Name, Slot>,
     order: Vec<Name>,
     start: usize,
     placed: FxHashMap<PodKey, Placed>,
@@ -135,52 +135,62 @@ impl Binder {
     }
 
     fn place(&mut self, id: ClassId, pods: Vec<PodKey>, store: &mut Store, now: Time) {
-        let names = self.order.clone();
+        let names = std::mem::take(&mut self.order);
         for name in &names {
             self.welcome(id, name);
         }
         let class = self.classes[id.0].clone();
         let mut domains = Domains::read(&class, id, &self.nodes, &self.pod_counts);
+        // Nothing leaves while these pods are placed: a node that cannot take one now never will.
+        let mut open: Vec<usize> =
+            (0..names.len()).filter(|index| self.is_open(&class, id, &names[*index])).collect();
         let mut pods = pods.into_iter();
         for key in pods.by_ref() {
-            let Some(node) = self.choose(&class, id, &domains, &names) else {
+            let Some(index) = self.choose(&class, &domains, &names, &open) else {
                 self.refuse(key, store, now);
                 break;
             };
-            domains.add(&class, &self.nodes[&node].labels);
+            let node = &names[index];
+            domains.add(&class, &self.nodes[node].labels);
             let Some(pod) = store.pods.get(&key) else { continue };
             let mut pod = Pod::clone(pod);
-            pod.phase = PodPhase::Bound { node };
+            pod.phase = PodPhase::Bound { node: node.clone() };
             store.put(Object::Pod(pod));
             self.note_pod(&key, store);
+            if !self.is_open(&class, id, node) {
+                open.retain(|other| *other != index);
+            }
         }
+        self.order = names;
         // Where one of a kind fits nowhere, no other does.
         for key in pods {
             self.refuse(key, store, now);
         }
     }
 
-    /// The best of the first nodes that will do, beginning where the last search ended.
+    /// Whether a node could take a pod of a class, whatever runs elsewhere.
+    fn is_open(&self, class: &Class, id: ClassId, name: &Name) -> bool {
+        let slot = &self.nodes[name];
+        let welcome = slot.welcomes.get(id.0).copied().flatten();
+        welcome.is_some_and(|welcome| welcome.by_labels && welcome.by_taints)
+            && slot.left.holds(&class.requests)
+            && slot.has_ports(class)
+    }
+
+    /// The best of the first open nodes that will do, beginning where the last search ended.
     fn choose(
         &mut self,
         class: &Class,
-        id: ClassId,
         domains: &Domains,
         names: &[Name],
-    ) -> Option<Name> {
+        open: &[usize],
+    ) -> Option<usize> {
         let mut best: Option<(i128, usize)> = None;
         let mut found = 0;
-        let count = names.len();
-        for step in 0..count {
-            let index = (self.start + step) % count;
-            let name = &names[index];
-            let slot = &self.nodes[name];
-            let welcome = slot.welcomes.get(id.0).copied().flatten();
-            let fits = welcome.is_some_and(|welcome| welcome.by_labels && welcome.by_taints)
-                && slot.left.holds(&class.requests)
-                && slot.has_ports(class)
-                && domains.admit(class, &slot.labels);
-            if !fits {
+        let (before, after) = open.split_at(open.partition_point(|index| *index < self.start));
+        for index in after.iter().chain(before).copied() {
+            let slot = &self.nodes[&names[index]];
+            if !domains.admit(class, &slot.labels) {
                 continue;
             }
             let score = slot.left.share_of(&slot.whole);
@@ -189,11 +199,11 @@ impl Binder {
             }
             found += 1;
             if found == FEASIBLE_ENOUGH {
-                self.start = (index + 1) % count;
+                self.start = (index + 1) % names.len();
                 break;
             }
         }
-        best.map(|(_, index)| names[index].clone())
+        best.map(|(_, index)| index)
     }
 
     fn refuse(&mut self, key: PodKey, store: &mut Store, now: Time) {

@@ -26,9 +26,14 @@ impl Checker {
         let within =
             if scenario.has_faults() { GIVEN_UP_WITHIN_FAULTY } else { GIVEN_UP_WITHIN_CALM };
         let mut empty_since = BTreeMap::new();
+        let mut budgets = BTreeMap::new();
         for claim in store.claims.values() {
             let name = &claim.meta.name;
-            let Some(quiet) = self.goes_when_empty(store, claim) else { continue };
+            let Some((pool, quiet)) = goes_when_empty(store, claim) else { continue };
+            let admits_one = || self.budget_admits_one(store, pool);
+            if !*budgets.entry(&pool.meta.name).or_insert_with(admits_one) {
+                continue;
+            }
             let since = self.empty_since.get(name).copied().unwrap_or(self.now);
             empty_since.insert(name.clone(), since);
             let overdue = self.now.since(since + quiet);
@@ -42,25 +47,23 @@ impl Checker {
         self.empty_since = empty_since;
     }
 
-    /// How long a node stays when it is empty, if it is and nothing speaks for it.
-    fn goes_when_empty(&self, store: &Store, claim: &Claim) -> Option<Span> {
-        let node = store.node_of(claim)?;
-        let pool = store.pools.get(claim.pool()?)?;
-        let quiet = Span::from(pool.spec.disruption.consolidate_after.duration()?);
-        let is_up = claim.status.conditions.is_true(INITIALIZED) && node.is_ready;
-        let is_asked = claim.meta.is_deleting() || node.meta.is_deleting();
-        let is_dynamic = pool.spec.sizing == Sizing::Dynamic;
-        let may_go = is_up && !is_asked && is_dynamic && is_empty(store, node);
-        // Asked last: it walks over all claims.
-        (may_go && self.budget_admits_one(store, pool)).then_some(quiet)
-    }
-
     fn budget_admits_one(&self, store: &Store, pool: &Pool) -> bool {
         let nodes = store.claims.values().filter(|it| it.pool() == Some(&*pool.meta.name)).count();
         let nodes = u32::try_from(nodes).unwrap_or(u32::MAX);
         let budgets = &pool.spec.disruption.budgets;
         budgets.allowed(nodes, DisruptionReason::Empty, self.now.seconds()).admits(1)
     }
+}
+
+/// The pool of a node that is empty and how long it may be, if nothing but a budget speaks for it.
+fn goes_when_empty<'a>(store: &'a Store, claim: &Claim) -> Option<(&'a Pool, Span)> {
+    let node = store.node_of(claim).filter(|node| is_empty(store, node))?;
+    let pool = store.pools.get(claim.pool()?)?;
+    let quiet = Span::from(pool.spec.disruption.consolidate_after.duration()?);
+    let is_up = claim.status.conditions.is_true(INITIALIZED) && node.is_ready;
+    let is_asked = claim.meta.is_deleting() || node.meta.is_deleting();
+    let is_dynamic = pool.spec.sizing == Sizing::Dynamic;
+    (is_up && !is_asked && is_dynamic).then_some((pool, quiet))
 }
 
 /// Whether nothing runs on a node that would have to move, or asks for it to stay.

@@ -103,7 +103,7 @@ impl Simulation {
     pub(super) fn answer(&mut self, replica: ReplicaId, action: ActionId, outcome: Outcome) {
         let now = self.store.now;
         if let Some(replica) = self.replicas.iter_mut().find(|it| it.id == replica) {
-            replica.engine.handle(Event::Finished { action, outcome }, now);
+            replica.handle(Event::Finished { action, outcome }, now);
             replica.has_update = true;
         }
     }

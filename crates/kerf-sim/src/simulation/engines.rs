@@ -89,7 +89,7 @@ impl Simulation {
                 continue;
             }
             let now = self.store.now;
-            let orders = replica.engine.decide(now);
+            let orders = replica.decide(now);
             let id = replica.id;
             if replica.engine.world().is_complete()
                 && let Some(wake) = replica.engine.next_wake()

@@ -29,7 +29,7 @@ use crate::cloud::Cloud;
 use crate::controllers::Workloads;
 use crate::invariants::Checker;
 use crate::kubelet::Kubelets;
-use crate::replica::Replica;
+use crate::replica::{Busy, Replica};
 use crate::rng::Rng;
 use crate::scenario::{Scenario, ScenarioError};
 use crate::sim_event::{Queue, SimEvent};
@@ -190,6 +190,14 @@ impl Simulation {
     #[must_use]
     pub fn steps(&self) -> u64 {
         self.steps
+    }
+
+    /// How long the engine that runs was at work since it was last asked; of several, the first.
+    pub fn take_busy(&mut self) -> Busy {
+        self.replicas
+            .first_mut()
+            .map(|replica| std::mem::take(&mut replica.busy))
+            .unwrap_or_default()
     }
 
     /// What went against the rules so far.

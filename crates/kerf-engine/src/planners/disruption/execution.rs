@@ -101,6 +101,7 @@ pub(super) fn advance(world: &World, now: Time, decision: &mut Decision) {
     if pending.is_empty() {
         return;
     }
+    decision.remember(Update::Advanced(now));
     let mut checks = Checks::new(world, now);
     for (command, claims) in pending {
         match method_for(command.reason) {

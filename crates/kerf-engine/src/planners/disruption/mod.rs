@@ -47,6 +47,10 @@ pub(crate) fn empty_count(world: &World) -> usize {
     emptiness::empty_nodes(world).count()
 }
 
+/// How often commands under way are looked at, at most. Each look counts all nodes for the budgets,
+/// and every change of a claim asks for one.
+const ADVANCE_EVERY: Span = Span::from_millis(100);
+
 /// The kinds that say whether a node may be taken away by choice.
 const CHOSEN_BY: [Kind; 5] =
     [Kind::Pool, Kind::Claim, Kind::Node, Kind::PodDisruptionBudget, Kind::Pod];
@@ -58,7 +62,12 @@ pub(super) fn plan(world: &World, now: Time) -> Decision {
     if !world.is_fresh(&CHOSEN_BY, now) {
         return decision;
     }
-    execution::advance(world, now, &mut decision);
+    match world.memory.advanced_at.map(|last| last + ADVANCE_EVERY) {
+        Some(at) if now < at && world.memory.commands.executing().next().is_some() => {
+            decision.wake(at);
+        }
+        _ => execution::advance(world, now, &mut decision),
+    }
     let next_search = world.memory.searched_at.map(|last| last + SEARCH_EVERY);
     let mut proposed = world.memory.commands.proposed().peekable();
     if proposed.peek().is_some() {
