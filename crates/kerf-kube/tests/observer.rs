@@ -645,3 +645,22 @@ fn an_attachment_knows_its_claim_when_the_volume_comes_later_or_gets_another_cla
     assert_eq!(&*claim(&edge), "default/other");
     assert_eq!(edge.learn(WatchUpdate::Volume(is(given))), 0, "it is known");
 }
+
+#[test]
+fn an_object_that_is_not_of_its_kind_is_set_aside_by_name_and_the_watch_goes_on() {
+    let mut edge = Edge::new();
+    // Stored under another definition than ours: where a list should be, there is a text.
+    let odd = |name: &str, revision: u64| {
+        json!({
+            "metadata": { "name": name, "uid": name, "resourceVersion": revision.to_string() },
+            "spec": { "requirements": "any", "template": 5 },
+        })
+    };
+    assert_eq!(edge.learn(WatchUpdate::Claim(is(odd("odd", 7)))), 1);
+    assert_eq!(edge.learn(WatchUpdate::Pool(is(odd("odd", 8)))), 1);
+    let unreadable = |edge: &Edge, kind| edge.world().unreadable(kind).count();
+    assert_eq!(unreadable(&edge, Kind::Claim), 1);
+    assert_eq!(unreadable(&edge, Kind::Pool), 1);
+    edge.learn(WatchUpdate::Claim(was(odd("odd", 9))));
+    assert_eq!(unreadable(&edge, Kind::Claim), 0, "it is gone, as its metadata says");
+}

@@ -36,7 +36,7 @@ pub use health::Health;
 pub use journal::{JournalFiles, JournalWriter, read_order as journal_files};
 pub use metrics::{Metrics, Scrape, Shows};
 pub use notices::{NoticeDelivery, no_notices};
-pub use observe::{Change, Observer, ShiftUpdate, WatchUpdate};
+pub use observe::{Change, Guarded, Observer, ShiftUpdate, WatchUpdate};
 pub use provider::{Ending, NoProvider, Provider};
 pub use zonal::{
     Pending, ServedKinds, ShiftAccount, ZonalShifts, config_map as read_shift_state,

@@ -17,7 +17,7 @@ use kerf_model::pod::SpreadConstraint;
 
 use super::present::Present;
 use super::{Manifests, Sourced, SourcedError, sourced};
-use crate::client::{Change, Observer, WatchUpdate};
+use crate::client::{Change, Guarded, Observer, WatchUpdate};
 use crate::pod::namespace_of;
 use crate::provisionable::{NotProvisionable, has_ended, is_bound, provisionable};
 
@@ -73,8 +73,8 @@ impl Manifests {
             observing.namespace(name);
         }
         for Sourced { source, object } in node_pools {
-            let pool = Box::new(assumed_ready(object));
-            observing.update(source, WatchUpdate::Pool(Change::Is(pool)));
+            let pool = Guarded(Ok(assumed_ready(object)));
+            observing.update(source, WatchUpdate::Pool(Change::Is(Box::new(pool))));
         }
         observing.present = present;
         for Sourced { source, object } in pods {

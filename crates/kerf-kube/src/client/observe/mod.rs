@@ -27,4 +27,4 @@ mod watch_update;
 pub use observer::Observer;
 pub(crate) use observer::namespaced;
 pub use shift_update::ShiftUpdate;
-pub use watch_update::{Change, WatchUpdate};
+pub use watch_update::{Change, Guarded, WatchUpdate};

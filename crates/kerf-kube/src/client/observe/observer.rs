@@ -11,6 +11,7 @@ use kerf_engine::observed::{Name, Namespace, NamespacedName};
 use kerf_engine::{Settings, World};
 use kerf_model::labels::LabelRules;
 use kerf_model::pod::SpreadConstraint;
+use kube::Resource;
 use tracing::warn;
 
 use super::daemon_sets::DaemonSets;
@@ -19,7 +20,7 @@ use super::listing::{Listings, Source};
 use super::meta::{meta, name_of, revision};
 use super::pod::{self, Interners, Reading};
 use super::pods_by_owner::{self, PodsByOwner};
-use super::watch_update::{Change, WatchUpdate};
+use super::watch_update::{Change, Guarded, WatchUpdate};
 use super::{claim, node, node_class, overlay, pod_disruption_budget, pool};
 use crate::pod::{Origin, namespace_of};
 use crate::storage::Storage;
@@ -148,15 +149,19 @@ impl Observer {
                 Source::Kind(Kind::Claim),
                 change,
                 world,
-                |claim| Key::Claim(name_of(&claim.metadata)),
-                |_, claim| one(Object::Claim, "NodeClaim", &claim.metadata, claim::read(&claim)),
+                |claim| Key::Claim(name_of(claim.meta())),
+                |_, claim| {
+                    let claim = decoded("NodeClaim", claim)?;
+                    one(Object::Claim, "NodeClaim", &claim.metadata, claim::read(&claim))
+                },
             ),
             WatchUpdate::Pool(change) => self.follow(
                 Source::Kind(Kind::Pool),
                 change,
                 world,
-                |pool| Key::Pool(name_of(&pool.metadata)),
+                |pool| Key::Pool(name_of(pool.meta())),
                 |this, pool| {
+                    let pool = decoded("NodePool", pool)?;
                     let (read, problems) = pool::read(&pool, &this.rules);
                     this.mark("NodePool", &pool.metadata, problems);
                     Ok(vec![Object::Pool(read)])
@@ -166,8 +171,9 @@ impl Observer {
                 Source::Kind(Kind::Overlay),
                 change,
                 world,
-                |overlay| Key::Overlay(name_of(&overlay.metadata)),
+                |overlay| Key::Overlay(name_of(overlay.meta())),
                 |this, overlay| {
+                    let overlay = decoded("NodeOverlay", overlay)?;
                     // One that cannot be used says so in its status and stops nothing else.
                     Ok(vec![Object::Overlay(overlay::read(&overlay, &this.rules))])
                 },
@@ -393,6 +399,15 @@ impl Unreadable {
             warn!(object = self.object, %problem, "set aside an object that cannot be read");
         }
     }
+}
+
+/// An object that is of the kind it says.
+fn decoded<K>(kind: &str, object: Guarded<K>) -> Result<K, Unreadable> {
+    object.0.map_err(|invalid| Unreadable {
+        object: format!("{kind} {}", name_of(&invalid.metadata)),
+        problems: vec![FieldError { field: String::new(), message: invalid.error }],
+        is_marked: false,
+    })
 }
 
 fn one<T>(

@@ -11,6 +11,7 @@ use kerf_api::node_overlay::NodeOverlay;
 use kerf_api::node_pool::NodePool;
 use kerf_engine::observed::Revision;
 use kube::api::{ApiResource, DynamicObject};
+pub use kube::core::DeserializeGuard as Guarded;
 
 use super::shift_update::ShiftUpdate;
 
@@ -30,15 +31,16 @@ pub enum Change<K> {
     Heard,
 }
 
-/// A watch event of one kind.
+/// A watch event of one kind. Objects of Karpenter's kinds may have been stored under an older or
+/// newer definition and not be what ours are made of: then only their metadata can be read.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "each is the kind it is named after")]
 pub enum WatchUpdate {
     Pod(Change<Pod>),
     Node(Change<Node>),
-    Claim(Change<NodeClaim>),
-    Pool(Change<NodePool>),
-    Overlay(Change<NodeOverlay>),
+    Claim(Change<Guarded<NodeClaim>>),
+    Pool(Change<Guarded<NodePool>>),
+    Overlay(Change<Guarded<NodeOverlay>>),
     NodeClass(ApiResource, Change<DynamicObject>),
     ZonalShift(ShiftUpdate),
     PodDisruptionBudget(Change<PodDisruptionBudget>),

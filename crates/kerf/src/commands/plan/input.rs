@@ -8,7 +8,9 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kerf_api::ec2_node_class::EC2NodeClass;
 use kerf_api::legacy::{self, AWSNodeTemplate, Kind, Provisioner};
 use kerf_aws::catalogue::NamedLabels;
-use kerf_kube::{Change, Intake, ManifestWarning, Manifests, Sourced, SourcedError, WatchUpdate};
+use kerf_kube::{
+    Change, Guarded, Intake, ManifestWarning, Manifests, Sourced, SourcedError, WatchUpdate,
+};
 use kerf_lint::{Catalogue, Object, Objects, SemanticFinding, Verdict};
 use kube::api::{ApiResource, DynamicObject};
 use serde_json::Value;
@@ -238,12 +240,14 @@ impl Reading {
             "EC2NodeClass" => {
                 kerf_kube::read(value).map(|class| self.input.add_node_class(source, class))
             }
-            "NodeOverlay" => kerf_kube::read(value)
-                .map(|overlay| self.input.manifests.report(source, WatchUpdate::Overlay, overlay)),
+            "NodeOverlay" => kerf_kube::read(value).map(|overlay| {
+                self.input.manifests.report(source, WatchUpdate::Overlay, Guarded(Ok(overlay)))
+            }),
             "CapacityBuffer" => kerf_kube::read(value)
                 .map(|object| self.input.manifests.buffers.push(Sourced { source, object })),
-            "NodeClaim" => kerf_kube::read(value)
-                .map(|claim| self.input.manifests.report(source, WatchUpdate::Claim, claim)),
+            "NodeClaim" => kerf_kube::read(value).map(|claim| {
+                self.input.manifests.report(source, WatchUpdate::Claim, Guarded(Ok(claim)))
+            }),
             "Provisioner" => kerf_kube::read(value)
                 .map(|object| self.provisioners.push(Sourced { source, object })),
             "AWSNodeTemplate" => {
