@@ -86,7 +86,13 @@ async fn solve_until(
     cancel: CancelFlag,
 ) -> Outcome {
     let flag = cancel.clone();
-    let mut worker = spawn_blocking(move || request.solve_with(&mut cache, &flag));
+    let mut worker = spawn_blocking(move || {
+        // What a solve that panics has read is not trusted: it is only put back after a good end.
+        let mut own = std::mem::take(&mut *cache);
+        let outcome = request.solve_with(&mut own, &flag);
+        *cache = own;
+        outcome
+    });
     let solved = match timeout_at(stop_at, &mut worker).await {
         Ok(solved) => solved,
         Err(_) => {
