@@ -14,8 +14,6 @@ use super::Cluster;
 pub(crate) const CLUSTER_NAME: &str = "eks:eks-cluster-name";
 /// The tag with the name of the claim an instance was launched for.
 pub(crate) const NODE_CLAIM: &str = "karpenter.sh/nodeclaim";
-/// The tag that consoles show as the name of an instance.
-pub(crate) const NAME: &str = "Name";
 
 /// What the key that says which cluster owns something begins with.
 const CLUSTER_PREFIX: &str = "kubernetes.io/cluster/";
@@ -40,7 +38,7 @@ pub(crate) fn of_instance_profile(cluster: &Cluster, class: &str, own: Option<&T
 }
 
 /// The key that says that a cluster owns something.
-pub(crate) fn cluster_key(cluster: &str) -> String {
+fn cluster_key(cluster: &str) -> String {
     format!("{CLUSTER_PREFIX}{cluster}")
 }
 
