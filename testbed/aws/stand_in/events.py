@@ -7,7 +7,7 @@ that a test has named in the settings.
 import json
 import uuid
 
-from moto.core.utils import utcnow
+from moto.core.utils import unix_time, utcnow
 from moto.events.models import events_backends
 
 from . import queues
@@ -68,7 +68,9 @@ def health(instance_ids):
 def emit(region, made):
     """Sends an event where it belongs; the event."""
     for rule in events_backends[ACCOUNT][region].event_buses["default"].rules.values():
-        rule.send_to_targets(made)
+        # Inside moto, events have their time in seconds; it writes it as text when it sends them.
+        now = int(unix_time())
+        rule.send_to_targets({**made, "time": now, "ingestion-time": now})
     if SETTINGS["event_queue"]:
         queues.send(region, SETTINGS["event_queue"], json.dumps(made))
     return made

@@ -13,6 +13,9 @@ from . import capacity, launch, prices, refusal, reservations
 from .answer import Answer
 from .refusal import Refused
 
+# What an answer calls the instances of a target type.
+LIFECYCLES = {"spot": "spot", "reserved-capacity": "interruptible-capacity-reservation"}
+
 # Answers by client token, with what was asked.
 ANSWERED = {}
 
@@ -117,7 +120,7 @@ def fulfil(backend, asked, candidates):
     """Launches as many as are wanted and as there is capacity for."""
     target = asked["TargetCapacitySpecification"]
     wanted = target.get("DefaultTargetCapacityType") or "on-demand"
-    lifecycle = "spot" if wanted == "spot" else "on-demand"
+    lifecycle = LIFECYCLES.get(wanted, "on-demand")
     fleet_id = random_fleet_id()
     tags = convert_tag_spec(asked.get("TagSpecifications") or [])
     backend.create_tags([fleet_id], tags.get("fleet", {}))

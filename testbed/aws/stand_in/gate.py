@@ -4,7 +4,7 @@ import re
 import time
 
 from . import call as calls
-from . import control, images, offers, prices, refusal
+from . import control, images, offers, prices, queues, refusal
 from .state import CALLS, DELAYS, LOCK
 
 # A message that is waited for must not keep others from sending it: this one locks for itself.
@@ -42,6 +42,8 @@ class Gate:
             return plain(refusal.dry_run())
         if call.service == "pricing":
             return plain(prices.answer(call))
+        if (messages := queues.answer(call, environ)) is not None:
+            return plain(messages)
         if call.permission in UNLOCKED:
             return self.ask_moto(environ)
         with LOCK:
