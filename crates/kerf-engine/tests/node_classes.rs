@@ -157,6 +157,22 @@ fn a_class_that_is_deleted_waits_for_its_claims_and_then_goes() {
 }
 
 #[test]
+fn a_class_that_is_deleted_names_five_of_the_claims_it_waits_for() {
+    let mut cluster = cluster(&ALL_READY);
+    for number in 1..=7 {
+        cluster.store(Object::Claim(claim(&format!("web-{number}"))));
+    }
+    cluster.settle();
+    cluster.delete(&Key::NodeClass(class_ref()));
+    cluster.settle();
+    let reason = "WaitingOnNodeClaimTermination";
+    let event = cluster.kubernetes_events.iter().find(|event| event.reason == reason).unwrap();
+    let expected = "Waiting on NodeClaim termination for \
+                    web-1, web-2, web-3, web-4, web-5 and 2 other(s)";
+    assert_eq!(event.message, expected);
+}
+
+#[test]
 fn claims_carry_the_new_version_of_a_hash_before_their_class_does() {
     let mut cluster = cluster(&ALL_READY);
     let mut old = claim("web");

@@ -49,7 +49,7 @@ pub use settings::AwsSettings;
 pub struct Aws {
     context: Context,
     offers: Arc<Offers>,
-    node_classes: NodeClasses,
+    node_classes: Arc<NodeClasses>,
     launcher: Arc<Launcher>,
     instances: Instances,
 }
@@ -71,6 +71,7 @@ impl Aws {
         let reservations = offers.reservations().clone();
         let node_classes =
             NodeClasses::new(context.clone(), addresses.clone(), reservations.clone());
+        let node_classes = Arc::new(node_classes);
         let launcher = Launcher::new(
             context.clone(),
             label_rules(),
@@ -83,11 +84,22 @@ impl Aws {
         Ok(Self { context, offers, node_classes, launcher, instances })
     }
 
-    /// Keeps instance types, prices and stock up to date. Never ends; instance types are asked for
-    /// in vain before it has run for a moment.
+    /// Keeps instance types, prices and stock up to date, and removes instance profiles that nobody
+    /// uses. Never ends; instance types are asked for in vain before it has run for a moment.
     pub fn keep_up(&self) -> impl Future<Output = ()> + Send + use<> {
-        let offers = self.offers.clone();
-        async move { offers.keep_up().await }
+        let (offers, node_classes) = (self.offers.clone(), self.node_classes.clone());
+        async move {
+            tokio::join!(offers.keep_up(), node_classes.keep_up());
+        }
+    }
+
+    /// Removes instance profiles that nobody uses, and nobody used when this was called before;
+    /// their names. `now` is in seconds since 1970. [`Self::keep_up`] does so every half hour.
+    ///
+    /// # Errors
+    /// A call gave no answer.
+    pub async fn collect_profiles(&self, now: i64) -> Result<Vec<String>, Failure> {
+        self.node_classes.collect_profiles(now).await
     }
 }
 

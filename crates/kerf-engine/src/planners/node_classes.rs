@@ -21,6 +21,8 @@ use crate::world::World;
 
 /// How often the owner of a class that is being deleted is told what it waits for.
 const TELL_EVERY: Span = Span::from_minutes(10);
+/// How many claims are named to it.
+const NAMED_MAX: usize = 5;
 
 /// A class being looked at.
 struct Reconcile<'a> {
@@ -161,13 +163,10 @@ impl Reconcile<'_> {
         if !self.class.finalizers.contains(&self.managed.finalizer) {
             return;
         }
-        let mut claims = claims_of(self.world, &self.class.key);
-        if let Some(claim) = claims.next() {
-            let text = format!(
-                "Waiting on NodeClaim termination for {}{}",
-                claim.meta.name,
-                if claims.next().is_some() { " and others" } else { "" },
-            );
+        let claims: Vec<&str> =
+            claims_of(self.world, &self.class.key).map(|claim| &*claim.meta.name).collect();
+        if !claims.is_empty() {
+            let text = format!("Waiting on NodeClaim termination for {}", some_of(&claims));
             let about = Key::NodeClass(self.class.key.clone());
             let reason = "WaitingOnNodeClaimTermination";
             self.decision.record(KubernetesEvent::normal(about, reason, text));
@@ -191,6 +190,15 @@ impl Reconcile<'_> {
         let (class, revision) = (self.class.key.clone(), self.class.meta.revision);
         let kind = ActionKind::PatchNodeClass { class, revision, patch };
         self.decision.act(kind, Reason::NodeClassMetadataOutdated);
+    }
+}
+
+/// The first few names, and how many more there are.
+fn some_of(names: &[&str]) -> String {
+    let named = names.iter().take(NAMED_MAX).copied().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(NAMED_MAX) {
+        0 => named,
+        more => format!("{named} and {more} other(s)"),
     }
 }
 

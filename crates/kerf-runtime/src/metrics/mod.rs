@@ -54,6 +54,11 @@ impl Registry {
         self.counted().gauges.insert((metric, labels), value);
     }
 
+    /// Removes a gauge with these labels: what it told of is gone.
+    pub fn unset(&self, metric: &'static str, labels: &Labels) {
+        self.counted().gauges.retain(|(name, of), _| *name != metric || of != labels);
+    }
+
     /// Removes a gauge with all its labels, for those whose labels come and go.
     pub fn clear(&self, metric: &'static str) {
         self.counted().gauges.retain(|(name, _), _| *name != metric);
@@ -145,6 +150,16 @@ c_total 0
 ratio 0.75
 "#;
         assert_eq!(written(&registry), expected);
+    }
+
+    #[test]
+    fn a_gauge_of_what_is_gone_is_gone_and_others_stay() {
+        let registry = Registry::default();
+        let labels = |name: &str| vec![("class", name.to_owned())];
+        registry.set("bytes", labels("web"), 1.0);
+        registry.set("bytes", labels("db"), 2.0);
+        registry.unset("bytes", &labels("web"));
+        assert_eq!(written(&registry), "# TYPE bytes gauge\nbytes{class=\"db\"} 2\n");
     }
 
     #[test]

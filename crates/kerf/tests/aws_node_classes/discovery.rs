@@ -141,3 +141,90 @@ async fn without_dry_runs_nothing_is_tried() {
     assert_eq!(account.count("CreateLaunchTemplate"), 0);
     assert_eq!(account.count("RunInstances"), 0);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn reservations_are_found_by_id_tags_and_criteria() {
+    let account = Account::open().await;
+    let reserve = |id: &str, otherwise: &Value| {
+        let zone = &account.made.subnets[0].zone;
+        let mut asked = json!({"id": id, "instance_type": "m5.large", "zone": zone, "count": 2});
+        for (field, value) in otherwise.as_object().unwrap() {
+            asked[field] = value.clone();
+        }
+        account.stand_in.control("POST reservations", &asked);
+    };
+    reserve("cr-1", &json!({"tags": {"team": "web"}}));
+    reserve("cr-2", &json!({"match": "open"}));
+    reserve("cr-3", &json!({"interruptible": true}));
+    reserve("cr-4", &json!({"tags": {"team": "web"}, "state": "expired"}));
+    let terms = |terms: Value| json!({"capacityReservationSelectorTerms": terms});
+    for (name, spec, expected) in [
+        ("tags", terms(json!([{"tags": {"team": "*"}}])), vec!["cr-1"]),
+        ("criteria", terms(json!([{"instanceMatchCriteria": "open"}])), vec!["cr-2"]),
+        (
+            "ids",
+            terms(json!([{"id": "cr-3"}, {"id": "cr-1"}, {"id": "cr-9"}])),
+            vec!["cr-1", "cr-3"],
+        ),
+        ("owner", terms(json!([{"tags": {"team": "web"}, "ownerID": "999999999999"}])), vec![]),
+    ] {
+        let mut class = account.class(name, &spec);
+        let conditions = account.resolve(&mut class).await;
+        assert_eq!(conditions.lacking(), [""; 0], "{name}: {conditions:?}");
+        let found = &class.status.resolved["capacityReservations"];
+        assert_eq!(if found.is_null() { vec![] } else { ids(found) }, expected, "{name}");
+        if name == "ids" {
+            assert_eq!(
+                (&found[1]["interruptible"], &found[1]["state"]),
+                (&json!(true), &json!("active"))
+            );
+            assert_eq!(found[0]["reservationType"], "default");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn reservations_are_not_asked_for_while_their_gate_is_off() {
+    let settings = AwsSettings { uses_reserved_capacity: false, ..AwsSettings::default() };
+    let account = Account::open_with(settings).await;
+    let spec = json!({"capacityReservationSelectorTerms": [{"id": "cr-1"}]});
+    let mut class = account.class("default", &spec);
+    let conditions = account.resolve(&mut class).await;
+    assert!(!conditions.all.contains_key("CapacityReservationsReady"), "{conditions:?}");
+    assert_eq!(account.count("DescribeCapacityReservations"), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_placement_group_is_found_by_name_and_id_and_instances_outside_it_drift() {
+    let account = Account::open().await;
+    let made = account.stand_in.ec2(
+        "Action=CreatePlacementGroup&Version=2016-11-15&GroupName=racks&Strategy=partition\
+         &PartitionCount=3",
+    );
+    let id = made.split("<groupId>").nth(1).unwrap().split('<').next().unwrap();
+    for (name, selector) in [("by-name", json!({"name": "racks"})), ("by-id", json!({"id": id}))] {
+        let mut class = account.class(name, &json!({"placementGroupSelector": selector}));
+        let conditions = account.resolve(&mut class).await;
+        assert_eq!(conditions.lacking(), [""; 0], "{name}: {conditions:?}");
+        let rule = conditions.found.drift_rules.last().unwrap();
+        let expected = Allowed::AllOf([id.to_owned()].into());
+        assert_eq!((rule.reason.as_str(), &rule.allowed), ("PlacementGroupDrift", &expected));
+    }
+    for selector in [json!({"name": "nobody"}), json!({"id": "pg-0123456789abcdef0"})] {
+        let mut class = account.class("bad", &json!({"placementGroupSelector": selector}));
+        class.meta.uid = selector.to_string().into();
+        let conditions = account.resolve(&mut class).await;
+        assert_eq!(conditions.lacking(), ["PlacementGroupReady=False PlacementGroupNotFound"]);
+        let message = conditions.message("PlacementGroupReady");
+        assert!(message.contains("spec.placementGroupSelector"), "{message}");
+        let rules: Vec<&str> =
+            conditions.found.drift_rules.iter().map(|it| it.reason.as_str()).collect();
+        assert!(!rules.contains(&"PlacementGroupDrift"), "{rules:?}");
+    }
+    account.stand_in.deny(&["ec2:DescribePlacementGroups"]);
+    let mut class = account.class("denied", &json!({"placementGroupSelector": {"name": "racks"}}));
+    let conditions = account.resolve(&mut class).await;
+    assert_eq!(conditions.lacking(), ["PlacementGroupReady=False PlacementGroupResolutionFailed"]);
+    let message = conditions.message("PlacementGroupReady");
+    assert!(message.contains("ec2:DescribePlacementGroups"), "{message}");
+}

@@ -117,3 +117,36 @@ async fn what_was_made_for_a_class_goes_with_it_and_nothing_else_does() {
     assert!(left.contains("of-other") && !left.contains("of-default"), "{left}");
     account.aws.release_node_class(&class).await.unwrap();
 }
+
+/// Long after any test.
+const LATER: i64 = 4_000_000_000;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn profiles_that_nobody_uses_are_collected_and_others_stay() {
+    let mut account = Account::open().await;
+    let mut class = account.class("default", &json!({}));
+    account.resolve(&mut class).await;
+    let first = class.status.resolved["instanceProfile"].as_str().unwrap().to_owned();
+    let role = "Action=CreateRole&Version=2010-05-08&RoleName=other&AssumeRolePolicyDocument={}";
+    account.stand_in.query("iam", role);
+    let foreign = "Action=CreateInstanceProfile&Version=2010-05-08&InstanceProfileName=foreign";
+    account.stand_in.query("iam", foreign);
+    let mut other = account.class("default", &json!({"role": "other"}));
+    other.status = class.status.clone();
+    other.meta.generation += 1;
+    account.resolve(&mut other).await;
+    let second = other.status.resolved["instanceProfile"].as_str().unwrap().to_owned();
+    assert_ne!(first, second);
+    let nothing: Vec<String> = Vec::new();
+    for _ in 0..2 {
+        let collected = account.aws.collect_profiles(LATER).await.unwrap();
+        assert_eq!(collected, nothing, "launches under way may name the old one");
+    }
+    account.restart().await;
+    let collected = account.aws.collect_profiles(LATER).await.unwrap();
+    assert_eq!(collected, nothing, "no class was looked at: who leads is somebody else");
+    account.resolve(&mut other).await;
+    assert_eq!(account.aws.collect_profiles(LATER).await.unwrap(), nothing, "unused once");
+    assert_eq!(account.aws.collect_profiles(LATER).await.unwrap(), [first]);
+    assert_eq!(account.profiles(), [second, "foreign".to_owned()]);
+}

@@ -1,6 +1,6 @@
 //! Instances after their launch: listed, described, tagged, terminated.
 
-mod describe;
+pub(crate) mod describe;
 mod id_batches;
 pub(crate) mod instance;
 mod list;

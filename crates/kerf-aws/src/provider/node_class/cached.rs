@@ -38,6 +38,12 @@ impl<K: Eq + Hash + Clone, V: Clone> Cached<K, V> {
         self.put_at(key, value, Instant::now());
     }
 
+    /// Whether no answer is good any more.
+    pub(super) fn is_empty(&self) -> bool {
+        let now = Instant::now();
+        !self.entries().values().any(|entry| now < entry.until)
+    }
+
     /// Forgets an answer.
     pub(super) fn forget(&self, key: &K) {
         self.entries().remove(key);

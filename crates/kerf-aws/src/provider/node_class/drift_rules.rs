@@ -51,7 +51,7 @@ pub(super) enum GroupId<'a> {
 pub(super) fn of(
     status: &EC2NodeClassStatus,
     group: GroupId<'_>,
-    uses_reservations: bool,
+    knows_reservations: bool,
 ) -> Vec<DriftRule> {
     let rule = |reason: &str, allowed| DriftRule { reason: reason.to_owned(), allowed };
     let mut rules = Vec::new();
@@ -67,7 +67,7 @@ pub(super) fn of(
         let ids = subnets.iter().map(|subnet| subnet.id.clone()).collect();
         rules.push(rule(SUBNET_DRIFT, Allowed::SomeOf(ids)));
     }
-    if uses_reservations {
+    if knows_reservations {
         let reservations = status.capacity_reservations.iter().flatten();
         let ids = reservations.map(|reservation| reservation.id.clone()).collect();
         rules.push(rule(CAPACITY_RESERVATION_DRIFT, Allowed::SomeOf(ids)));

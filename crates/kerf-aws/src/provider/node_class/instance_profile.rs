@@ -22,7 +22,7 @@ use crate::{CallError, Result};
 const PROFILE: Duration = Duration::from_mins(15);
 /// How long a role that is not there is not asked for again.
 const MISSING_ROLE: Duration = Duration::from_mins(1);
-/// How long a profile is kept that was in use a moment ago: launches under way name it.
+/// How long a profile is kept that a class has left: launches under way may name it.
 const PROTECTED: Duration = Duration::from_hours(1);
 
 /// The reason of a class whose role is not there.
@@ -73,8 +73,8 @@ impl InstanceProfiles {
             return Err(PartError::not_ready(ROLE_NOT_FOUND, message));
         }
         let name = profile_name(&self.cluster, class, role);
-        for name in before.into_iter().chain([name.as_str()]) {
-            self.protected.put(name.to_owned(), ());
+        if let Some(before) = before {
+            self.protected.put(before.to_owned(), ());
         }
         match self.make(&name, class, spec, role).await {
             Ok(()) => Ok(name),
@@ -134,13 +134,11 @@ impl InstanceProfiles {
         Ok(())
     }
 
-    /// Removes the profiles of this cluster that are neither in use nor were a moment ago; how many
-    /// there were.
-    pub(super) async fn collect(&self, is_in_use: impl Fn(&str) -> bool) -> Result<usize> {
-        let profiles = self.calls.list(&path_of_cluster(&self.cluster)).await?;
-        let is_unused =
-            |it: &&Profile| !is_in_use(&it.name) && self.protected.get(&it.name).is_none();
-        self.delete_all(profiles.iter().filter(is_unused)).await
+    /// The profiles of this cluster that no class has left a moment ago.
+    pub(super) async fn unprotected(&self) -> Result<Vec<Profile>> {
+        let mut profiles = self.calls.list(&path_of_cluster(&self.cluster)).await?;
+        profiles.retain(|it| self.protected.get(&it.name).is_none());
+        Ok(profiles)
     }
 
     /// Removes every profile that was made for a class, also by versions that used one name only.
@@ -151,20 +149,19 @@ impl InstanceProfiles {
         if is_legal(&legacy)
             && let Some(profile) = self.calls.get(&legacy).await?
         {
-            self.delete_all([&profile]).await?;
+            self.delete_all(&[profile]).await?;
         }
         self.missing_roles.retain(|(_, uid)| *uid != class.meta.uid);
         Ok(())
     }
 
-    async fn delete_all<'a>(&self, all: impl IntoIterator<Item = &'a Profile>) -> Result<usize> {
-        let mut count = 0;
+    /// Removes profiles, with their roles taken from them.
+    pub(super) async fn delete_all(&self, all: &[Profile]) -> Result<()> {
         for profile in all {
             self.known.forget(&profile.name);
             self.calls.delete(profile).await?;
-            count += 1;
         }
-        Ok(count)
+        Ok(())
     }
 }
 

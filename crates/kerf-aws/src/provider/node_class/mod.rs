@@ -23,11 +23,11 @@ mod launch_templates;
 mod part;
 mod placement_group;
 mod profile_calls;
+mod profile_collection;
 mod security_groups;
 mod subnets;
 mod validation;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,6 +41,8 @@ use kerf_engine::event::{Failure, ResolvedNodeClass};
 use kerf_engine::observed::NodeClass;
 use kerf_engine::time::Span;
 use kerf_runtime::clock;
+use tokio::time::sleep;
+use tracing::warn;
 
 use self::cached::Cached;
 use self::capacity_reservations::FoundReservation;
@@ -53,6 +55,7 @@ use self::drift_rules::GroupId;
 use self::images::Parameters;
 use self::instance_profile::InstanceProfiles;
 use self::part::{PartResult, Parts, Taken};
+use self::profile_collection::ProfileCollection;
 use self::subnets::FoundSubnet;
 use self::validation::{Subject, Validation};
 use crate::provider::context::Context;
@@ -79,6 +82,7 @@ pub(crate) struct NodeClasses {
     subnets: Cached<ClassKey, Vec<FoundSubnet>>,
     security_groups: Cached<ClassKey, Vec<SecurityGroup>>,
     profiles: InstanceProfiles,
+    collection: ProfileCollection,
     validation: Validation,
 }
 
@@ -123,6 +127,7 @@ impl NodeClasses {
             subnets: Cached::new(settings.subnet_refresh),
             security_groups: Cached::new(MINUTE),
             profiles: InstanceProfiles::new(&context),
+            collection: ProfileCollection::new(),
             validation: Validation::new(&context),
             context,
         }
@@ -133,8 +138,7 @@ impl NodeClasses {
     /// # Errors
     /// The class cannot be read, or no part of it gave an answer.
     pub(crate) async fn resolve(&self, class: &NodeClass) -> Result<ResolvedNodeClass, Failure> {
-        let object = crate::node_class::read(class)
-            .map_err(|error| Failure::Invalid { message: error.to_string() })?;
+        let object = crate::node_class::read(class).map_err(|error| unreadable(class, &error))?;
         let look = Look {
             class,
             key: ClassKey::of(class),
@@ -143,7 +147,14 @@ impl NodeClasses {
             before: &object.status.clone().unwrap_or_default(),
             now: clock::now().as_second(),
         };
+        // Before anything is asked: a profile that a class names must not go.
+        if let Some(profile) = &look.before.instance_profile {
+            self.collection.name(profile);
+        }
         let found = self.find(&look).await;
+        if let Ok(profile) = &found.instance_profile {
+            self.collection.name(profile);
+        }
         self.conclude(&look, found).await
     }
 
@@ -165,22 +176,35 @@ impl NodeClasses {
         self.subnets.retain(is_other);
         self.security_groups.retain(is_other);
         self.validation.forget(class);
+        let class = class.meta.name.to_string();
+        self.context.registry.unset(validation::USER_DATA_BYTES, &vec![("nodeclass", class)]);
         Ok(())
     }
 
-    /// Removes instance profiles of this cluster that nothing names any more: no class's status and
-    /// no claim. How many there were.
+    /// Removes instance profiles that nobody uses any more, from time to time. Never ends.
+    pub(crate) async fn keep_up(&self) {
+        loop {
+            sleep(profile_collection::EVERY).await;
+            if let Err(failure) = self.collect_profiles(clock::now().as_second()).await {
+                warn!(?failure, "unused instance profiles stay for now");
+            }
+        }
+    }
+
+    /// Removes instance profiles that nobody uses, and nobody used when this was called before;
+    /// their names. `now` is in seconds since 1970.
     ///
     /// # Errors
     /// A call gave no answer.
-    pub(crate) async fn collect_profiles(
-        &self,
-        in_use: &BTreeSet<String>,
-    ) -> Result<usize, Failure> {
-        if self.context.settings.is_isolated {
-            return Ok(0);
+    pub(crate) async fn collect_profiles(&self, now: i64) -> Result<Vec<String>, Failure> {
+        if self.context.settings.is_isolated || !self.collection.is_informed() {
+            return Ok(Vec::new());
         }
-        Ok(self.profiles.collect(|name| in_use.contains(name)).await?)
+        let profiles = self.profiles.unprotected().await?;
+        let of_instances = profile_collection::of_instances(&self.context).await?;
+        let unused = self.collection.choose(profiles, &of_instances, now);
+        self.profiles.delete_all(&unused).await?;
+        Ok(unused.into_iter().map(|it| it.name).collect())
     }
 
     /// The placement group of a class as it was last known.
@@ -249,21 +273,21 @@ impl NodeClasses {
         let mut parts = Parts::default();
         let amis = parts.take(name, AMIS_READY, found.amis);
         let mut next_change = None;
-        let reservations = match self.context.settings.uses_reserved_capacity {
-            true => {
-                let taken = parts.take(name, CAPACITY_RESERVATIONS_READY, found.reservations);
-                let taken = at(taken, look.now, &mut next_change);
-                taken.or_before(before.capacity_reservations.clone())
-            }
-            false => None,
-        };
+        let reservations = self.context.settings.uses_reserved_capacity.then(|| {
+            let taken = parts.take(name, CAPACITY_RESERVATIONS_READY, found.reservations);
+            let taken = at(taken, look.now, &mut next_change);
+            taken.or_before(before.capacity_reservations.clone())
+        });
+        // Without an answer, now or before, nobody knows which are selected.
+        let knows_reservations = matches!(reservations, Some(Some(_)));
+        let reservations = reservations.flatten().filter(|list| !list.is_empty());
         let group = parts.take(name, PLACEMENT_GROUP_READY, found.placement_group);
         let subnets = parts.take(name, SUBNETS_READY, found.subnets);
         let groups = parts.take(name, SECURITY_GROUPS_READY, found.security_groups);
         let profile = parts.take(name, INSTANCE_PROFILE_READY, found.instance_profile);
         let status = EC2NodeClassStatus {
             amis: amis.or_before(before.amis.clone()),
-            capacity_reservations: reservations.filter(|list| !list.is_empty()),
+            capacity_reservations: reservations,
             conditions: None,
             instance_profile: match profile {
                 Taken::Found(profile) => Some(profile),
@@ -278,11 +302,7 @@ impl NodeClasses {
         if let (true, Some(error)) = (parts.conditions.is_empty(), parts.unanswered.first()) {
             return Err(error.clone().into());
         }
-        let drift_rules = drift_rules::of(
-            &status,
-            group_id(look.spec, &group),
-            self.context.settings.uses_reserved_capacity,
-        );
+        let drift_rules = drift_rules::of(&status, group_id(look.spec, &group), knows_reservations);
         let unanswered = (!parts.unanswered.is_empty()).then_some(AGAIN_AFTER);
         Ok(ResolvedNodeClass {
             conditions: parts.conditions,
@@ -309,6 +329,10 @@ impl NodeClasses {
             |kind: &str| parts.status_of(kind).unwrap_or_else(|| stored(look.class, kind));
         Box::pin(self.validation.check(subject, status_of)).await
     }
+}
+
+fn unreadable(class: &NodeClass, error: &serde_json::Error) -> Failure {
+    Failure::Invalid { message: format!("EC2NodeClass {}: {error}", class.meta.name) }
 }
 
 /// The reservations as they are at a time, and how long they stay so.

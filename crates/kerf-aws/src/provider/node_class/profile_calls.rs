@@ -19,6 +19,8 @@ const FULL: &str = "LimitExceeded";
 pub(super) struct Profile {
     pub(super) name: String,
     pub(super) path: String,
+    /// When it was made, in seconds since 1970.
+    pub(super) created_at: i64,
     /// The names of its roles; IAM allows one.
     pub(super) roles: Vec<String>,
 }
@@ -32,7 +34,8 @@ pub(super) struct ProfileCalls {
 impl Profile {
     /// One without a role.
     pub(super) fn new(name: &str, path: &str) -> Self {
-        Self { name: name.to_owned(), path: path.to_owned(), roles: Vec::new() }
+        let (name, path) = (name.to_owned(), path.to_owned());
+        Self { name, path, created_at: 0, roles: Vec::new() }
     }
 
     /// Whether it has this role and no other.
@@ -142,6 +145,7 @@ fn described(profile: &aws_sdk_iam::types::InstanceProfile) -> Profile {
     Profile {
         name: profile.instance_profile_name().to_owned(),
         path: profile.path().to_owned(),
+        created_at: profile.create_date().secs(),
         roles: profile.roles().iter().map(|role| role.role_name().to_owned()).collect(),
     }
 }

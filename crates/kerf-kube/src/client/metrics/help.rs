@@ -1,7 +1,7 @@
 //! What each metric says, for those who read the page itself.
 
 /// The sentences of metrics that have one.
-pub(super) const HELP: [(&str, &str); 80] = [
+pub(super) const HELP: [(&str, &str); 81] = [
     ("aws_sdk_go_request_duration_seconds", "How long calls to AWS took."),
     ("aws_sdk_go_request_total", "Calls to AWS, by service, action and the status of the answer."),
     ("client_go_request_duration_seconds", "How long requests to the API server took."),
@@ -26,6 +26,7 @@ pub(super) const HELP: [(&str, &str); 80] = [
     ("karpenter_cluster_state_synced", "1 once every kind of object has been listed."),
     ("karpenter_cluster_state_unsynced_time_seconds", "For how long objects have not been listed."),
     ("karpenter_cluster_utilization_percent", "Share of all nodes that pods ask for."),
+    ("karpenter_ec2nodeclasses_userdata_bytes", "The size of a class's user data, of 16384."),
     ("karpenter_interruption_deleted_messages_total", "Messages that were dealt with."),
     (
         "karpenter_interruption_message_queue_duration_seconds",

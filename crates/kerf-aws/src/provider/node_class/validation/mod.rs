@@ -15,6 +15,7 @@ use kerf_engine::condition::Status;
 use kerf_engine::observed::NodeClass;
 
 use self::dry_run::DryRun;
+pub(super) use self::dry_run::USER_DATA_BYTES;
 use super::cached::Cached;
 use super::conditions::VALIDATION_SUCCEEDED;
 use super::part::{NotReady, PartError, PartResult};
