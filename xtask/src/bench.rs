@@ -1,5 +1,6 @@
 //! Benchmarks: instructions against those on record, figures at scale, and Karpenter beside Kerf.
 
+mod aws;
 mod callgrind;
 mod e2e;
 mod engine;
@@ -15,11 +16,13 @@ mod watch;
 use anyhow::Result;
 
 /// `peer [ARGS]` compares with Karpenter, `scale` measures large problems, `e2e [WORKLOAD]` pods on a
-/// real control plane, `engine [NODES…]` the engine in large clusters, `router` the event router; anything else is for the instruction counts.
+/// real control plane, `aws [kerf]` nodes and notices on the AWS stand-in, `engine [NODES…]` the
+/// engine in large clusters, `router` the event router; anything else is for the instruction counts.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     match args.split_first() {
         Some((first, rest)) if first == "peer" => peer::run_peer(rest),
         Some((first, _)) if first == "scale" => scale::run(),
+        Some((first, rest)) if first == "aws" => aws::run(rest),
         Some((first, rest)) if first == "e2e" => e2e::run(rest),
         Some((first, rest)) if first == "engine" => engine::run(rest),
         Some((first, rest)) if first == "router" => router::run(rest),

@@ -47,7 +47,7 @@ const TASKS: [Task; 9] = [
     },
     Task {
         name: "bench",
-        about: "Count instructions [NAME…] [--record] (needs valgrind); `scale|peer|e2e|router`",
+        about: "Count instructions [NAME…] [--record] (needs valgrind); `scale|peer|e2e|aws|engine|router`",
         run: bench::run,
     },
     Task {

@@ -1,0 +1,96 @@
+//! The programs under measurement: Kerf, and Karpenter with its AWS provider.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use kerf_testbed::{AwsStandIn, Program, QuickStart, wait_until};
+
+const READY_AT_MOST: Duration = Duration::from_secs(120);
+/// In which Linux counts processor time.
+const TICKS_PER_SECOND: f64 = 100.0;
+/// Where the log shall stay, for those who want to know more.
+const LOG_VARIABLE: &str = "KERF_BENCH_LOG";
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Product {
+    Kerf,
+    Karpenter,
+}
+
+impl Product {
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        match name {
+            "kerf" => Some(Self::Kerf),
+            "karpenter" => Some(Self::Karpenter),
+            _ => None,
+        }
+    }
+}
+
+/// A running controller; ended when dropped.
+pub(crate) struct Controller(Program);
+
+impl Controller {
+    /// Starts the program with its defaults and waits until it is ready.
+    pub(crate) fn start(
+        product: Product,
+        program: &Path,
+        kubeconfig: &Path,
+        aws: &AwsStandIn,
+        made: &QuickStart,
+    ) -> Self {
+        let mut command = Command::new(program);
+        command.env("KUBECONFIG", kubeconfig).envs(aws.environment());
+        // Both read these; neither needs a flag.
+        command.env("CLUSTER_NAME", &made.cluster).env("INTERRUPTION_QUEUE", &made.queue);
+        command.env("SYSTEM_NAMESPACE", "karpenter").env("KARPENTER_SERVICE", "karpenter");
+        // Two hundred spot nodes at once are what an attack looks like, too.
+        command.env("INTERRUPTION_PERCENT_PER_MINUTE", "100");
+        command.env("DISABLE_LEADER_ELECTION", "true");
+        if product == Product::Kerf {
+            command.arg("controller");
+        }
+        let program = Program::start(command, &["METRICS_PORT", "HEALTH_PROBE_PORT"]).unwrap();
+        let this = Self(program);
+        let readiness = || this.0.get("HEALTH_PROBE_PORT", "/readyz").unwrap_or_default();
+        assert!(
+            wait_until(READY_AT_MOST, || readiness().contains("200 OK")),
+            "{product:?} was not ready in time; its log: {}",
+            this.log()
+        );
+        this
+    }
+
+    /// What it wrote.
+    pub(crate) fn log(&self) -> String {
+        self.0.written()
+    }
+
+    /// The most memory it held at once.
+    pub(crate) fn peak_memory_bytes(&self) -> u64 {
+        let path = format!("/proc/{}/status", self.0.id());
+        let status = std::fs::read_to_string(path).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        let kib: u64 = line.trim().trim_end_matches(" kB").parse().unwrap();
+        kib * 1024
+    }
+
+    /// How long processors worked for it.
+    pub(crate) fn processor_seconds(&self) -> f64 {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.0.id())).unwrap();
+        // Behind the name, which may have blanks: user and system time are the 14th and 15th field.
+        let (_, fields) = stat.rsplit_once(')').unwrap();
+        let ticks = fields.split_whitespace().skip(11).take(2);
+        ticks.map(|ticks| ticks.parse::<f64>().unwrap() / TICKS_PER_SECOND).sum()
+    }
+}
+
+impl Drop for Controller {
+    fn drop(&mut self) {
+        if let Some(log) = std::env::var_os(LOG_VARIABLE) {
+            std::fs::write(log, self.0.written()).unwrap();
+        }
+    }
+}
