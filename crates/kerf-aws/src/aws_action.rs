@@ -62,6 +62,10 @@ actions! {
     DescribeCluster "eks" "DescribeCluster",
     GetParameter "ssm" "GetParameter",
     GetProducts "pricing" "GetProducts",
+    GetQueueUrl "sqs" "GetQueueUrl",
+    ReceiveMessage "sqs" "ReceiveMessage",
+    DeleteMessage "sqs" "DeleteMessage",
+    GetManagedResource "arc-zonal-shift" "GetManagedResource",
 }
 
 impl AwsAction {

@@ -13,6 +13,7 @@ mod aws_action;
 pub mod catalogue;
 mod clusters;
 mod error;
+pub mod iam;
 mod instances;
 mod network;
 pub mod node_class;
