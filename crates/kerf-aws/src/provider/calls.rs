@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -68,33 +69,42 @@ impl Calls {
 
     /// Makes a call once it is its turn. The resource is for the reader of an error: what a
     /// permission would have to be granted on.
-    pub(crate) async fn make<T, E>(
-        &self,
+    ///
+    /// On the heap: calls of the SDK are tens of kilobytes, and whoever makes several in a row would
+    /// have all of them on the stack.
+    pub(crate) fn make<'a, T, E>(
+        &'a self,
         action: AwsAction,
-        resource: &str,
-        call: impl Future<Output = std::result::Result<T, SdkError<E, HttpResponse>>>,
-    ) -> Result<T>
+        resource: &'a str,
+        call: impl Future<Output = std::result::Result<T, SdkError<E, HttpResponse>>> + Send + 'a,
+    ) -> Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>
     where
-        E: ProvideErrorMetadata + std::error::Error + 'static,
+        T: Send + 'a,
+        E: ProvideErrorMetadata + std::error::Error + Send + 'static,
     {
-        if let Some(bucket) = action.bucket() {
-            self.turn(bucket).await;
-        }
-        let begun = Instant::now();
-        let answer = call.await;
-        let status = match &answer {
-            Ok(_) => 200,
-            Err(error) => error.raw_response().map_or(0, |response| response.status().as_u16()),
-        };
+        Box::pin(async move {
+            if let Some(bucket) = action.bucket() {
+                self.turn(bucket).await;
+            }
+            let begun = Instant::now();
+            let answer = call.await;
+            let status = match &answer {
+                Ok(_) => 200,
+                Err(error) => error.raw_response().map_or(0, |response| response.status().as_u16()),
+            };
+            self.count(action, status, begun.elapsed());
+            answer.map_err(|error| CallError::new(action.permission(), resource, error))
+        })
+    }
+
+    fn count(&self, action: AwsAction, status: u16, took: Duration) {
         let labels = vec![
             ("service", action.service().to_owned()),
             ("action", action.name().to_owned()),
             ("code", status.to_string()),
         ];
         self.registry.count("aws_sdk_go_request_total", labels.clone(), 1);
-        let took = begun.elapsed();
         self.registry.observe("aws_sdk_go_request_duration_seconds", labels, BOUNDS, took);
-        answer.map_err(|error| CallError::new(action.permission(), resource, error))
     }
 
     async fn turn(&self, bucket: Bucket) {

@@ -123,10 +123,11 @@ impl ProfileCalls {
                 T,
                 aws_sdk_iam::error::SdkError<E, aws_sdk_iam::config::http::HttpResponse>,
             >,
-        >,
+        > + Send,
     ) -> Result<T>
     where
-        E: aws_sdk_iam::error::ProvideErrorMetadata + std::error::Error + 'static,
+        T: Send,
+        E: aws_sdk_iam::error::ProvideErrorMetadata + std::error::Error + Send + 'static,
     {
         self.context.calls.make(action, &format!("instance-profile/{name}"), call).await
     }
