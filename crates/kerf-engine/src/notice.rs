@@ -37,6 +37,8 @@ pub enum NoticeKind {
     InstanceTerminated,
     /// Maintenance of an instance is planned.
     ScheduledChange,
+    /// An instance, or the host under it, fails the cloud's checks.
+    InstanceImpaired,
     /// An instance that stands in for others' reserved capacity is about to be taken.
     CapacityReservationInterrupted,
 }
@@ -102,12 +104,13 @@ pub enum NoticeOutcome {
 
 impl NoticeKind {
     /// Every kind there is.
-    pub const ALL: [NoticeKind; 6] = [
+    pub const ALL: [NoticeKind; 7] = [
         NoticeKind::SpotInterrupted,
         NoticeKind::RebalanceRecommendation,
         NoticeKind::InstanceStopped,
         NoticeKind::InstanceTerminated,
         NoticeKind::ScheduledChange,
+        NoticeKind::InstanceImpaired,
         NoticeKind::CapacityReservationInterrupted,
     ];
 
@@ -122,6 +125,7 @@ impl NoticeKind {
             NoticeKind::InstanceStopped => "the instance is stopping or stopped",
             NoticeKind::InstanceTerminated => "the instance is terminating or gone",
             NoticeKind::ScheduledChange => "the cloud has planned maintenance of the instance",
+            NoticeKind::InstanceImpaired => "the instance or its host fails the cloud's checks",
             NoticeKind::CapacityReservationInterrupted => {
                 "the cloud takes the instance back for whom its capacity is reserved"
             }
@@ -137,6 +141,7 @@ impl NoticeKind {
             NoticeKind::InstanceStopped => "instance_stopped",
             NoticeKind::InstanceTerminated => "instance_terminated",
             NoticeKind::ScheduledChange => "scheduled_change",
+            NoticeKind::InstanceImpaired => "instance_impaired",
             NoticeKind::CapacityReservationInterrupted => "capacity_reservation_interrupted",
         }
     }

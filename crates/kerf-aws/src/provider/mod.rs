@@ -27,10 +27,11 @@ use kerf_engine::event::{Failure, Instance, ResolvedNodeClass};
 use kerf_engine::notice::AnnouncedInstance;
 use kerf_engine::observed::{Claim, Name, Node, NodeClass};
 use kerf_engine::provider::ProviderInfo;
-use kerf_kube::{Ending, Provider};
+use kerf_kube::{Ending, NoticeDelivery, Provider};
 use kerf_model::instance_type::InstanceType;
 use kerf_model::labels::{LabelRules, aws};
 use kerf_runtime::metrics::Registry;
+use tokio::sync::mpsc;
 
 use crate::Session;
 pub(crate) use calls::{Bucket, Calls};
@@ -51,7 +52,7 @@ pub struct Aws {
     offers: Arc<Offers>,
     node_classes: Arc<NodeClasses>,
     launcher: Arc<Launcher>,
-    instances: Instances,
+    instances: Arc<Instances>,
 }
 
 impl Aws {
@@ -79,7 +80,7 @@ impl Aws {
             offers.unavailable().clone(),
             reservations.clone(),
         );
-        let instances = Instances::new(context.clone(), &launcher, reservations);
+        let instances = Arc::new(Instances::new(context.clone(), &launcher, reservations));
         let launcher = Arc::new(launcher);
         Ok(Self { context, offers, node_classes, launcher, instances })
     }
@@ -139,6 +140,16 @@ impl Provider for Aws {
 
     fn hear(&self, announced: &AnnouncedInstance) {
         self.offers.hear(announced);
+    }
+
+    fn lead(
+        &self,
+        notices: mpsc::Sender<NoticeDelivery>,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        let (launcher, instances) = (self.launcher.clone(), self.instances.clone());
+        async move {
+            tokio::join!(launcher.collect_templates(), instances.announce_unhealthy(notices));
+        }
     }
 
     async fn launch(&self, launch: &Launch) -> Result<Instance, Failure> {

@@ -15,6 +15,9 @@ use kerf_engine::provider::{NodeClassKind, ProviderInfo};
 use kerf_model::instance_type::InstanceType;
 use kerf_model::labels::LabelRules;
 use kube::api::ApiResource;
+use tokio::sync::mpsc;
+
+use crate::client::notices::NoticeDelivery;
 
 /// A provider of instances.
 pub trait Provider: Send + Sync + 'static {
@@ -65,6 +68,15 @@ pub trait Provider: Send + Sync + 'static {
     /// Hears what the cloud announces about one of its instances, before anything is launched in its
     /// place.
     fn hear(&self, _announced: &AnnouncedInstance) {}
+
+    /// What it does by itself for as long as this process leads: it removes what nobody uses, and
+    /// announces what it finds out about instances. Never ends.
+    fn lead(
+        &self,
+        _notices: mpsc::Sender<NoticeDelivery>,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        std::future::pending()
+    }
 
     /// Launches an instance, or finds the one launched before: at most one ever for the claim's
     /// uid.

@@ -47,6 +47,7 @@ impl Instances {
                 instances.extend(read(it, claims.get(id), reserves));
             }
         }
+        *self.own() = listed.iter().map(|id| (*id).to_owned()).collect();
         let unlisted = young.into_iter().filter(|it| !listed.contains(it.instance.id.as_str()));
         instances.extend(self.unlisted(unlisted.collect()).await?);
         Ok(instances)

@@ -5,20 +5,19 @@ mod id_batches;
 pub(crate) mod instance;
 mod list;
 pub(crate) mod made_of;
+mod status;
 mod tags;
 mod terminate;
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-
-use aws_sdk_ec2::types::Instance as Described;
 
 use super::context::Context;
 use super::launch::Launcher;
 use super::launch::batch::Batches;
 use super::launch::ec2_fleets::Ec2Fleets;
 use super::offers::ReservationCounts;
-use crate::Result;
 use describe::DescribeCall;
 use id_batches::{IdBatches, WINDOW};
 use terminate::TerminateCall;
@@ -36,6 +35,8 @@ pub(crate) struct Instances {
     terminations: IdBatches<TerminateCall>,
     reservations: Arc<ReservationCounts>,
     started_at: Instant,
+    /// The ids of the instances that were listed last.
+    own: Mutex<HashSet<String>>,
 }
 
 impl Instances {
@@ -54,15 +55,12 @@ impl Instances {
             terminations: IdBatches::new(terminate, WINDOW, registry.clone()),
             reservations,
             started_at: Instant::now(),
+            own: Mutex::default(),
             context,
         }
     }
 
-    /// What EC2 says of an instance, asked together with others; none if it knows none.
-    ///
-    /// # Errors
-    /// EC2 gave no answer.
-    pub(crate) async fn describe(&self, id: &str) -> Result<Option<Described>> {
-        self.descriptions.ask(id).await
+    fn own(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

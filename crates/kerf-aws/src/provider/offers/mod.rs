@@ -115,7 +115,8 @@ impl Offers {
             NoticeKind::RebalanceRecommendation
             | NoticeKind::InstanceStopped
             | NoticeKind::InstanceTerminated
-            | NoticeKind::ScheduledChange => {}
+            | NoticeKind::ScheduledChange
+            | NoticeKind::InstanceImpaired => {}
         }
     }
 

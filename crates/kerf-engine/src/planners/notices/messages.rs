@@ -67,7 +67,7 @@ fn reason(kind: NoticeKind) -> &'static str {
         NoticeKind::RebalanceRecommendation => "SpotRebalanceRecommendation",
         NoticeKind::InstanceStopped => "InstanceStopping",
         NoticeKind::InstanceTerminated => "InstanceTerminating",
-        NoticeKind::ScheduledChange => "InstanceUnhealthy",
+        NoticeKind::ScheduledChange | NoticeKind::InstanceImpaired => "InstanceUnhealthy",
         NoticeKind::CapacityReservationInterrupted => "CapacityReservationInstanceInterrupted",
     }
 }

@@ -1,13 +1,15 @@
 //! What each metric says, for those who read the page itself.
 
 /// The sentences of metrics that have one.
-pub(super) const HELP: [(&str, &str); 81] = [
+pub(super) const HELP: [(&str, &str); 85] = [
     ("aws_sdk_go_request_duration_seconds", "How long calls to AWS took."),
     ("aws_sdk_go_request_total", "Calls to AWS, by service, action and the status of the answer."),
     ("client_go_request_duration_seconds", "How long requests to the API server took."),
     ("client_go_request_total", "Requests to the API server."),
     ("controller_runtime_reconcile_total", "How often each part looked at its objects."),
     ("karpenter_build_info", "What is running; always 1."),
+    ("karpenter_cloudprovider_batcher_batch_size", "How many calls were made as one."),
+    ("karpenter_cloudprovider_batcher_batch_time_seconds", "How long calls waited for others."),
     ("karpenter_cloudprovider_duration_seconds", "How long calls to the cloud took."),
     ("karpenter_cloudprovider_errors_total", "Calls to the cloud that failed."),
     ("karpenter_cloudprovider_instance_type_cpu_cores", "Virtual processors of a type."),
@@ -21,6 +23,7 @@ pub(super) const HELP: [(&str, &str); 81] = [
         "What a type costs there, in dollars an hour.",
     ),
     ("karpenter_cloudprovider_instance_launch_failures_total", "Launches that failed, by reason."),
+    ("karpenter_cloudprovider_instance_termination_failures_total", "Ends that EC2 refused."),
     ("karpenter_cloudprovider_zonal_shift_duration", "How long zonal shifts lasted."),
     ("karpenter_cluster_state_node_count", "Nodes known."),
     ("karpenter_cluster_state_synced", "1 once every kind of object has been listed."),
@@ -28,6 +31,10 @@ pub(super) const HELP: [(&str, &str); 81] = [
     ("karpenter_cluster_utilization_percent", "Share of all nodes that pods ask for."),
     ("karpenter_ec2nodeclasses_userdata_bytes", "The size of a class's user data, of 16384."),
     ("karpenter_interruption_deleted_messages_total", "Messages that were dealt with."),
+    (
+        "karpenter_interruption_instance_status_unhealthy_total",
+        "Instances that EC2 found unhealthy, by what is wrong.",
+    ),
     (
         "karpenter_interruption_message_queue_duration_seconds",
         "From an event until its message was dealt with.",

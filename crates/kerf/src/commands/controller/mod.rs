@@ -67,6 +67,14 @@ async fn scrape(scrapes: mpsc::Sender<Scrape>) -> Option<String> {
     answer.await.ok()
 }
 
+/// Work without an end of its own, until everything stops.
+async fn until(mut stopping: watch::Receiver<bool>, work: impl Future<Output = ()>) {
+    tokio::select! {
+        () = work => {}
+        _ = stopping.wait_for(|stops| *stops) => {}
+    }
+}
+
 impl Controller {
     /// Runs until it is asked to end or loses the lead.
     pub(crate) fn run(self) -> Result<ExitCode> {
@@ -99,7 +107,7 @@ impl Controller {
             CloudName::Aws => {
                 let aws =
                     aws::provider(&self, &config, &lead.lease_client, registry.clone()).await?;
-                tasks.spawn("AWS offers", aws.keep_up());
+                tasks.spawn("AWS offers", until(tasks.stopping(), aws.keep_up()));
                 self.lead(client, lead, aws, registry, tasks).await
             }
             CloudName::Kwok => {
@@ -128,6 +136,14 @@ impl Controller {
         let sources =
             Sources { notices: notice_sender, leading: leading.clone(), health: health.clone() };
         interruption::start(&self, &sources, &metrics, &mut tasks).await;
+        let (mut led, work) = (leading.clone(), provider.lead(sources.notices.clone()));
+        let work = async move {
+            // Nobody leads any more once the lease is lost for good; then the process ends.
+            if led.wait_for(|leads| *leads).await.is_ok() {
+                work.await;
+            }
+        };
+        tasks.spawn("the provider's own work", until(tasks.stopping(), work));
         let autoshift = Autoshift::of(&self, &namespace).await?;
         let shift_settings = autoshift.as_ref().map(|autoshift| autoshift.settings.clone());
         let zonal_shifts =
