@@ -32,8 +32,11 @@ fn refused(arguments: &[&str], variables: &[(&str, &str)]) -> String {
 #[test]
 fn a_setting_that_makes_no_sense_stops_the_start_with_name_value_and_what_is_allowed() {
     type Case<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)], [&'a str; 3]);
-    let cases: [Case<'_>; 8] = [
+    let cases: [Case<'_>; 11] = [
         (&["--cloud=moon"], &[], ["--cloud", "moon", "kwok"]),
+        (&[], &[], ["--cloud aws", "CLUSTER_NAME", "--cluster-name"]),
+        (&["--ami-refresh-interval=30s"], &[], ["--ami-refresh-interval", "30s", "a minute"]),
+        (&[], &[("CLUSTER_ENDPOINT", "api")], ["--cluster-endpoint", "api", "https://API-SERVER"]),
         (&["--cloud=kwok", "--metrics-port=http"], &[], ["--metrics-port", "http", "invalid"]),
         (&["--cloud=kwok"], &[("METRICS_PORT", "99999")], ["--metrics-port", "99999", "65535"]),
         (&["--cloud=kwok", "--log-level=loud"], &[], ["--log-level", "loud", "debug, info, error"]),

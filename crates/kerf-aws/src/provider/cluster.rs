@@ -13,7 +13,7 @@ pub struct Cluster {
     pub endpoint: String,
     /// The certificate authority of the API server, in base64.
     pub ca_bundle: String,
-    /// The version of the API server.
+    /// The version of the API server at the start.
     pub version: KubernetesVersion,
     /// The addresses of Services; only EKS can tell. Nodes of AL2023 cannot join without.
     pub service_cidr: Option<String>,

@@ -5,13 +5,15 @@ use std::sync::Arc;
 use kerf_runtime::metrics::Registry;
 use tokio::sync::OnceCell;
 
-use super::{AwsSettings, Calls, Cluster};
+use super::{AwsSettings, Calls, Cluster, ClusterVersion};
 use crate::{AwsAction, CallError, Result, Session};
 
 /// The cluster, the settings, and the way to AWS. Copies share everything.
 #[derive(Clone, Debug)]
 pub(crate) struct Context {
     pub(crate) cluster: Arc<Cluster>,
+    /// The version of the cluster, which may be upgraded.
+    pub(crate) version: Arc<ClusterVersion>,
     pub(crate) settings: Arc<AwsSettings>,
     pub(crate) calls: Calls,
     pub(crate) clients: Clients,
@@ -49,6 +51,7 @@ impl Context {
                 pricing: aws_sdk_pricing::Client::new(session.in_region(pricing).sdk_config()),
             },
             calls: Calls::new(registry.clone()),
+            version: Arc::new(ClusterVersion::new(cluster.version)),
             cluster: Arc::new(cluster),
             settings: Arc::new(settings),
             registry,

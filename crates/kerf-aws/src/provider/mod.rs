@@ -4,6 +4,7 @@
 mod batch_metrics;
 mod calls;
 mod cluster;
+mod cluster_version;
 mod context;
 mod discovery;
 mod failure;
@@ -36,6 +37,7 @@ use tokio::sync::mpsc;
 use crate::Session;
 pub(crate) use calls::{Bucket, Calls};
 pub use cluster::{Cluster, KubernetesVersion};
+pub use cluster_version::ClusterVersion;
 use context::Context;
 pub use discovery::{DiscoveryError, KnownCluster, discover};
 use instances::Instances;
@@ -83,6 +85,12 @@ impl Aws {
         let instances = Arc::new(Instances::new(context.clone(), &launcher, reservations));
         let launcher = Arc::new(launcher);
         Ok(Self { context, offers, node_classes, launcher, instances })
+    }
+
+    /// The version of the cluster, for whoever hears of another.
+    #[must_use]
+    pub fn version(&self) -> Arc<ClusterVersion> {
+        self.context.version.clone()
     }
 
     /// Keeps instance types, prices and stock up to date, and removes instance profiles that nobody

@@ -1,20 +1,25 @@
 //! `kerf controller --cloud aws`: the provider that launches EC2 instances.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use k8s_openapi::ByteString;
-use kerf_aws::provider::{Aws, AwsSettings, KnownCluster, discover};
+use kerf_aws::provider::{Aws, AwsSettings, ClusterVersion, KnownCluster, discover};
 use kerf_aws::{Session, TimeOuts};
 use kerf_kube::{ClusterFacts, cluster_facts};
 use kerf_runtime::metrics::Registry;
 use kube::{Client, Config};
+use tokio::time::sleep;
 
 use crate::commands::controller::Controller;
 
 /// Launches answer late when EC2 has to look for capacity.
 const TIME_OUTS: TimeOuts =
     TimeOuts { connect: Duration::from_secs(5), call: Duration::from_secs(60) };
+
+/// How often the API server is asked for its version.
+const VERSION_EVERY: Duration = Duration::from_secs(300);
 
 /// The provider, with what had to be found out about the cluster.
 pub(super) async fn provider(
@@ -23,15 +28,31 @@ pub(super) async fn provider(
     client: &Client,
     registry: Registry,
 ) -> Result<Aws> {
+    let facts = cluster_facts(client).await.context("asking the API server for its version")?;
+    let session = Session::from_env(TIME_OUTS).await;
+    let cluster = discover(&session, known(of, config, facts), registry.clone()).await?;
+    Ok(Aws::new(&session, cluster, settings(of), registry)?)
+}
+
+/// Fails where a setting is missing that nothing works without.
+pub(super) fn check(of: &Controller) -> Result<()> {
     if of.cluster_name.is_empty() {
         anyhow::bail!(
             "--cloud aws needs the EKS cluster's name: set CLUSTER_NAME, or pass --cluster-name"
         );
     }
-    let facts = cluster_facts(client).await.context("asking the API server for its version")?;
-    let session = Session::from_env(TIME_OUTS).await;
-    let cluster = discover(&session, known(of, config, facts), registry.clone()).await?;
-    Ok(Aws::new(&session, cluster, settings(of), registry)?)
+    Ok(())
+}
+
+/// Tells of the API server's version from time to time. Never ends.
+pub(super) async fn follow_version(client: Client, version: Arc<ClusterVersion>) {
+    loop {
+        sleep(VERSION_EVERY).await;
+        // A server that is away is no news here: everything else says so.
+        if let Ok(told) = client.apiserver_version().await {
+            version.note(&told.git_version);
+        }
+    }
 }
 
 /// What is known without AWS.

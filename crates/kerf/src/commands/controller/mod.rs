@@ -92,6 +92,9 @@ impl Controller {
 
     async fn serve(self) -> Result<ExitCode> {
         self.warn_of_what_is_to_come();
+        if self.cloud == CloudName::Aws {
+            aws::check(&self)?;
+        }
         let config = Config::infer().await.context("no way to reach an API server was found")?;
         let namespace = self.lease_namespace(&config);
         // Leading has a client of its own, so that a flood of calls cannot cost the lead.
@@ -108,6 +111,8 @@ impl Controller {
                 let aws =
                     aws::provider(&self, &config, &lead.lease_client, registry.clone()).await?;
                 tasks.spawn("AWS offers", until(tasks.stopping(), aws.keep_up()));
+                let following = aws::follow_version(lead.lease_client.clone(), aws.version());
+                tasks.spawn("cluster version", until(tasks.stopping(), following));
                 self.lead(client, lead, aws, registry, tasks).await
             }
             CloudName::Kwok => {

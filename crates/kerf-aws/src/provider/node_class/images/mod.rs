@@ -40,7 +40,7 @@ pub(super) async fn find(
             Some(alias) => format!(
                 "spec.amiSelectorTerms: no image of the alias {alias} is published for \
                  Kubernetes {}",
-                context.cluster.version
+                context.version.get()
             ),
             None => "no image for amd64 or arm64 is selected by spec.amiSelectorTerms".to_owned(),
         };
@@ -58,7 +58,7 @@ async fn of_alias(
     now: i64,
 ) -> PartResult<Vec<Candidate>> {
     let mut published: BTreeMap<String, Vec<Parameter>> = BTreeMap::new();
-    for parameter in alias::parameters(alias, context.cluster.version)? {
+    for parameter in alias::parameters(alias, context.version.get())? {
         if let Some(image) = parameters.of_alias(context, &parameter.name).await? {
             published.entry(image).or_default().push(parameter);
         }
