@@ -25,6 +25,7 @@ fn an_instance_joins_as_its_user_data_says_and_falls_silent_with_its_end() {
     let kubelets =
         Kubelets::start_with(&cluster, &aws, |machine| match machine.instance_type.as_str() {
             "c5.large" => Boot::Never,
+            "r5.large" => Boot::Twice(Duration::ZERO),
             _ => Boot::After(Duration::ZERO),
         })
         .unwrap();
@@ -57,8 +58,16 @@ fn an_instance_joins_as_its_user_data_says_and_falls_silent_with_its_end() {
     assert_eq!(node["status"]["capacity"]["cpu"], "2");
     assert_eq!(node["status"]["allocatable"]["cpu"], "1930m");
 
+    let twice = launch(&aws, &made, "r5.large");
+    assert!(wait_until(SOON, || kubelets.joined() == 3), "{:?}", nodes());
+    let provider_id = json!(format!("aws:///us-east-1a/{twice}"));
+    let of_it = nodes().into_iter().filter(|node| node["spec"]["providerID"] == provider_id);
+    assert_eq!(of_it.count(), 2, "{:?}", nodes());
+
     aws.ec2(&format!("Action=TerminateInstances&Version=2016-11-15&InstanceId.1={id}"));
-    let is_silent = || nodes()[0]["metadata"]["annotations"]["kwok.x-k8s.io/node"].is_null();
+    let mark = |node: &Value| node["metadata"]["annotations"]["kwok.x-k8s.io/node"].clone();
+    let is_silent =
+        || nodes().iter().any(|one| one["metadata"]["name"] == name && mark(one).is_null());
     assert!(wait_until(SOON, is_silent), "{:?}", nodes());
 }
 

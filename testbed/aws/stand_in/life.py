@@ -97,8 +97,6 @@ def ended(instance):
     subnet = instance.ec2_backend.get_subnet(instance.subnet_id)
     for address in instance._private_ips:
         subnet.del_subnet_ip(address)
-    # Moto gives out the address that was freed last before all others.
-    subnet._unused_ips.clear()
     reservations.give_back(instance)
     enter(instance, "terminated")
     later(SETTINGS["terminated_kept_seconds"], lambda: forget(instance))

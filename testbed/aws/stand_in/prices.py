@@ -21,6 +21,7 @@ from .state import REGION
 SPOT_SHARE_LOW, SPOT_SHARE_RANGE = 0.25, 0.35
 # What an instance on hardware of one's own costs more.
 DEDICATED_FACTOR = 1.06
+SHARED, METAL = "Compute Instance", "Compute Instance (bare metal)"
 PAGE = 1000
 
 ON_DEMAND = {}
@@ -92,12 +93,13 @@ def answer(call):
     asked = call.json()
     wanted = {term["Field"]: term["Value"] for term in asked.get("Filters", [])}
     dedicated = wanted.get("tenancy", "Shared") == "Dedicated"
-    metal = wanted.get("productFamily") == "Compute Instance (bare metal)"
     types = [
         name
         for name in ON_DEMAND
         if wanted.get("instanceType", name) == name
-        and ("productFamily" not in wanted or metal == (".metal" in name))
+        and wanted.get("productFamily", family(name)) == family(name)
+        # Hardware that is one's own altogether is sold in no other way.
+        and (dedicated or family(name) == SHARED)
     ]
     start = int(asked.get("NextToken") or 0)
     count = min(int(asked.get("MaxResults") or 100), 100)
@@ -109,12 +111,17 @@ def answer(call):
     return "200 OK", "application/x-amz-json-1.1", json.dumps(body).encode()
 
 
+def family(instance_type):
+    """The family of products that a type is listed in."""
+    return METAL if ".metal" in instance_type else SHARED
+
+
 def product(instance_type, region, dedicated):
     """One line of the price list."""
     sku = hashlib.sha1(f"{instance_type}/{region}/{dedicated}".encode()).hexdigest()[:16].upper()
-    price = ON_DEMAND[instance_type] * (DEDICATED_FACTOR if dedicated else 1)
+    costs_more = dedicated and family(instance_type) == SHARED
+    price = ON_DEMAND[instance_type] * (DEDICATED_FACTOR if costs_more else 1)
     term, dimension = f"{sku}.JRTCKXETXF", f"{sku}.JRTCKXETXF.6YS6EN2CT7"
-    family = "Compute Instance (bare metal)" if ".metal" in instance_type else "Compute Instance"
     dimensions = {
         dimension: {
             "unit": "Hrs",
@@ -124,7 +131,7 @@ def product(instance_type, region, dedicated):
     }
     return {
         "product": {
-            "productFamily": family,
+            "productFamily": family(instance_type),
             "sku": sku,
             "attributes": {
                 "instanceType": instance_type,

@@ -30,6 +30,8 @@ const AT_ONCE: usize = 16;
 pub enum Boot {
     /// Its node joins after this time.
     After(Duration),
+    /// Two nodes with its provider id join after this time, the second under another name.
+    Twice(Duration),
     /// Its node never joins.
     Never,
 }
@@ -46,6 +48,9 @@ pub struct Kubelets {
     thread: Option<JoinHandle<()>>,
 }
 
+/// Whether a node is the second of its instance.
+type Again = bool;
+
 /// What the thread works on.
 struct Player<B> {
     endpoint_url: String,
@@ -53,10 +58,10 @@ struct Player<B> {
     boot: B,
     /// The number of the last change of an instance that was looked at.
     seen: u64,
-    /// Instances that boot, by id, and when each is done.
-    booting: BTreeMap<String, (Instant, Machine)>,
+    /// Nodes that are to join, by instance, and when.
+    booting: BTreeMap<(String, Again), (Instant, Machine)>,
     /// The names of nodes that joined, by instance.
-    nodes: BTreeMap<String, String>,
+    nodes: BTreeMap<String, Vec<String>>,
     joined: Arc<AtomicU64>,
 }
 
@@ -137,25 +142,33 @@ impl<B: Fn(&Machine) -> Boot> Player<B> {
     }
 
     async fn take_in(&mut self, machine: Machine, nodes: &Api<Node>) {
+        let known = |again| (machine.id.clone(), again);
         match machine.state.as_str() {
             "pending" | "running" => {
-                let is_known =
-                    self.booting.contains_key(&machine.id) || self.nodes.contains_key(&machine.id);
-                if !is_known && let Boot::After(time) = (self.boot)(&machine) {
-                    self.booting.insert(machine.id.clone(), (Instant::now() + time, machine));
+                if self.booting.contains_key(&known(false)) || self.nodes.contains_key(&machine.id)
+                {
+                    return;
+                }
+                let (time, joins) = match (self.boot)(&machine) {
+                    Boot::After(time) => (time, &[false][..]),
+                    Boot::Twice(time) => (time, &[false, true][..]),
+                    Boot::Never => return,
+                };
+                for again in joins {
+                    let join = (Instant::now() + time, machine.clone());
+                    self.booting.insert(known(*again), join);
                 }
             }
-            "terminated" | "stopped" => {
-                self.booting.remove(&machine.id);
-                if let Some(name) = self.nodes.get(&machine.id) {
+            ended => {
+                self.booting.remove(&known(false));
+                self.booting.remove(&known(true));
+                let names = self.nodes.get(&machine.id).cloned().unwrap_or_default();
+                for name in names.iter().filter(|_| matches!(ended, "terminated" | "stopped")) {
                     let silent = json!({"metadata": {"annotations": {FAKE_NODE: null}}});
+                    let patch = Patch::Merge(&silent);
                     // The node may be gone already, which is as silent.
-                    let _ =
-                        nodes.patch(name, &PatchParams::default(), &Patch::Merge(&silent)).await;
+                    let _ = nodes.patch(name, &PatchParams::default(), &patch).await;
                 }
-            }
-            _ => {
-                self.booting.remove(&machine.id);
             }
         }
     }
@@ -164,24 +177,27 @@ impl<B: Fn(&Machine) -> Boot> Player<B> {
     async fn join_due(&mut self, nodes: &Api<Node>) {
         let now = Instant::now();
         let due = self.booting.iter().filter(|(_, (at, _))| *at <= now).take(AT_ONCE);
-        let due: Vec<Machine> = due.map(|(_, (_, machine))| machine.clone()).collect();
+        let due: Vec<_> = due.map(|(key, (_, machine))| (key.clone(), machine.node())).collect();
         let mut registering = JoinSet::new();
-        for machine in due {
+        for (key, mut node) in due {
             let nodes = nodes.clone();
+            let name = node.metadata.name.take().unwrap_or_default();
+            let name = if key.1 { format!("again-{name}") } else { name };
+            node.metadata.name = Some(name.clone());
             registering.spawn(async move {
-                let made = nodes.create(&PostParams::default(), &machine.node()).await;
-                (machine, made)
+                let made = nodes.create(&PostParams::default(), &node).await;
+                (key, name, made)
             });
         }
-        while let Some(Ok((machine, made))) = registering.join_next().await {
+        while let Some(Ok((key, name, made))) = registering.join_next().await {
             match made {
                 Ok(_) => {
-                    self.booting.remove(&machine.id);
-                    self.nodes.insert(machine.id, machine.name);
+                    self.booting.remove(&key);
+                    self.nodes.entry(key.0).or_default().push(name);
                     self.joined.fetch_add(1, Ordering::Relaxed);
                 }
                 // An API server that is away is asked again, as a kubelet does.
-                Err(error) => eprintln!("kubelet of {}: {error}", machine.id),
+                Err(error) => eprintln!("kubelet of {}: {error}", key.0),
             }
         }
     }

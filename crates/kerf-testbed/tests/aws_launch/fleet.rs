@@ -76,6 +76,8 @@ fn an_instance_has_everything_its_template_and_its_fleet_say() {
     for part in expected {
         assert!(described.contains(&part), "{part} is missing in {described}");
     }
+    let groups = described.matches(&format!("<groupId>{group}</groupId>")).count();
+    assert_eq!(groups, 2, "the instance's and its interface's: {described}");
     let request = between(&described, "<spotInstanceRequestId>", "</spotInstanceRequestId>");
     let volume = between(&described, "<volumeId>", "</volumeId>");
     let interface = between(&described, "<networkInterfaceId>", "</networkInterfaceId>");

@@ -52,6 +52,12 @@ fn an_instance_that_ends_is_gone_after_a_while_and_its_address_does_not_come_bac
     account.ec2(&format!("Action=TerminateInstances&InstanceId.1={id}"));
     assert!(wait_until(SOON, || account.state(&id) == "terminated"));
     assert_ne!(launch().1, name);
+
+    let run = account.ec2("Action=RunInstances&ImageId=ami-12c6146b&MinCount=1&MaxCount=1");
+    let id = crate::account::between(&run, "<instanceId>", "<").to_owned();
+    assert_eq!(account.state(&id), "running", "moto's own instances live and end alike");
+    account.ec2(&format!("Action=TerminateInstances&InstanceId.1={id}"));
+    assert!(wait_until(SOON, || account.state(&id) == "terminated"));
 }
 
 #[test]
