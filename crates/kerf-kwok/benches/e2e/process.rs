@@ -9,8 +9,6 @@ use serde_json::Value;
 
 /// A fresh start on an empty cluster takes well under a second.
 const READY_AT_MOST: Duration = Duration::from_secs(60);
-/// In which Linux counts processor time.
-const TICKS_PER_SECOND: f64 = 100.0;
 /// Where the log shall stay, for those who want to know more; `LOG_LEVEL` says how much.
 const LOG_VARIABLE: &str = "KERF_BENCH_LOG";
 
@@ -54,20 +52,12 @@ impl Controller {
 
     /// The most memory it held at once.
     pub(crate) fn peak_memory_bytes(&self) -> u64 {
-        let path = format!("/proc/{}/status", self.0.id());
-        let status = std::fs::read_to_string(path).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-        let kib: u64 = line.trim().trim_end_matches(" kB").parse().unwrap();
-        kib * 1024
+        self.0.peak_memory_bytes().unwrap()
     }
 
     /// How long processors worked for it.
     pub(crate) fn processor_seconds(&self) -> f64 {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.0.id())).unwrap();
-        // Behind the name, which may have blanks: user and system time are the 14th and 15th field.
-        let (_, fields) = stat.rsplit_once(')').unwrap();
-        let ticks = fields.split_whitespace().skip(11).take(2);
-        ticks.map(|ticks| ticks.parse::<f64>().unwrap() / TICKS_PER_SECOND).sum()
+        self.0.processor_seconds().unwrap()
     }
 
     /// How long Kerf solved, by its own log.

@@ -10,5 +10,6 @@ pub(crate) mod process;
 pub(crate) mod program;
 pub(crate) mod progress;
 pub(crate) mod toolchain;
+mod usage;
 pub(crate) mod wait;
 pub(crate) mod work_dir;
