@@ -93,17 +93,15 @@ impl Aws {
         self.context.version.clone()
     }
 
-    /// Keeps instance types, prices and stock up to date, and removes instance profiles that nobody
-    /// uses. Never ends; instance types are asked for in vain before it has run for a moment.
+    /// Keeps instance types, prices and stock up to date. Never ends; instance types are asked for
+    /// in vain before it has run for a moment.
     pub fn keep_up(&self) -> impl Future<Output = ()> + Send + use<> {
-        let (offers, node_classes) = (self.offers.clone(), self.node_classes.clone());
-        async move {
-            tokio::join!(offers.keep_up(), node_classes.keep_up());
-        }
+        let offers = self.offers.clone();
+        async move { offers.keep_up().await }
     }
 
     /// Removes instance profiles that nobody uses, and nobody used when this was called before;
-    /// their names. `now` is in seconds since 1970. [`Self::keep_up`] does so every half hour.
+    /// their names. `now` is in seconds since 1970. Who leads does so every half hour.
     ///
     /// # Errors
     /// A call gave no answer.
@@ -155,8 +153,13 @@ impl Provider for Aws {
         notices: mpsc::Sender<NoticeDelivery>,
     ) -> impl Future<Output = ()> + Send + 'static {
         let (launcher, instances) = (self.launcher.clone(), self.instances.clone());
+        let node_classes = self.node_classes.clone();
         async move {
-            tokio::join!(launcher.collect_templates(), instances.announce_unhealthy(notices));
+            tokio::join!(
+                launcher.collect_templates(),
+                instances.announce_unhealthy(notices),
+                node_classes.keep_up(),
+            );
         }
     }
 

@@ -70,3 +70,52 @@ fn allows(claim: &Claim, key: &str, value: &str) -> bool {
     let value = RequirementEntry::new(key, Operator::In, [value]);
     !claim.spec.node.requirements.iter().any(|entry| entry.rules_out(&value))
 }
+
+#[cfg(test)]
+mod tests {
+    use kerf_model::instance_type::{InstanceType, Offering};
+
+    use super::super::fixtures::{any_of, instance_type, launch, offering, reserved};
+    use super::*;
+
+    fn all(types: &[InstanceType]) -> Vec<Candidate<'_>> {
+        let candidate =
+            |it| Candidate { instance_type: it, offerings: it.offerings.iter().collect() };
+        types.iter().map(candidate).collect()
+    }
+
+    #[test]
+    fn reserved_comes_before_spot_and_spot_before_on_demand() {
+        let (on_demand, spot) = (offering("on-demand a 9"), offering("spot a 3"));
+        let block = reserved("cr-1 capacity-block a 1 0");
+        let lent = reserved("cr-1 interruptible a 1 0");
+        let block_kind = Purchase::Reserved(ReservationKind::CapacityBlock);
+        let lent_kind = Purchase::Reserved(ReservationKind::Interruptible);
+        let cases: [(Vec<Offering>, Purchase); 4] = [
+            (vec![on_demand.clone()], Purchase::OnDemand),
+            (vec![on_demand.clone(), spot.clone()], Purchase::Spot),
+            (vec![on_demand.clone(), spot.clone(), block], block_kind),
+            (vec![spot, on_demand, lent], lent_kind),
+        ];
+        for (ways, expected) in cases {
+            let types = [
+                instance_type("m5.large", ways),
+                instance_type("c5.large", vec![offering("on-demand b 1")]),
+            ];
+            let (purchase, left) = choose(&launch(Vec::new()).claim, all(&types));
+            assert_eq!(purchase, expected);
+            let kinds = left.iter().flat_map(|it| &it.offerings);
+            let kinds = kinds.map(|it| value(it, CAPACITY_TYPE).unwrap());
+            assert!(kinds.clone().all(|it| it == purchase.capacity_type()), "{purchase:?}");
+            assert!(left.iter().all(|it| !it.offerings.is_empty()), "others are not asked for");
+        }
+    }
+
+    #[test]
+    fn hardware_is_shared_unless_the_claim_forbids_it() {
+        let tenancy = |entries| tenancy(&launch(entries).claim);
+        assert_eq!(tenancy(vec![]), "default");
+        assert_eq!(tenancy(vec![any_of(INSTANCE_TENANCY, &["default", "dedicated"])]), "default");
+        assert_eq!(tenancy(vec![any_of(INSTANCE_TENANCY, &["dedicated"])]), "dedicated");
+    }
+}

@@ -112,3 +112,63 @@ fn addresses(offerings: &[LaunchOffering<'_>]) -> BTreeMap<String, u32> {
     }
     addresses
 }
+
+#[cfg(test)]
+mod tests {
+    use aws_sdk_ec2::types::RequestLaunchTemplateData;
+    use kerf_model::instance_type::InstanceType;
+    use kerf_model::quantity::Quantity;
+
+    use super::super::fixtures::{instance_type, offering};
+    use super::*;
+    use crate::provider::launch_template::Placement;
+
+    fn offerings(types: &[InstanceType]) -> Vec<LaunchOffering<'_>> {
+        let mut all = Vec::new();
+        for instance_type in types {
+            let own = instance_type.offerings.iter();
+            all.extend(own.map(|offering| LaunchOffering { instance_type, offering }));
+        }
+        all
+    }
+
+    #[test]
+    fn each_type_is_asked_for_once_in_each_zone_at_its_cheapest() {
+        let ways = ["spot a 5", "spot a 3", "spot b 4"].map(offering).to_vec();
+        let types = [instance_type("m5.large", ways)];
+        let config = config(LaunchTemplate {
+            name: "karpenter.k8s.aws/1".to_owned(),
+            data: RequestLaunchTemplateData::builder().build(),
+            tags: BTreeMap::new(),
+            image_id: "ami-1".to_owned(),
+            reservation: None,
+            placement: Some(Placement { group_id: "pg-1".to_owned(), partition: Some(2) }),
+            offerings: offerings(&types),
+            user_data_bytes: 0,
+            warnings: Vec::new(),
+        });
+        let line = |it: &Override| {
+            format!(
+                "{} {} {} {}",
+                it.instance_type,
+                it.zone,
+                it.image_id,
+                it.price.micros_per_hour()
+            )
+        };
+        let lines: Vec<String> = config.overrides.iter().map(line).collect();
+        assert_eq!(lines, ["m5.large a ami-1 3", "m5.large b ami-1 4"]);
+        let scope = PlacementScope { group: "pg-1".to_owned(), partition: Some(2) };
+        assert_eq!(config.placement, Some(scope));
+    }
+
+    #[test]
+    fn a_launch_takes_the_addresses_of_the_smallest_type_in_each_zone() {
+        let mut large = instance_type("m5.large", ["spot a 5", "spot b 5"].map(offering).to_vec());
+        large.capacity.insert("pods", Quantity::from_int(58));
+        let small = instance_type("m5.small", vec![offering("spot a 5")]);
+        let types = [large, small];
+        let expected = [("a".to_owned(), 29), ("b".to_owned(), 58)];
+        assert_eq!(addresses(&offerings(&types)), expected.into());
+    }
+}

@@ -201,6 +201,24 @@ async fn a_batch_grows_until_its_turn_has_come() {
 }
 
 #[tokio::test]
+async fn a_storm_of_launches_is_a_handful_of_calls() {
+    let (cloud, batches) = batches(&[]);
+    cloud.turns.forget_permits(Semaphore::MAX_PERMITS);
+    let storm = {
+        let batches = batches.clone();
+        tokio::spawn(async move { launch_all(&batches, &uids(500)).await })
+    };
+    while batches.ledger().uid_of("claim-uid-499").is_none() {
+        tokio::task::yield_now().await;
+    }
+    // EC2 lets one call through, and then another.
+    cloud.turns.add_permits(2);
+    let answers = storm.await.unwrap();
+    assert_eq!(ids(&answers).len(), 500);
+    assert_eq!(cloud.sizes(), [500], "everybody joined while the first waited for its turn");
+}
+
+#[tokio::test]
 async fn the_same_claim_asked_for_many_times_at_once_gets_one_instance() {
     let (cloud, batches) = batches(&[]);
     let answers = launch_all(&batches, &vec!["uid-1".to_owned(); 50]).await;
