@@ -14,6 +14,8 @@ from pathlib import Path
 
 # Thirteen hundred images nobody asks for would be looked through at every launch.
 os.environ.setdefault("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")
+# Roles name the policies that AWS manages.
+os.environ.setdefault("MOTO_IAM_LOAD_MANAGED_POLICIES", "true")
 
 from werkzeug.serving import run_simple  # noqa: E402  (moto reads its settings when imported)
 
@@ -26,11 +28,13 @@ from stand_in import (  # noqa: E402
     access_entries,
     clusters,
     fleet,
+    host_names,
     images,
     instance_profiles,
     instance_status,
     instances,
     life,
+    lifecycle_actions,
     offers,
     parameters,
     placement_groups,
@@ -46,10 +50,12 @@ PARTS = [
     access_entries,
     clusters,
     fleet,
+    host_names,
     images,
     instance_profiles,
     instance_status,
     instances,
+    lifecycle_actions,
     offers,
     parameters,
     placement_groups,

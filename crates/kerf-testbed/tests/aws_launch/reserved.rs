@@ -1,4 +1,4 @@
-//! Capacity that was reserved, groups that are placed together, and profiles by path.
+//! Capacity that was reserved, and other things around instances that moto lacks.
 
 use serde_json::json;
 
@@ -84,4 +84,51 @@ fn placement_groups_and_profiles_are_found_by_what_they_are_asked_for() {
     account.aws.call("eks", "POST /clusters/demo/access-entries", &entry);
     let entries = account.aws.call("eks", "GET /clusters/demo/access-entries", &json!({}));
     assert_eq!(entries["accessEntries"], json!([entry["principalArn"]]), "{entries}");
+}
+
+#[test]
+fn a_subnet_says_what_instances_are_named_after() {
+    let account = Account::open();
+    account.template("nodes", "");
+    let name = || {
+        let id = ids(&account.fleet("spot", &[("m5.large", "a")], "")).remove(0);
+        let described = account.describe(&id);
+        (id, between(&described, "<privateDnsName>", "<").to_owned())
+    };
+    let (_, before) = name();
+    assert!(before.starts_with("ip-"), "{before}");
+    let subnet = account.subnet("a");
+    account.ec2(&format!(
+        "Action=ModifySubnetAttribute&SubnetId={subnet}\
+         &PrivateDnsHostnameTypeOnLaunch=resource-name"
+    ));
+    let (id, after) = name();
+    assert_eq!(after, format!("{id}.ec2.internal"));
+    let subnets = account.ec2(&format!("Action=DescribeSubnets&SubnetId.1={subnet}"));
+    assert!(subnets.contains("<hostnameType>resource-name</hostnameType>"), "{subnets}");
+}
+
+#[test]
+fn lifecycle_actions_are_taken_for_hooks_that_there_are_and_roles_have_managed_policies() {
+    let account = Account::open();
+    account.template("nodes", "");
+    let group = "AutoScalingGroupName=pool&Version=2011-01-01";
+    let scaling = |call: &str| account.aws.query("autoscaling", &format!("Action={call}&{group}"));
+    scaling(
+        "CreateAutoScalingGroup&MinSize=0&MaxSize=1&AvailabilityZones.member.1=us-east-1a\
+         &LaunchTemplate.LaunchTemplateName=nodes&LaunchTemplate.Version=1",
+    );
+    let hook = "LifecycleHookName=drain&LifecycleTransition=autoscaling:EC2_INSTANCE_TERMINATING";
+    scaling(&format!("PutLifecycleHook&{hook}"));
+    let of_hook = "LifecycleHookName=drain&InstanceId=i-1";
+    scaling(&format!("RecordLifecycleActionHeartbeat&{of_hook}"));
+    scaling(&format!("CompleteLifecycleAction&{of_hook}&LifecycleActionResult=CONTINUE"));
+    let unknown = format!("Action=CompleteLifecycleAction&LifecycleHookName=other&{group}");
+    let refused = account.aws.refusal("autoscaling", "POST /", &unknown);
+    assert!(refused.contains("No active Lifecycle Action found"), "{refused}");
+
+    let policy = "PolicyArn=arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy";
+    let role = &account.made.role;
+    let attach = format!("Action=AttachRolePolicy&RoleName={role}&{policy}&Version=2010-05-08");
+    account.aws.query("iam", &attach);
 }
