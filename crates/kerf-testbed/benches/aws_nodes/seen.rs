@@ -28,7 +28,7 @@ pub(crate) struct Counts {
 }
 
 enum Told {
-    Pod(Pod),
+    Pod(Box<Pod>),
     Node(Node),
     NodeGone(Node),
 }
@@ -47,7 +47,7 @@ impl Seen {
         let pods = watcher(Api::<Pod>::namespaced(client.clone(), "default"), Config::default());
         let nodes = watcher(Api::<Node>::all(client.clone()), Config::default());
         let pods = pods.filter_map(async |event| match event.ok()? {
-            Event::Apply(pod) | Event::InitApply(pod) => Some(Told::Pod(pod)),
+            Event::Apply(pod) | Event::InitApply(pod) => Some(Told::Pod(Box::new(pod))),
             _ => None,
         });
         let nodes =
