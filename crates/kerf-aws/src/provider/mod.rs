@@ -1,5 +1,4 @@
 //! The provider that launches EC2 instances for NodeClaims.
-#![allow(dead_code, reason = "its parts are still being put together")]
 
 mod batch_metrics;
 mod calls;

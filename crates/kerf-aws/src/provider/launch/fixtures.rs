@@ -142,6 +142,7 @@ pub(super) fn request(purchase: Purchase) -> FleetRequest {
                 name: "karpenter.k8s.aws/1".to_owned(),
                 data: RequestLaunchTemplateData::builder().build(),
                 tags: BTreeMap::new(),
+                warnings: Vec::new(),
             }),
             reservation: None,
             placement: None,

@@ -19,6 +19,7 @@ use super::capacity_type::Purchase;
 use super::free_addresses::Deduction;
 use crate::provider::offers::PlacementScope;
 use crate::provider::tags::{self, Tags};
+use crate::provider::user_data::UserDataWarning;
 
 /// A template with the version to use.
 const LATEST: &str = "$Latest";
@@ -69,6 +70,8 @@ pub(crate) struct Template {
     pub(crate) name: String,
     pub(crate) data: RequestLaunchTemplateData,
     pub(crate) tags: Tags,
+    /// What the owner of the node class should know about its user data.
+    pub(crate) warnings: Vec<UserDataWarning>,
 }
 
 /// A request as it is sent, and sent again if no answer comes: the very same.

@@ -76,8 +76,8 @@ fn refused(reason: &str, message: &str) -> Failure {
 
 /// What is launched by a template: each type once in each zone, at its cheapest.
 fn config(template: LaunchTemplate<'_>) -> FleetConfig {
-    let LaunchTemplate { name, data, tags, image_id, reservation, placement, offerings, .. } =
-        template;
+    let LaunchTemplate { name, data, tags, image_id, reservation, placement, .. } = template;
+    let LaunchTemplate { offerings, warnings, .. } = template;
     let mut overrides: BTreeMap<(&str, &str), Override> = BTreeMap::new();
     for LaunchOffering { instance_type, offering } in offerings {
         let Some(zone) = value(offering, ZONE) else { continue };
@@ -91,7 +91,7 @@ fn config(template: LaunchTemplate<'_>) -> FleetConfig {
         known.price = known.price.min(it.price);
     }
     FleetConfig {
-        template: Arc::new(Template { name, data, tags }),
+        template: Arc::new(Template { name, data, tags, warnings }),
         reservation,
         placement: placement.map(|it| PlacementScope {
             group: it.group_id,

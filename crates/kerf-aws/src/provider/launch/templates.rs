@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use aws_sdk_ec2::types::{Filter, LaunchTemplate, ResourceType};
+use kerf_model::labels::aws::NODE_CLASS;
 use tokio::sync::Mutex;
 use tokio::time::sleep;
 use tracing::{debug, warn};
@@ -152,6 +153,10 @@ impl Templates {
             .tag_specifications(tags);
         let action = AwsAction::CreateLaunchTemplate;
         debug!(name = template.name, "creating a launch template");
+        for warning in &template.warnings {
+            let class = template.tags.get(NODE_CLASS).map_or("", String::as_str);
+            warn!(class, "{warning}");
+        }
         match self.context.calls.make(action, &template.name, call.send()).await {
             Ok(created) => {
                 let unnamed = || LaunchTemplate::builder().launch_template_name(&template.name);
@@ -209,7 +214,8 @@ mod tests {
 
     fn template(name: &str) -> Arc<Template> {
         let data = RequestLaunchTemplateData::builder().build();
-        Arc::new(Template { name: name.to_owned(), data, tags: tags::Tags::new() })
+        let (name, warnings) = (name.to_owned(), Vec::new());
+        Arc::new(Template { name, data, tags: tags::Tags::new(), warnings })
     }
 
     fn described(name: &str) -> LaunchTemplate {

@@ -87,7 +87,7 @@ fn settings(of: &Controller) -> AwsSettings {
 /// base64.
 fn own_authority(config: &Config) -> Option<String> {
     let certificates = config.root_cert.as_ref()?.iter();
-    let pem: String = certificates.filter_map(|certificate| Some(pem(certificate)?)).collect();
+    let pem: String = certificates.filter_map(|certificate| pem(certificate)).collect();
     base64(pem.as_bytes()).filter(|_| !pem.is_empty())
 }
 
