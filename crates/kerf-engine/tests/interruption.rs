@@ -10,6 +10,7 @@ use kerf_engine::action::ActionKind;
 use kerf_engine::event::{Event, Failure};
 use kerf_engine::notice::{Notice, NoticeId, NoticeKind, NoticeOutcome, RebalancePolicy};
 use kerf_engine::time::Span;
+use kerf_model::labels::annotation::TERMINATION_TIMESTAMP;
 use kerf_model::labels::well_known::INSTANCE_TYPE;
 use kerf_model::taint::unschedulable;
 
@@ -104,4 +105,21 @@ fn a_node_that_cannot_be_closed_gives_the_recommendation_back() {
     cluster.seconds(16);
     let outcomes: Vec<_> = cluster.settled.iter().map(|settled| settled.outcome).collect();
     assert_eq!(outcomes, [NoticeOutcome::NotInTime]);
+}
+
+#[test]
+fn pods_on_an_instance_that_does_not_work_are_not_waited_for() {
+    for (kind, is_at_once) in
+        [(NoticeKind::InstanceImpaired, true), (NoticeKind::ScheduledChange, false)]
+    {
+        let mut cluster = Cluster::with_nodes(1, |_| {});
+        cluster.unevictable.insert("pod-0".to_owned());
+        notice(&mut cluster, kind);
+        cluster.settle();
+        let deadline = cluster.claims()[0].annotations().get(TERMINATION_TIMESTAMP).cloned();
+        assert_eq!(deadline.is_some(), is_at_once, "{kind:?}: {deadline:?}");
+        cluster.seconds(60);
+        let deleted = cluster.count(|kind| matches!(kind, ActionKind::DeletePod { .. }));
+        assert_eq!(deleted > 0, is_at_once, "{kind:?}: {:?}", cluster.log());
+    }
 }

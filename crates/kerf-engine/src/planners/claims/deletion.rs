@@ -12,6 +12,7 @@ use crate::decision::Decision;
 use crate::event::{Failure, Key, Kind, Object, Outcome};
 use crate::kubernetes_event::KubernetesEvent;
 use crate::memory::{InstanceList, NodeLook, Update};
+use crate::notice::NoticeKind;
 use crate::observed::{Claim, Name, Node};
 use crate::reason::{DeletionCause, Reason};
 use crate::time::{Span, Time};
@@ -164,13 +165,24 @@ pub(super) fn plan(world: &World, claim: &Claim, now: Time) -> Decision {
 /// The moment pods are no longer waited for is stored with the claim, where people and a new
 /// process find it.
 fn set_deadline(reconcile: &mut Reconcile<'_>) {
-    let Some(deadline) = termination::deadline(reconcile.claim) else { return };
+    let Reconcile { world, claim, now, .. } = reconcile;
+    let is_written = claim.annotations().contains_key(TERMINATION_TIMESTAMP);
+    let announced = world.memory.interrupted.get(&claim.meta.name);
+    // Pods of an instance that does not work are waited for in vain.
+    let at_once =
+        announced.filter(|_| !is_written).filter(|kind| is_impaired(**kind)).map(|_| *now);
+    let Some(deadline) = at_once.or_else(|| termination::deadline(claim)) else { return };
     if !reconcile.claim.annotations().contains_key(TERMINATION_TIMESTAMP) {
         let text = rfc3339(deadline);
         reconcile.patch.annotations.insert(TERMINATION_TIMESTAMP.to_owned(), text);
     }
     let about = Key::Claim(reconcile.claim.meta.name.clone());
     reconcile.decision.record(termination::deadline_event(about, deadline));
+}
+
+/// Whether what is announced is that an instance does not work any more.
+fn is_impaired(kind: NoticeKind) -> bool {
+    kind == NoticeKind::InstanceImpaired
 }
 
 /// Asks for the deletion of the claim's nodes, and notes how far that has come. A node that never
