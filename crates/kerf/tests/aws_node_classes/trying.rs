@@ -68,7 +68,7 @@ async fn a_launch_that_is_not_permitted_is_a_condition_with_action_and_resource(
         let mut class = account.class(&reason.to_lowercase(), &json!({}));
         let conditions = account.resolve(&mut class).await;
         let expected = format!("ValidationSucceeded=False {reason}");
-        assert_eq!(conditions.lacking(), [expected.clone()], "{conditions:?}");
+        assert_eq!(conditions.lacking(), std::slice::from_ref(&expected), "{conditions:?}");
         let message = conditions.message("ValidationSucceeded");
         assert!(message.contains(permission), "{message}");
         account.stand_in.forget_calls();
