@@ -67,12 +67,12 @@ async fn a_launch_that_is_not_permitted_is_a_condition_with_action_and_resource(
         account.stand_in.deny(&[permission]);
         let mut class = account.class(&reason.to_lowercase(), &json!({}));
         let conditions = account.resolve(&mut class).await;
-        let expected = format!("ValidationSucceeded=False {reason}");
-        assert_eq!(conditions.lacking(), std::slice::from_ref(&expected), "{conditions:?}");
+        let expected = [format!("ValidationSucceeded=False {reason}")];
+        assert_eq!(conditions.lacking(), expected, "{conditions:?}");
         let message = conditions.message("ValidationSucceeded");
         assert!(message.contains(permission), "{message}");
         account.stand_in.forget_calls();
-        assert_eq!(account.resolve(&mut class).await.lacking(), [expected]);
+        assert_eq!(account.resolve(&mut class).await.lacking(), expected);
         assert_eq!(tries(&account), [], "a denial is a verdict, too");
         account.stand_in.deny(&[]);
     }

@@ -92,7 +92,7 @@ fn choice(ami: &Ami) -> Option<Choice> {
 }
 
 /// A requirement of the status in the engine's words.
-pub(super) fn entry(requirement: &Requirement) -> Option<RequirementEntry> {
+fn entry(requirement: &Requirement) -> Option<RequirementEntry> {
     let operator: Operator = requirement.operator.parse().ok()?;
     let values = requirement.values.iter().flatten().map(String::as_str);
     Some(RequirementEntry::new(&requirement.key, operator, values))
