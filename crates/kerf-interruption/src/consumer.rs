@@ -8,7 +8,7 @@ use kerf_engine::sample::Sample;
 use kerf_engine::time::{Span, Time};
 use kerf_kube::{Health, Metrics, NoticeDelivery};
 use kerf_notices::zonal_shift::UnixSeconds;
-use kerf_runtime::queue::{Deliveries, Delivery, MESSAGES_PER_CALL, Reader, ReaderSettings};
+use kerf_runtime::queue::{Deliveries, Delivery, Reader, ReaderSettings};
 use kerf_runtime::{FailureLog, clock};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
@@ -20,8 +20,12 @@ use crate::meaning::{Meaning, Understood, understand};
 /// deleted. The engine has an outcome for every notice before that.
 const HIDDEN_FOR: Duration = Duration::from_secs(20);
 
-/// Messages in work at once: as many as one call receives.
-pub const MESSAGES_AT_ONCE: usize = MESSAGES_PER_CALL;
+/// Messages in work at once. Each ends in the deletion of a claim or so, of which the API server is
+/// asked for two hundred a second: five seconds' worth, a third of the time the engine has for each.
+pub const MESSAGES_AT_ONCE: usize = 1_000;
+
+/// Receivers while the queue is full. SQS answers each some fifty times a second, with ten messages.
+const RECEIVERS: usize = 4;
 
 /// Reads the interruption queue of a cluster for its controller.
 #[derive(Clone, Debug)]
@@ -82,7 +86,7 @@ impl Consumer {
         let queue = SqsQueue::named(queues, queue_name).hiding_for(HIDDEN_FOR);
         let settings = ReaderSettings {
             name: "the interruption queue".to_owned(),
-            receivers: 1,
+            receivers: RECEIVERS,
             in_hand_max: MESSAGES_AT_ONCE,
         };
         let (reader, deliveries) = Reader::new(queue, settings, FailureLog::default());

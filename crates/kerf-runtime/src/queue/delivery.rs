@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 
 use super::Message;
 use super::pause::Pause;
@@ -78,21 +78,33 @@ pub struct Deliveries {
 
 /// How many receivers were last handed as many messages as a call can carry: the queue holds more,
 /// and their next answer will bring it, however slow the queue is.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Backlog(Arc<AtomicUsize>);
+#[derive(Clone, Debug)]
+pub(super) struct Backlog(Arc<watch::Sender<usize>>);
+
+impl Default for Backlog {
+    fn default() -> Self {
+        Self(Arc::new(watch::channel(0).0))
+    }
+}
 
 impl Backlog {
     /// What a receiver expects changes.
     pub(super) fn change(&self, before: bool, now: bool) {
         match (before, now) {
-            (false, true) => _ = self.0.fetch_add(1, Ordering::Relaxed),
-            (true, false) => _ = self.0.fetch_sub(1, Ordering::Relaxed),
+            (false, true) => self.0.send_modify(|receivers| *receivers += 1),
+            (true, false) => self.0.send_modify(|receivers| *receivers -= 1),
             _ => {}
         }
     }
 
     pub(super) fn is_any(&self) -> bool {
-        self.0.load(Ordering::Relaxed) > 0
+        *self.0.borrow() > 0
+    }
+
+    /// Waits until there is one.
+    pub(super) async fn begins(&self) {
+        // The sender lives as long as this.
+        let _ = self.0.subscribe().wait_for(|receivers| *receivers > 0).await;
     }
 }
 

@@ -26,7 +26,8 @@ const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
 pub struct ReaderSettings {
     /// What logs and probes call the queue: `the interruption queue`.
     pub name: String,
-    /// Receivers that poll side by side.
+    /// Receivers that poll side by side while the queue holds more than one brings at a time. In
+    /// quiet times one alone asks.
     pub receivers: usize,
     /// Messages received and neither deleted nor dropped; nothing more is received beyond that. At
     /// least [`MESSAGES_PER_CALL`].
@@ -94,8 +95,9 @@ impl<Q: Queue> Reader<Q> {
         };
         self.health.note();
         let mut receivers = JoinSet::new();
-        for _ in 0..self.settings.receivers.max(1) {
+        for number in 0..self.settings.receivers.max(1) {
             let receiver = Receiver {
+                is_first: number == 0,
                 queue: Arc::clone(&self.queue),
                 what: format!("{}: receiving messages", self.settings.name),
                 failures: self.failures.clone(),
@@ -127,6 +129,8 @@ struct Failed {
 
 /// One of the receivers.
 struct Receiver<Q> {
+    /// Whether it asks always; the others do while one brings as much as it can.
+    is_first: bool,
     queue: Arc<Q>,
     what: String,
     failures: FailureLog,
@@ -148,7 +152,7 @@ impl<Q: Queue> Receiver<Q> {
             let received = tokio::select! {
                 _ = stop.wait_for(|stop| *stop) => break,
                 () = self.messages.closed() => break,
-                received = self.receive() => received,
+                received = self.receive(expects_more) => received,
             };
             let brought = received.as_ref().map_or(0, |(count, _)| *count);
             let is_full = brought == MESSAGES_PER_CALL;
@@ -175,8 +179,11 @@ impl<Q: Queue> Receiver<Q> {
         self.backlog.change(expects_more, false);
     }
 
-    /// Waits for room, then receives. Failures are logged.
-    async fn receive(&self) -> Result<(usize, Vec<Delivery>), Failed> {
+    /// Waits until it is needed and for room, then receives. Failures are logged.
+    async fn receive(&self, expects_more: bool) -> Result<(usize, Vec<Delivery>), Failed> {
+        if !self.is_first && !expects_more {
+            self.backlog.begins().await;
+        }
         if self.pause.is_set() {
             // A queue that nobody asks owes no answer.
             self.health.ends();

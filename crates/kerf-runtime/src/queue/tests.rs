@@ -25,6 +25,10 @@ struct State {
     deletions: Vec<usize>,
     failing_receives: usize,
     failing_deletes: usize,
+    /// How long an answer with messages takes.
+    takes: Duration,
+    /// Calls to receive under way, and the most there were at once.
+    asking: (usize, usize),
 }
 
 #[derive(Debug)]
@@ -46,7 +50,7 @@ impl Queue for Fake {
     type Error = Denied;
 
     async fn receive(&self) -> Result<Vec<Message>, Denied> {
-        let messages = {
+        let (messages, takes) = {
             let mut state = self.0.lock().unwrap();
             state.receive_calls += 1;
             if state.failing_receives > 0 {
@@ -58,10 +62,15 @@ impl Queue for Fake {
             for message in &messages {
                 state.in_flight.insert(message.receipt.clone(), message.clone());
             }
-            messages
+            let asking = state.asking.0 + usize::from(!messages.is_empty());
+            state.asking = (asking, state.asking.1.max(asking));
+            (messages, state.takes)
         };
         if messages.is_empty() {
             sleep(Duration::from_secs(20)).await;
+        } else {
+            sleep(takes).await;
+            self.0.lock().unwrap().asking.0 -= 1;
         }
         Ok(messages)
     }
@@ -127,6 +136,30 @@ async fn everything_is_handled_once_deleted_in_batches_and_counted() {
     assert_eq!((handled.len(), fake.left(), *counted.lock().unwrap()), (57, (0, 0), 57));
     let calls = fake.0.lock().unwrap().deletions.len();
     assert!(calls <= 12, "{calls} calls for 57 messages");
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_receiver_asks_a_quiet_queue_and_all_of_them_a_full_one() {
+    let most = async |messages: usize| {
+        let fake = Fake::holding(messages);
+        fake.0.lock().unwrap().takes = Duration::from_millis(10);
+        let (reader, mut deliveries) =
+            Reader::new(fake.clone(), settings(4, 100), FailureLog::default());
+        let (stop, stopped) = watch::channel(false);
+        let running = tokio::spawn(reader.run(stopped));
+        for _ in 0..messages {
+            deliveries.recv().await.unwrap().delete();
+        }
+        sleep(Duration::from_secs(3_600)).await;
+        let quiet = fake.0.lock().unwrap().receive_calls;
+        stop.send_replace(true);
+        running.await.unwrap();
+        (fake.0.lock().unwrap().asking.1, quiet)
+    };
+    assert_eq!(most(5).await.0, 1, "five messages are one call");
+    let (at_once, calls) = most(200).await;
+    assert_eq!(at_once, 4);
+    assert!(calls < 230, "{calls} calls: twenty for the messages, then one every twenty seconds");
 }
 
 #[tokio::test(start_paused = true)]
