@@ -49,8 +49,7 @@ pub(super) fn build(
         ));
     }
     let templates = launch_template::plan(&template, offerings.iter().copied());
-    let templates =
-        templates.map_err(|error| refused("LaunchTemplateFailed", &error.to_string()))?;
+    let templates = templates.map_err(|error| refused(error.reason(), &error.to_string()))?;
     let annotations = claim.annotations();
     let is_relaxed = annotations.get(MIN_VALUES_RELAXED).is_some_and(|it| it == "true");
     let zone_id = |it: &Subnet| Some((it.zone.clone(), it.zone_id.clone()?));

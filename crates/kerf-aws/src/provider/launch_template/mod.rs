@@ -115,6 +115,17 @@ pub(crate) enum TemplateError {
     },
 }
 
+impl TemplateError {
+    /// In one word, as conditions of classes and claims say it.
+    pub(crate) fn reason(&self) -> &'static str {
+        match self {
+            Self::UserData(error) if error.is_too_large() => "UserDataSizeLimitExceeded",
+            Self::UserData(_) => "InvalidUserData",
+            Self::NoImage { .. } | Self::NoFamily { .. } => "NoCompatibleInstanceType",
+        }
+    }
+}
+
 /// The templates that these offerings are launched by, with the offerings of each. Offerings of
 /// instance types that no image runs on are left out.
 ///

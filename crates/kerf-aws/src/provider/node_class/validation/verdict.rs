@@ -30,13 +30,7 @@ pub(super) struct TryFailure {
 impl TryFailure {
     /// A template that cannot be written.
     pub(super) fn of_template(error: &TemplateError) -> Self {
-        let reason = match error {
-            TemplateError::UserData(error) if error.is_too_large() => "UserDataSizeLimitExceeded",
-            TemplateError::UserData(_) => "InvalidUserData",
-            TemplateError::NoImage { .. } | TemplateError::NoFamily { .. } => {
-                "NoCompatibleInstanceType"
-            }
-        };
+        let reason = error.reason();
         Self { reason, message: error.to_string(), is_lasting: true, call: None }
     }
 
