@@ -8,7 +8,7 @@ use kerf_engine::sample::Sample;
 use kerf_engine::time::{Span, Time};
 use kerf_kube::{Health, Metrics, NoticeDelivery};
 use kerf_notices::zonal_shift::UnixSeconds;
-use kerf_runtime::queue::{Deliveries, Delivery, Reader, ReaderSettings};
+use kerf_runtime::queue::{Deliveries, Delivery, MESSAGES_PER_CALL, Reader, ReaderSettings};
 use kerf_runtime::{FailureLog, clock};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
@@ -20,12 +20,12 @@ use crate::meaning::{Meaning, Understood, understand};
 /// deleted. The engine has an outcome for every notice before that.
 const HIDDEN_FOR: Duration = Duration::from_secs(20);
 
-/// Messages in work at once. Each ends in the deletion of a claim or so, of which the API server is
-/// asked for two hundred a second: five seconds' worth, a third of the time the engine has for each.
-pub const MESSAGES_AT_ONCE: usize = 1_000;
+/// Messages in work at once: as many as one call receives. With more, the ends of many nodes and the
+/// launches that replace them would wait for each other at the API server.
+pub const MESSAGES_AT_ONCE: usize = MESSAGES_PER_CALL;
 
-/// Receivers while the queue is full. SQS answers each some fifty times a second, with ten messages.
-const RECEIVERS: usize = 4;
+/// Receivers: one brings as many as may be in work.
+const RECEIVERS: usize = 1;
 
 /// Reads the interruption queue of a cluster for its controller.
 #[derive(Clone, Debug)]
