@@ -17,9 +17,6 @@ use crate::client::provider::Provider;
 
 /// Prices and availability are asked for anew so often.
 const REFRESH_AFTER: Duration = Duration::from_secs(300);
-/// Changes of one moment are gathered: a hundred notices make as many offerings unavailable, and
-/// each answer names all there are.
-const GATHERED_FOR: Duration = Duration::from_millis(100);
 /// A request that failed is made again after so long.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
 
@@ -108,7 +105,7 @@ async fn keep_asking<P: Provider>(
         };
         tokio::select! {
             () = sleep(pause) => {}
-            () = changed => sleep(GATHERED_FOR).await,
+            () = changed => {}
         }
     }
 }
