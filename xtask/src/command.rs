@@ -14,13 +14,18 @@ pub(crate) fn cargo<const N: usize>(args: [&str; N]) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(args);
+    without_own_variables(&mut command);
+    command
+}
+
+/// Keeps from a program what cargo set for this one.
+pub(crate) fn without_own_variables(command: &mut Command) {
     let own = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_CRATE_", "CARGO_BIN_", "CARGO_PRIMARY_"];
     for (name, _) in std::env::vars_os() {
         if own.iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {
             command.env_remove(name);
         }
     }
-    command
 }
 
 /// Runs a command to its end and fails when it fails.

@@ -4,15 +4,14 @@
 //! ignored, and no fewer tests than on record. A suite that is skipped looks like one that passes.
 
 mod count;
+mod programs;
 mod suites;
-
-use std::io::{BufRead, BufReader, Read};
-use std::process::Stdio;
 
 use anyhow::{Context, Result, bail};
 
-use crate::command::{self, cargo, require, root};
+use crate::command::{self, cargo, output, require, root};
 use count::Count;
+use programs::Outcome;
 use suites::Suites;
 
 /// What to do when Go is missing.
@@ -21,61 +20,35 @@ pub(crate) const GO_ADVICE: &str = "The tests run against a real Kubernetes cont
 const PYTHON_ADVICE: &str = "The tests run the AWS stand-in in a Python virtual environment; \
     install Python 3.10 or newer with its venv module and try again.";
 
-/// The tests that take long wait for a cluster, so more run at once than there are processors.
-const TESTS_AT_ONCE: &str = "8";
 /// Holds the fewest tests a run over everything may have.
 const MINIMUM_FILE: &str = "xtask/tests-minimum.txt";
 
-/// Builds the testbed, then runs `cargo test` over the workspace with the given arguments.
+/// Builds the testbed, then runs all tests; with arguments, those that `cargo test` takes them for.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     require("go", GO_ADVICE)?;
     require("python3", PYTHON_ADVICE)?;
     let build = ["run", "--locked", "--quiet", "--package", "kerf-testbed", "--", "build"];
     command::run(&mut cargo(build))?;
-    let mut command = cargo(["test", "--locked", "--workspace", "--no-fail-fast"]);
-    if std::env::var_os("RUST_TEST_THREADS").is_none() {
-        command.env("RUST_TEST_THREADS", TESTS_AT_ONCE);
+    if args.is_empty() {
+        return run_all();
     }
-    command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().context("cargo test")?;
-    let stdout = child.stdout.take().context("the output of cargo test was piped")?;
-    let stderr = child.stderr.take().context("the output of cargo test was piped")?;
-    let (total, started) = std::thread::scope(|scope| {
-        let started = scope.spawn(|| read_suites(stderr));
-        let total = read_results(stdout);
-        (total, started.join().unwrap_or_default())
-    });
-    let (status, total) = (child.wait()?, total?);
-    let verdict = match args {
-        [] => judge(&total, &started),
-        _ => Ok(()),
-    };
-    println!("\n{} passed, {} failed", total.passed, total.failed);
-    if !status.success() {
-        bail!("some tests failed");
+    command::run(cargo(["test", "--locked", "--workspace", "--no-fail-fast"]).args(args))
+}
+
+fn run_all() -> Result<()> {
+    let programs = programs::build()?;
+    let mut started = Suites::default();
+    programs.iter().for_each(|program| started.add(&program.name));
+    let Outcome { mut count, failed } = programs::run(&programs)?;
+    let examples = output(&mut cargo(["test", "--locked", "--workspace", "--doc"]))?;
+    print!("{examples}");
+    examples.lines().for_each(|line| count.add(line));
+    let verdict = judge(&count, &started);
+    println!("\n{} passed, {} failed", count.passed, count.failed);
+    if !failed.is_empty() {
+        bail!("some tests failed: {}", failed.join(", "));
     }
     verdict
-}
-
-/// Counts the results while passing the output on.
-fn read_results(output: impl Read) -> Result<Count> {
-    let mut total = Count::default();
-    for line in BufReader::new(output).lines() {
-        let line = line?;
-        total.add(&line);
-        println!("{line}");
-    }
-    Ok(total)
-}
-
-/// Collects the test programs that were started while passing the output on.
-fn read_suites(output: impl Read) -> Suites {
-    let mut started = Suites::default();
-    for line in BufReader::new(output).lines().map_while(Result::ok) {
-        started.add_started(&line);
-        eprintln!("{line}");
-    }
-    started
 }
 
 /// Whether a run over everything ran everything.
