@@ -3,9 +3,13 @@
 
 use std::sync::Arc;
 
+use kerf_model::node_spec::NodeClassRef;
+
 use crate::action::Subject;
-use crate::memory::Update;
+use crate::event::Instance;
+use crate::memory::{InstanceList, ResolvedClass, Update};
 use crate::observed::{Claim, Node};
+use crate::provider::DriftRule;
 use crate::world::World;
 
 /// The subjects to look at when Kerf remembers something new.
@@ -27,11 +31,12 @@ pub(crate) fn dependents_of_update(world: &World, update: &Update) -> Vec<Subjec
             let pools = world.pools.values().filter(|pool| pool.meta.uid == *uid);
             pools.map(|pool| Subject::Pool(pool.meta.name.clone())).collect()
         }
-        Update::Instances(_) => {
+        Update::Instances(list) => {
             let silent = |node: &&Arc<Node>| node.meta.is_deleting() && !node.is_ready;
             let nodes = world.nodes.values().filter(silent);
             let nodes = nodes.map(|node| Subject::Node(node.meta.name.clone()));
-            nodes.chain(waiting_for_hooks(world)).collect()
+            let nodes = nodes.chain(waiting_for_hooks(world));
+            nodes.chain(described_otherwise(world, list)).collect()
         }
         Update::InstanceGone(claim) | Update::TerminateAsked { claim, .. } => {
             let mut subjects = vec![Subject::Claim(claim.clone())];
@@ -43,7 +48,10 @@ pub(crate) fn dependents_of_update(world: &World, update: &Update) -> Vec<Subjec
             subjects
         }
         Update::Tagged(claim) => vec![Subject::Claim(claim.clone())],
-        Update::NodeClassResolved { class, .. } => vec![Subject::NodeClass(class.clone())],
+        Update::NodeClassResolved { class, resolved } => {
+            let own = [Subject::NodeClass(class.clone())];
+            own.into_iter().chain(made_otherwise(world, class, resolved)).collect()
+        }
         Update::ForgetClaim(_)
         | Update::Release(_)
         | Update::Call { .. }
@@ -85,6 +93,40 @@ fn waiting_for_hooks(world: &World) -> impl Iterator<Item = Subject> {
     let waits = |claim: &&Arc<Claim>| hooks.iter().any(|it| claim.label(&it.label) == Some(""));
     let waiting = claims.into_iter().flatten().filter(waits);
     waiting.map(|claim| Subject::Claim(claim.meta.name.clone()))
+}
+
+/// The claims whose instances are made of something else than was known of them.
+fn described_otherwise<'w>(
+    world: &'w World,
+    list: &'w InstanceList,
+) -> impl Iterator<Item = Subject> + use<'w> {
+    let known = world.memory.instances.as_ref().map(|known| &known.instances);
+    let is_new = move |instance: &&Arc<Instance>| {
+        let known = known.and_then(|known| known.get(&instance.provider_id));
+        !instance.made_of.is_empty() && known.is_none_or(|known| known.made_of != instance.made_of)
+    };
+    let new = list.instances.values().filter(is_new);
+    let claims = new.filter_map(|instance| world.claim_of_instance(&instance.provider_id));
+    claims.map(|claim| Subject::Claim(claim.meta.name.clone()))
+}
+
+/// The claims of a node class, if it asks for something else than before.
+fn made_otherwise<'w>(
+    world: &'w World,
+    class: &'w NodeClassRef,
+    resolved: &ResolvedClass,
+) -> impl Iterator<Item = Subject> + use<'w> {
+    fn rules(of: &ResolvedClass) -> Option<&Vec<DriftRule>> {
+        of.found.as_ref().map(|found| &found.drift_rules)
+    }
+    let is_same = |known: &ResolvedClass| {
+        (&known.uid, known.generation) == (&resolved.uid, resolved.generation)
+            && rules(known) == rules(resolved)
+    };
+    let is_known = world.memory.node_classes.get(class).is_some_and(is_same);
+    let claims = if is_known { None } else { Some(world.claims.values()) };
+    let own = claims.into_iter().flatten().filter(|it| it.spec.node.node_class == *class);
+    own.map(|claim| Subject::Claim(claim.meta.name.clone()))
 }
 
 /// A node, its claim, and the cloud's instances if those tell what became of the node.

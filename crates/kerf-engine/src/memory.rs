@@ -52,6 +52,9 @@ pub struct Memory {
     pub pod_events: BTreeMap<Name, Time>,
     /// When the end of a claim's instance was last asked for, by claim.
     pub terminate_asked_at: BTreeMap<Name, Time>,
+    /// When a claim's instance type was last found among what is sold, by claim.
+    #[serde(default)]
+    pub offer_found_at: BTreeMap<Name, Time>,
     /// Claims whose instance the cloud says is gone.
     pub instance_gone: BTreeSet<Name>,
     /// The cloud's instances when they were last listed.
@@ -163,6 +166,7 @@ impl Memory {
             Update::TerminateAsked { claim, at } => {
                 self.terminate_asked_at.insert(claim, at);
             }
+            Update::OfferFound { claim, at } => drop(self.offer_found_at.insert(claim, at)),
             Update::InstanceGone(claim) => drop(self.instance_gone.insert(claim)),
             Update::ForgetClaim(claim) => self.forget_claim(&claim),
             Update::Instances(list) => self.instances = Some(list),
@@ -291,6 +295,7 @@ impl Memory {
     pub(crate) fn set_back(&mut self, now: Time) {
         let asked = self.terminate_asked_at.values_mut();
         let noted = self.pod_events.values_mut().chain(self.counted_at.values_mut());
+        let noted = noted.chain(self.offer_found_at.values_mut());
         let confirmed = self.confirmations.values_mut().map(|confirmation| &mut confirmation.at);
         let confirmed = confirmed.chain(self.node_looks.values_mut().map(|look| &mut look.at));
         let closed = self.drains.values_mut().filter_map(|drain| drain.closed_at.as_mut());
@@ -315,6 +320,7 @@ impl Memory {
         self.pod_events.remove(claim);
         self.terminate_asked_at.remove(claim);
         self.instance_gone.remove(claim);
+        self.offer_found_at.remove(claim);
         self.node_looks.remove(claim);
         self.nominated_until.remove(claim);
         self.interrupted.remove(claim);

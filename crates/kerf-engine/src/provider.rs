@@ -7,10 +7,7 @@
 use std::collections::BTreeSet;
 
 use kerf_model::duration::GoDuration;
-use kerf_model::labels::Normalization;
-use kerf_model::requirement::RequirementEntry;
-use kerf_model::requirements::Requirements;
-use kerf_model::vocabulary::{KeySet, Vocabulary};
+use kerf_model::requirement::{Operator, RequirementEntry};
 use serde::{Deserialize, Serialize};
 
 use crate::condition::Status;
@@ -146,13 +143,12 @@ impl DriftRule {
 }
 
 impl Choice {
-    /// Requirements that cannot be read fit nothing.
+    /// Whether an instance's labels are what the choice is for.
     fn fits(&self, instance: &Instance) -> bool {
-        let (spelling, mut vocabulary) = (Normalization::core(), Vocabulary::new());
-        let labels = instance.labels.iter().map(|(key, value)| (key.as_str(), value.as_str()));
-        let labels = Requirements::from_labels(labels, &spelling, &mut vocabulary);
-        Requirements::from_entries(&self.requirements, &spelling, &mut vocabulary)
-            .is_ok_and(|wanted| labels.compatible(&wanted, &KeySet::default(), &vocabulary))
+        self.requirements.iter().all(|entry| match instance.labels.get(&entry.key) {
+            Some(label) => entry.admits(label),
+            None => matches!(entry.operator, Operator::NotIn | Operator::DoesNotExist),
+        })
     }
 }
 

@@ -62,6 +62,13 @@ pub enum Update {
         /// The engine's time of it.
         at: Time,
     },
+    /// A claim's instance type is among what is sold.
+    OfferFound {
+        /// The claim.
+        claim: Name,
+        /// The engine's time of it.
+        at: Time,
+    },
     /// The cloud says a claim's instance is gone.
     InstanceGone(Name),
     /// A claim is gone: nothing about it matters any more.

@@ -9,6 +9,7 @@ mod action_class;
 mod claims;
 pub(crate) mod disruption;
 pub(crate) mod drain;
+mod drift;
 mod instances;
 mod joining;
 mod node_classes;

@@ -52,6 +52,12 @@ impl<'a> TemplateHash<'a> {
         pairs.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
     }
 
+    /// Whether these annotations carry another hash, made by the same function.
+    pub(super) fn differs_in(self, annotations: &BTreeMap<String, String>) -> bool {
+        let hash = annotations.get(self.key).filter(|_| self.is_version_in(annotations));
+        hash.is_some_and(|hash| hash != self.hash)
+    }
+
     /// Whether these annotations carry a hash by the function in use, be it the same or not.
     pub(super) fn is_version_in(self, annotations: &BTreeMap<String, String>) -> bool {
         annotations.get(self.version_key).is_some_and(|version| version == self.version)

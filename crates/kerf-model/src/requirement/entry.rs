@@ -89,23 +89,39 @@ impl RequirementEntry {
         if self.key != listed.key || listed.operator != Operator::In || listed.values.is_empty() {
             return false;
         }
-        let bound = match self.values.as_slice() {
+        let bound = self.integer();
+        listed.values.iter().all(|value| !self.admits_within(value, bound))
+    }
+
+    /// Whether a label of this value is admitted, by the texts alone. A bound that is not an
+    /// integer excludes nothing.
+    #[must_use]
+    pub fn admits(&self, value: &str) -> bool {
+        self.admits_within(value, self.integer())
+    }
+
+    fn integer(&self) -> Option<i64> {
+        match self.values.as_slice() {
             [value] => parse_integer(value),
             _ => None,
+        }
+    }
+
+    fn admits_within(&self, value: &str, bound: Option<i64>) -> bool {
+        let is_within = |is_within: fn(i64, i64) -> bool| {
+            bound.is_none_or(|bound| parse_integer(value).is_some_and(|n| is_within(n, bound)))
         };
-        let beyond = |value: &str, is_within: fn(i64, i64) -> bool| {
-            bound.is_some_and(|bound| parse_integer(value).is_none_or(|n| !is_within(n, bound)))
-        };
-        listed.values.iter().all(|value| match self.operator {
-            Operator::In => !self.values.contains(value),
-            Operator::NotIn => self.values.contains(value),
-            Operator::Exists => false,
-            Operator::DoesNotExist => true,
-            Operator::Gt => beyond(value, |n, bound| n > bound),
-            Operator::Lt => beyond(value, |n, bound| n < bound),
-            Operator::Gte => beyond(value, |n, bound| n >= bound),
-            Operator::Lte => beyond(value, |n, bound| n <= bound),
-        })
+        let is_listed = || self.values.iter().any(|listed| listed == value);
+        match self.operator {
+            Operator::In => is_listed(),
+            Operator::NotIn => !is_listed(),
+            Operator::Exists => true,
+            Operator::DoesNotExist => false,
+            Operator::Gt => is_within(|n, bound| n > bound),
+            Operator::Lt => is_within(|n, bound| n < bound),
+            Operator::Gte => is_within(|n, bound| n >= bound),
+            Operator::Lte => is_within(|n, bound| n <= bound),
+        }
     }
 
     fn bound(&self, normalization: &Normalization) -> Result<i64, BadBound> {

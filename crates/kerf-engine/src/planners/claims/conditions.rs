@@ -1,15 +1,16 @@
 //! What is kept on a claim while its node runs: the last pod event, whether the node may be
-//! consolidated, and whether it has the capacity that was paid for.
+//! consolidated, whether it has the capacity that was paid for, and whether it has drifted.
 
 use kerf_model::pool::Sizing;
 use kerf_model::quantity::Quantity;
 
 use super::Reconcile;
-use crate::condition::claim::{CONSISTENT_STATE_FOUND, CONSOLIDATABLE, INITIALIZED};
+use crate::condition::claim::{CONSISTENT_STATE_FOUND, CONSOLIDATABLE, DRIFTED, INITIALIZED};
 use crate::event::Key;
 use crate::kubernetes_event::KubernetesEvent;
 use crate::memory::Update;
 use crate::observed::Node;
+use crate::planners::drift::{self, Verdict};
 use crate::time::{Span, Time};
 
 /// Busy nodes would otherwise be written about with every pod.
@@ -67,6 +68,27 @@ fn quiet_since(reconcile: &Reconcile<'_>) -> Option<Time> {
     let seen = reconcile.world.memory.pod_events.get(&reconcile.claim.meta.name).copied();
     let last_event_at = reconcile.status.last_pod_event_at.max(seen);
     last_event_at.or_else(|| Some(reconcile.conditions.get(INITIALIZED)?.changed_at))
+}
+
+/// Whether the claim no longer is what its pool and node class ask for. The condition is there and
+/// true, or not there at all.
+pub(super) fn judge_drift(reconcile: &mut Reconcile<'_>) {
+    let Reconcile { world, claim, now, .. } = *reconcile;
+    match drift::judge(world, claim, now, &mut reconcile.decision) {
+        Verdict::Drifted(reason) => {
+            reconcile.conditions.set_true_because(DRIFTED, reason, reason);
+        }
+        Verdict::Unknown if !is_drifted_from_pool(reconcile) => {}
+        Verdict::Current | Verdict::Unknown => {
+            reconcile.conditions.clear(DRIFTED).expect("readiness does not depend on it");
+        }
+    }
+}
+
+/// Whether a claim says that it has drifted for a reason that is known not to hold.
+fn is_drifted_from_pool(reconcile: &Reconcile<'_>) -> bool {
+    let drifted = reconcile.conditions.get(DRIFTED);
+    drifted.is_some_and(|drifted| drift::is_about_pool(&drifted.reason))
 }
 
 /// Compares the node's capacity with the instance's.

@@ -107,6 +107,7 @@ fn advance(world: &World, claim: &Claim, now: Time) -> Decision {
     conditions::store_pod_event(&mut reconcile);
     conditions::judge_consolidatable(&mut reconcile);
     conditions::judge_consistency(&mut reconcile);
+    conditions::judge_drift(&mut reconcile);
     deletion::wake(&mut reconcile);
     reconcile.finish()
 }
