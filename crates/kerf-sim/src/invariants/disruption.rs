@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use kerf_engine::action::Action;
 use kerf_engine::condition::claim::{INITIALIZED, INSTANCE_TERMINATING};
-use kerf_engine::observed::{Claim, Name, Pod, PodOwner};
-use kerf_engine::time::Span;
+use kerf_engine::observed::{Claim, Name, Node, Pod};
+use kerf_engine::reason::Reason;
+use kerf_engine::time::{Span, Time};
 use kerf_model::budget::DisruptionReason;
 
 use super::{Checker, Rule};
@@ -23,50 +24,36 @@ impl Checker {
         store: &Store,
         cloud: &Cloud,
     ) {
-        let Some(claim) = store.claims.get(name).filter(|claim| claim.meta.uid == *uid) else {
-            return;
-        };
-        if claim.meta.is_deleting() || !self.is_in_order(claim, store, cloud) {
-            return;
-        }
-        let Some(node) = store.node_of(claim) else { return };
-        if node.meta.is_deleting() {
+        let Some((claim, node)) = staying(name, uid, store) else { return };
+        if !is_in_order(claim, store, cloud, self.now) {
             return;
         }
         self.voluntary.insert(name.clone(), self.now);
-        let settled = |pod: &&Pod| {
-            let bound = self.bound_at.get(&pod.key).map(|(_, at)| *at);
-            bound.is_some_and(|at| self.now.since(at) > self.staleness)
-        };
-        let pods: Vec<&Pod> = store.pods_on(&node.meta.name).filter(settled).collect();
-        let is_mover = |pod: &&&Pod| {
-            !matches!(pod.owner, PodOwner::DaemonSet | PodOwner::Node) && !pod.meta.is_deleting()
-        };
-        if let Some(pod) = pods.iter().find(is_mover) {
+        let pods: Vec<&Pod> =
+            store.pods_on(&node.meta.name).filter(|pod| self.is_settled(pod)).collect();
+        let reason = reason(action).unwrap_or(DisruptionReason::Empty);
+        let mut movers = pods.iter().filter(|pod| self.has_to_move(pod));
+        if let Some(pod) = movers.next().filter(|_| reason == DisruptionReason::Empty) {
             let reason = &action.reason;
             let what = format!("{name} is given up ({reason}) while {} runs on it", pod.key);
             self.object(Rule::Empty, what);
         }
         let protected = |pod: &&&Pod| pod.is_protected(self.now) && !pod.meta.is_deleting();
-        if let Some(pod) = pods.iter().find(protected) {
+        let is_bounded = may_be_forced(reason) && claim.spec.node.termination_grace.is_some();
+        if let Some(pod) = pods.iter().find(protected).filter(|_| !is_bounded) {
             let what = format!("{name} is given up; {} must not be disturbed", pod.key);
             self.object(Rule::DoNotDisrupt, what);
         }
-        self.check_budget(claim, store);
+        self.check_budget(claim, reason, store);
     }
 
-    fn is_in_order(&self, claim: &Claim, store: &Store, cloud: &Cloud) -> bool {
-        let node = store.node_of(claim);
-        let instance = claim.status.provider_id.as_ref().and_then(|id| cloud.instances.get(id));
-        let lives_for = claim.spec.node.expire_after.duration().map(Span::from);
-        let has_expired = lives_for.is_some_and(|lives| claim.meta.created_at + lives <= self.now);
-        claim.status.conditions.is_true(INITIALIZED)
-            && node.is_some_and(|node| node.is_ready)
-            && instance.is_some_and(|instance| !instance.is_dead && !instance.is_announced)
-            && !has_expired
+    /// Whether a pod has been on its node for longer than a watch event takes.
+    pub(super) fn is_settled(&self, pod: &Pod) -> bool {
+        let bound = self.bound_at.get(&pod.key).map(|(_, at)| *at);
+        bound.is_some_and(|at| self.now.since(at) > self.staleness)
     }
 
-    fn check_budget(&mut self, claim: &Claim, store: &Store) {
+    fn check_budget(&mut self, claim: &Claim, reason: DisruptionReason, store: &Store) {
         let Some(pool) = claim.pool().and_then(|pool| store.pools.get(pool)) else { return };
         if self.is_overlap() {
             return;
@@ -96,11 +83,49 @@ impl Checker {
         let total = u32::try_from(total).unwrap_or(u32::MAX);
         let now = self.now.seconds();
         let budgets = &pool.spec.disruption.budgets;
-        let allowed = budgets.allowed(total, DisruptionReason::Empty, now);
+        let allowed = budgets.allowed(total, reason, now);
         if !allowed.admits(disturbed) {
             let what =
                 format!("pool {name}: {disturbed} of {total} nodes disturbed, {allowed} allowed");
             self.object(Rule::Budget, what);
         }
     }
+}
+
+/// A claim and its node, unless one of them is gone or on its way out already.
+pub(super) fn staying<'a>(
+    name: &Name,
+    uid: &Arc<str>,
+    store: &'a Store,
+) -> Option<(&'a Claim, &'a Node)> {
+    let claim: &Claim = store.claims.get(name).filter(|claim| claim.meta.uid == *uid)?;
+    let node = store.node_of(claim)?;
+    (!claim.meta.is_deleting() && !node.meta.is_deleting()).then_some((claim, node))
+}
+
+/// Why an action gives a node up by choice, where it says so.
+pub(super) fn reason(action: &Action) -> Option<DisruptionReason> {
+    match action.reason {
+        Reason::Disruption { reason, .. } => Some(reason),
+        _ => None,
+    }
+}
+
+/// Whether nodes that go for a reason may take pods along that must not be disturbed, once the grace
+/// period of their claim has run out.
+fn may_be_forced(reason: DisruptionReason) -> bool {
+    matches!(reason, DisruptionReason::Drifted | DisruptionReason::Unhealthy)
+}
+
+/// Whether nothing but a choice ends a claim: its node is up, its instance lives, its time has not
+/// come.
+pub(super) fn is_in_order(claim: &Claim, store: &Store, cloud: &Cloud, now: Time) -> bool {
+    let node = store.node_of(claim);
+    let instance = claim.status.provider_id.as_ref().and_then(|id| cloud.instances.get(id));
+    let lives_for = claim.spec.node.expire_after.duration().map(Span::from);
+    let has_expired = lives_for.is_some_and(|lives| claim.meta.created_at + lives <= now);
+    claim.status.conditions.is_true(INITIALIZED)
+        && node.is_some_and(|node| node.is_ready)
+        && instance.is_some_and(|instance| !instance.is_dead && !instance.is_announced)
+        && !has_expired
 }

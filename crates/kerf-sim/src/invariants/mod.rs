@@ -3,6 +3,7 @@
 //! The engine sees the world late. Where a rule speaks of things that change by themselves (a pod
 //! was bound, a node fell silent), only what was so for longer than a watch event takes counts.
 
+mod displaced;
 mod disruption;
 mod drain;
 mod emptiness;
@@ -11,6 +12,7 @@ mod place;
 mod progress;
 #[cfg(test)]
 mod tests;
+mod true_state;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -83,6 +85,8 @@ pub enum Rule {
     Empty,
     /// Empty nodes are given up in time.
     KeptEmpty,
+    /// Pods of nodes that are given up by choice have somewhere to go.
+    NowhereToGo,
     /// No pod is evicted that must not be disturbed.
     DoNotDisrupt,
     /// No pod is ended past its PodDisruptionBudget before its time.
@@ -243,6 +247,7 @@ impl fmt::Display for Rule {
             Self::Budget => "disruption budget",
             Self::Empty => "empty nodes only",
             Self::KeptEmpty => "empty nodes go",
+            Self::NowhereToGo => "nowhere to go",
             Self::DoNotDisrupt => "do-not-disrupt",
             Self::Pdb => "PodDisruptionBudget",
             Self::NeedlessEviction => "needless eviction",

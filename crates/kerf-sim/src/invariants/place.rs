@@ -1,35 +1,83 @@
-//! Whether there is a place for a pod, by the rules of the independent checker: every node is tried
-//! in turn, and new nodes of the smallest and the largest type of each pool, and the checker says
-//! whether it would be legal. No solver is asked, so that what it overlooks does not go unseen.
+//! Whether there is a place for a pod, by the rules of the independent checker: every node with room
+//! is tried in turn, and new nodes of the smallest and the largest type of each pool, and the checker
+//! says whether it would be legal. No solver is asked, so that what it overlooks does not go unseen.
 
 use kerf_checker::check;
 use kerf_model::instance_type::{InstanceType, Offering};
-use kerf_model::labels::well_known::INSTANCE_TYPE;
-use kerf_model::price::Price;
+use kerf_model::labels::well_known::{HOSTNAME, INSTANCE_TYPE};
+use kerf_model::node::Node;
+use kerf_model::pod::PodShape;
 use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_model::resources::CPU;
 use kerf_scheduler::{ExistingPlacement, NewNode, PlacementProblem, Solution, TypeOption};
 
-use crate::matching::admits;
+use crate::matching::{admits, tolerates};
 
 /// The one pod of a problem.
 const POD: usize = 0;
 
-/// Whether the one pod of a problem could run on a node that exists, or on a new one.
-pub(super) fn has_place(problem: &PlacementProblem) -> bool {
+/// Where a pod could run.
+pub(super) enum Place {
+    /// On a node of the problem, by its number.
+    Existing(usize),
+    /// On a node that could be bought.
+    New(Box<Node>),
+}
+
+/// A place for the one pod of a problem, if there is one.
+pub(super) fn place_of(problem: &PlacementProblem) -> Option<Place> {
     let problem = &with_few_types(problem);
     let is_legal = |solution: &Solution| check(problem, solution).is_empty();
     let on_node = |node| Solution {
         existing: vec![ExistingPlacement { node, pods: vec![POD] }],
         ..Solution::default()
     };
-    (0..problem.nodes.len()).any(|node| is_legal(&on_node(node)))
-        || new_nodes(problem).any(|node| {
-            let price = node.options[0].price;
-            let lower_bound = Price::ZERO;
-            let new_nodes = vec![node];
-            is_legal(&Solution { new_nodes, price, lower_bound, ..Solution::default() })
-        })
+    let shape = &problem.pods[POD].shape;
+    let mut nodes = 0..problem.nodes.len();
+    let has_room = |node: usize| has_room(&problem.nodes[node], shape);
+    if let Some(node) = nodes.find(|node| has_room(*node) && is_legal(&on_node(*node))) {
+        return Some(Place::Existing(node));
+    }
+    let bought = |node: &NewNode| {
+        let price = node.options[0].price;
+        let new_nodes = vec![node.clone()];
+        Solution { new_nodes, price, ..Solution::default() }
+    };
+    let new = new_nodes(problem).find(|node| is_legal(&bought(node)))?;
+    Some(Place::New(Box::new(node_of(problem, &new))))
+}
+
+/// Whether a node has room for a pod that tolerates its taints: quickly told, before all rules are
+/// asked.
+fn has_room(node: &Node, shape: &PodShape) -> bool {
+    let mut asked = shape.requests.clone();
+    node.pods.iter().for_each(|bound| asked.add(&bound.pod.shape.requests));
+    tolerates(shape, &node.taints) && asked.fits(&node.allocatable)
+}
+
+/// A new node as it will be, still without pods.
+fn node_of(problem: &PlacementProblem, new: &NewNode) -> Node {
+    let with_types = &problem.pools[new.pool];
+    let (pool, option) = (&with_types.pool, new.options[0]);
+    let chosen = &with_types.instance_types[option.instance_type];
+    let name = format!("new-{}", problem.nodes.len());
+    let mut labels = pool.template.labels.clone();
+    let entries = chosen.requirements.iter().chain(&new.requirements);
+    for entry in entries.filter(|entry| entry.operator == Operator::In) {
+        labels.extend(entry.values.first().map(|value| (entry.key.clone(), value.clone())));
+    }
+    labels.insert(HOSTNAME.to_owned(), name.clone());
+    Node {
+        name,
+        pool: Some(pool.name.clone()),
+        labels,
+        taints: pool.template.spec.taints.clone(),
+        initialized: true,
+        capacity: chosen.capacity.clone(),
+        allocatable: chosen.allocatable_of(&chosen.offerings[option.offering]),
+        pods: Vec::new(),
+        volume_limits: Default::default(),
+    }
 }
 
 /// The same problem with two types for each pool, the smallest that has room for the pod and the

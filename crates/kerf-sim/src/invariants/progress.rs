@@ -3,21 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kerf_engine::observed::{Claim, Pod, PodOwner, PodPhase, VolumeAttachment};
+use kerf_engine::observed::{Claim, Pod, PodPhase, VolumeAttachment};
 use kerf_engine::time::{Span, Time};
-use kerf_model::labels::{LabelRules, aws, kwok};
-use kerf_model::node::{BoundPod, Node as ModelNode};
-use kerf_model::pod::Pod as ModelPod;
 use kerf_model::taint::disrupted;
-use kerf_scheduler::{PlacementProblem, PoolWithTypes, SchedulerSettings};
 
 use super::drain::is_stuck;
-use super::place::has_place;
+use super::place::place_of;
+use super::true_state::{model_pod, problem, standing};
 use super::{Checker, Rule};
 use crate::cloud::Cloud;
 use crate::controllers::Workloads;
 use crate::matching::tolerates;
-use crate::scenario::{Scenario, WorkloadKind};
+use crate::scenario::Scenario;
 use crate::store::Store;
 
 /// A pod has a place after so long when nothing goes wrong: batching, launch, boot and two tries.
@@ -84,7 +81,10 @@ impl Checker {
                 unlike.push(pod);
             }
         }
-        let has_place = |pod: &&&Pod| has_place(&problem(pod, store, cloud, workloads));
+        let nodes = standing(store);
+        let has_place = |pod: &&&Pod| {
+            place_of(&problem(model_pod(pod), nodes.clone(), store, cloud, workloads)).is_some()
+        };
         if let Some(pod) = unlike.iter().find(has_place) {
             let (count, minutes) = (overdue.len(), within.seconds() / 60);
             let pod = &pod.key;
@@ -96,68 +96,6 @@ impl Checker {
             }
         }
     }
-}
-
-/// The placement problem of one pod in the true state.
-fn problem(pod: &Pod, store: &Store, cloud: &Cloud, workloads: &Workloads) -> PlacementProblem {
-    let daemons = workloads.iter().filter(|it| it.workload.kind == WorkloadKind::DaemonSet);
-    let label_rules =
-        LabelRules::core().with(&aws::provider_labels()).with(&kwok::provider_labels());
-    let settings = SchedulerSettings { label_rules, ..SchedulerSettings::default() };
-    let namespaces: BTreeMap<_, _> = store
-        .namespaces
-        .values()
-        .map(|namespace| (namespace.meta.name.to_string(), namespace.labels.clone()))
-        .collect();
-    PlacementProblem {
-        pods: vec![model_pod(pod)],
-        daemons: daemons.map(|it| it.workload.shape.clone()).collect(),
-        nodes: store
-            .nodes
-            .values()
-            .filter_map(|node| model_node(node, store))
-            .map(Arc::new)
-            .collect(),
-        pools: store
-            .pools
-            .values()
-            .map(|pool| PoolWithTypes { pool: pool.spec.clone(), instance_types: cloud.in_stock() })
-            .collect(),
-        namespaces: Arc::new(namespaces),
-        settings,
-    }
-}
-
-fn model_pod(pod: &Pod) -> ModelPod {
-    ModelPod {
-        name: pod.key.name.to_string(),
-        uid: pod.meta.uid.to_string(),
-        created_at: pod.meta.created_at.seconds(),
-        shape: Arc::clone(&pod.shape),
-    }
-}
-
-fn model_node(node: &kerf_engine::observed::Node, store: &Store) -> Option<ModelNode> {
-    let claim = store.claim_of(node);
-    if node.meta.is_deleting() || claim.is_none_or(|claim| claim.meta.is_deleting()) {
-        return None;
-    }
-    let bound = store.pods_on(&node.meta.name).map(|pod| BoundPod {
-        pod: model_pod(pod),
-        is_daemon: pod.owner == PodOwner::DaemonSet,
-        is_leaving: pod.meta.is_deleting(),
-    });
-    Some(ModelNode {
-        name: node.meta.name.to_string(),
-        pool: claim.and_then(|claim| claim.pool()).map(str::to_owned),
-        labels: node.labels.clone(),
-        taints: node.taints.clone(),
-        initialized: true,
-        capacity: node.capacity.clone(),
-        allocatable: node.allocatable.clone(),
-        pods: bound.collect(),
-        volume_limits: node.volume_limits.clone(),
-    })
 }
 
 /// Whether neither pods nor volumes keep the node of a claim. Pods that are stuck because their

@@ -3,11 +3,16 @@
 use std::sync::Arc;
 
 use kerf_engine::action::{Action, ActionId, ActionKind, Launch};
+use kerf_engine::command::CommandId;
 use kerf_engine::event::Key;
 use kerf_engine::observed::{Claim, Node, Pod, PodOwner};
+use kerf_engine::reason::Reason;
 use kerf_engine::time::Span;
+use kerf_model::budget::DisruptionReason;
+use kerf_model::quantity::Quantity;
 
 use super::{Checker, Rule};
+use crate::replica::ReplicaId;
 use crate::scenario::Scenario;
 use crate::simulation::Simulation;
 use crate::store::Precondition;
@@ -29,7 +34,11 @@ workloads:
 
 /// Ten minutes into a cluster where nothing goes wrong.
 fn calm() -> Simulation {
-    let scenario = Scenario::parse(SCENARIO).unwrap();
+    calm_at(SCENARIO)
+}
+
+fn calm_at(scenario: &str) -> Simulation {
+    let scenario = Scenario::parse(scenario).unwrap();
     let mut simulation = Simulation::new(Arc::new(scenario), 1).unwrap();
     let target = simulation.now() + Span::from_minutes(10);
     simulation.run_until(target);
@@ -39,7 +48,7 @@ fn calm() -> Simulation {
 }
 
 fn rogue(kind: ActionKind) -> Action {
-    let reason = kerf_engine::reason::Reason::NotLaunched;
+    let reason = Reason::NotLaunched;
     let (at, class) = Default::default();
     Action { id: ActionId(1), at, class, reason, kind }
 }
@@ -203,4 +212,61 @@ fn a_second_instance_for_a_claim_is_seen() {
     checker.launched(&instance, &simulation.store, &simulation.cloud);
     let seen: Vec<Rule> = checker.violations.iter().map(|violation| violation.rule).collect();
     assert!(seen.contains(&Rule::OneInstance), "{seen:?}");
+}
+
+/// Two pods of 3 CPUs, each on a node of its own with 4 CPUs.
+const TWO_NODES: &str = "
+name: two nodes
+ends: 2h
+cloud: {catalogue: kwok, zones: [a]}
+pools:
+  - name: default
+    requirements: [os in linux, arch in amd64, type in c-4x-amd64-linux, capacity in on-demand]
+    consolidateAfter: 1h
+    limits: {cpu: '12'}
+    budgets: [{nodes: '10'}]
+workloads:
+  - {deployment: web, replicas: 2, requests: {cpu: '3'}}
+";
+
+/// What is seen of the decision to do without one of two nodes.
+fn seen_when_given_up(scenario: &str, cpus_elsewhere: i64) -> Vec<Rule> {
+    let mut simulation = calm_at(scenario);
+    let (_, node, claim) = pod_of(&simulation, "web");
+    let mut others = simulation.store.nodes.keys().filter(|name| **name != node.meta.name);
+    let other = others.next().unwrap().clone();
+    simulation.store.change(&other, Precondition::Nothing, |node: &mut Node| {
+        node.allocatable.insert("cpu", Quantity::from_int(cpus_elsewhere));
+    });
+    let command = CommandId(Arc::from("rogue"));
+    let kind = ActionKind::DeleteClaim { name: claim.meta.name, uid: claim.meta.uid };
+    let reason = Reason::Disruption { reason: DisruptionReason::Underutilized, command };
+    simulation.order(ReplicaId(1), Action { reason, ..rogue(kind) });
+    rules(&simulation)
+}
+
+#[test]
+fn a_node_given_up_whose_pods_have_nowhere_to_go_is_seen() {
+    let stock = "zones: [a], stock: [{zone: a, capacity: on-demand, instances: 2}]";
+    let sold_out = TWO_NODES.replace("zones: [a]", stock);
+    let apart = sold_out.replace("cpu: '3'}", "cpu: '3'}, apart: [hostname]");
+    for (why, scenario, cpus_elsewhere, expected) in [
+        ("a node can be bought", TWO_NODES, 4, vec![]),
+        ("there is room", &sold_out, 8, vec![]),
+        ("there is neither", &sold_out, 4, vec![Rule::NowhereToGo]),
+        ("there is room where it may not go", &apart, 8, vec![Rule::NowhereToGo]),
+    ] {
+        assert_eq!(seen_when_given_up(scenario, cpus_elsewhere), expected, "{why}");
+    }
+}
+
+/// Each pod alone has a place, but there is only one place for both.
+#[test]
+fn pods_of_a_node_given_up_do_not_share_one_place() {
+    let text = TWO_NODES
+        .replace("replicas: 2, requests: {cpu: '3'}", "replicas: 4, requests: {cpu: 1500m}");
+    let stock = "zones: [a], stock: [{zone: a, capacity: on-demand, instances: 2}]";
+    let text = text.replace("zones: [a]", stock);
+    assert_eq!(seen_when_given_up(&text, 5), [Rule::NowhereToGo], "room for one of two");
+    assert_eq!(seen_when_given_up(&text, 6), [], "room for both");
 }

@@ -1,6 +1,7 @@
 //! What the engines hear, when they are woken, and what becomes of their orders.
 
 use kerf_engine::Role;
+use kerf_engine::action::Action;
 use kerf_engine::event::Kind;
 use kerf_engine::time::Span;
 
@@ -104,13 +105,19 @@ impl Simulation {
                 self.trace.record(now, kubernetes_event);
             }
             for action in orders.actions {
-                self.trace.order(now, &action);
-                self.send(id, action);
+                self.order(id, action);
             }
             for settled in &orders.settled {
                 self.settle_notice(settled);
             }
         }
+    }
+
+    /// Takes down what an engine has decided on, and sends it on its way.
+    pub(crate) fn order(&mut self, replica: ReplicaId, action: Action) {
+        self.trace.order(self.store.now, &action);
+        self.checker.decided(&action, &self.store, &self.cloud, &self.workloads);
+        self.send(replica, action);
     }
 
     pub(super) fn send_instance_types(&mut self) {

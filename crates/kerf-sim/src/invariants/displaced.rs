@@ -1,0 +1,81 @@
+//! Pods of nodes that are given up by choice: each has somewhere to go.
+//!
+//! Looked at when the decision is made, in the true state of that moment: what happens between a
+//! decision and its end is nobody's fault.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use kerf_engine::action::{Action, ActionKind};
+use kerf_engine::observed::{Node, Pod, PodOwner};
+use kerf_model::node::{BoundPod, Node as ModelNode};
+use kerf_model::resources::CPU;
+
+use super::disruption::{is_in_order, reason, staying};
+use super::place::{Place, place_of};
+use super::true_state::{model_pod, problem, standing};
+use super::{Checker, Rule};
+use crate::cloud::Cloud;
+use crate::controllers::Workloads;
+use crate::store::Store;
+
+impl Checker {
+    /// Looks at an action that an engine has just decided on.
+    pub(crate) fn decided(
+        &mut self,
+        action: &Action,
+        store: &Store,
+        cloud: &Cloud,
+        workloads: &Workloads,
+    ) {
+        self.now = store.now;
+        let ActionKind::DeleteClaim { name, uid } = &action.kind else { return };
+        let Some((claim, node)) = staying(name, uid, store) else { return };
+        if reason(action).is_none() && !is_in_order(claim, store, cloud, self.now) {
+            return;
+        }
+        if let Some(pod) = self.without_place(node, store, cloud, workloads) {
+            let (name, reason) = (&claim.meta.name, &action.reason);
+            let what = format!("{name} is given up ({reason}); {} has no other place", pod.key);
+            self.object(Rule::NowhereToGo, what);
+        }
+    }
+
+    /// The first pod of a node that has no place without it, the pods before it having theirs.
+    fn without_place<'a>(
+        &self,
+        node: &Node,
+        store: &'a Store,
+        cloud: &Cloud,
+        workloads: &Workloads,
+    ) -> Option<&'a Pod> {
+        let pods = store.pods_on(&node.meta.name);
+        let mut pods: Vec<&Pod> = pods.filter(|pod| self.has_to_move(pod)).collect();
+        pods.sort_by_key(|pod| (Reverse(pod.shape.requests.quantity(CPU)), pod.key.clone()));
+        let mut nodes = standing(store);
+        nodes.retain(|other| *other.name != *node.meta.name);
+        for pod in pods {
+            let problem = problem(model_pod(pod), nodes.clone(), store, cloud, workloads);
+            let taken = match place_of(&problem) {
+                None => return Some(pod),
+                Some(Place::Existing(number)) => &mut nodes[number],
+                Some(Place::New(node)) => {
+                    nodes.push(Arc::from(node));
+                    nodes.last_mut()?
+                }
+            };
+            take(Arc::make_mut(taken), pod);
+        }
+        None
+    }
+
+    /// Whether a pod would have to move from its node, and has been there long enough to be known.
+    pub(super) fn has_to_move(&self, pod: &Pod) -> bool {
+        let is_of_node = matches!(pod.owner, PodOwner::DaemonSet | PodOwner::Node);
+        !is_of_node && !pod.meta.is_deleting() && !pod.has_ended() && self.is_settled(pod)
+    }
+}
+
+fn take(node: &mut ModelNode, pod: &Pod) {
+    node.pods.push(BoundPod { pod: model_pod(pod), is_daemon: false, is_leaving: false });
+}
