@@ -20,6 +20,7 @@ mod packing;
 mod prepared_cluster;
 mod problem;
 mod reading;
+mod residual;
 mod solution;
 mod solver_cache;
 mod solving;
@@ -31,6 +32,7 @@ pub use problem::{
     Binder, IMPROVEMENT_EFFORT_DEFAULT, INSTANCE_TYPE_OPTIONS_MAX, MinValuesPolicy,
     NODE_OVERHEAD_DEFAULT, PlacementProblem, PoolWithTypes, PreferencePolicy, SchedulerSettings,
 };
+pub use residual::{Destination, Refusal, ResidualCluster};
 pub use solution::{Displaced, ExistingPlacement, NewNode, Solution, TypeOption, Unplaced, WhatIf};
 pub use solver_cache::SolverCache;
 

@@ -5,13 +5,14 @@ use crate::problem::PlacementProblem;
 use crate::reading::base::{Base, BoundPods};
 use crate::solution::{Solution, WhatIf};
 use crate::solver_cache::SolverCache;
+use crate::solving::rounds::Placed;
 use crate::solving::solver::Solver;
 
 /// A cluster, read once. Questions share what was read and what earlier ones worked out, so that
 /// each costs little more than placing its pods; they may be asked from several threads at a time,
 /// and the answers do not depend on what was asked before.
 pub struct PreparedCluster<'p> {
-    base: Base<'p>,
+    pub(crate) base: Base<'p>,
 }
 
 impl<'p> PreparedCluster<'p> {
@@ -62,19 +63,29 @@ impl<'p> PreparedCluster<'p> {
 impl Base<'_> {
     /// Answers for the cluster without some of its nodes, given in order.
     pub(crate) fn without(&self, gone: &[usize], limits: &Limits) -> WhatIf {
-        let mut solver = Solver::without(self, gone, limits);
-        let placed = solver.place_all(&[]);
-        let left_out = solver.left_out_by_order(&placed);
-        if left_out.is_empty() || limits.are_reached() {
-            return solver.into_answer(&placed);
-        }
-        // Pods that could stand somewhere found their place taken: with them first, more may fit.
-        let mut again = Solver::without(self, gone, limits);
-        let placed_again = again.place_all(&left_out);
-        if placed_again.unplaced_count() < placed.unplaced_count() {
-            again.into_answer(&placed_again)
-        } else {
-            solver.into_answer(&placed)
-        }
+        let (solver, placed) = answered(limits, || Solver::without(self, gone, limits));
+        solver.into_answer(&placed)
+    }
+}
+
+/// Places everything; what found no place though it could stand somewhere goes first in a second
+/// try.
+pub(crate) fn answered<'b>(
+    limits: &Limits,
+    begin: impl Fn() -> Solver<'b>,
+) -> (Solver<'b>, Placed) {
+    let mut solver = begin();
+    let placed = solver.place_all(&[]);
+    let left_out = solver.left_out_by_order(&placed);
+    if left_out.is_empty() || limits.are_reached() {
+        return (solver, placed);
+    }
+    // Pods that could stand somewhere found their place taken: with them first, more may fit.
+    let mut again = begin();
+    let placed_again = again.place_all(&left_out);
+    if placed_again.unplaced_count() < placed.unplaced_count() {
+        (again, placed_again)
+    } else {
+        (solver, placed)
     }
 }

@@ -188,6 +188,11 @@ impl NodeReader<'_, '_> {
 }
 
 impl Headroom {
+    /// The same on a node that takes no more pods.
+    pub(crate) fn closed(&self) -> Self {
+        Self { free: smallvec::smallvec![-1], ..self.clone() }
+    }
+
     /// Of a node that is gone: overdrawn, so that nothing fits.
     pub(crate) fn none() -> Self {
         Self { free: smallvec::smallvec![-1], ..Self::default() }
@@ -225,6 +230,15 @@ impl Headroom {
             self.attached.left.get(*driver).is_none_or(|left| claims.len() as i64 <= *left)
         });
         if fits { i64::MAX } else { 0 }
+    }
+
+    /// Lets a pod of a class stand there as if it always had; rules about neighbours apart.
+    pub(crate) fn bind(&mut self, class: &Class) {
+        units::subtract(&mut self.free, &class.requests, 1);
+        self.occupancy.note_ports(&class.shape.host_ports);
+        if !class.shape.volumes.is_empty() {
+            Arc::make_mut(&mut self.attached).add(&class.shape.volumes);
+        }
     }
 
     /// Puts pods of a class there.

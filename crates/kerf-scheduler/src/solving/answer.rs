@@ -64,6 +64,12 @@ impl Solver<'_> {
         WhatIf { displaced: self.displaced, solution }
     }
 
+    /// What was put onto nodes that exist, by their place in filling order.
+    pub(crate) fn contents(&self) -> impl Iterator<Item = (usize, Vec<Content>)> {
+        let changed = self.nodes.changed().into_iter();
+        changed.map(|index| (index, self.nodes.headroom(index).contents.clone()))
+    }
+
     fn existing(&self, by_class: &mut PodsByClass<'_>) -> Vec<ExistingPlacement> {
         let mut existing: Vec<ExistingPlacement> = Vec::new();
         for index in self.nodes.changed() {

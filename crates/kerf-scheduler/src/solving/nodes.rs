@@ -1,5 +1,7 @@
 //! The nodes as one what-if sees them.
 
+use std::borrow::Cow;
+
 use crate::reading::cluster::Cluster;
 use crate::reading::counted_nodes::CountedNodes;
 use crate::reading::node::Headroom;
@@ -11,13 +13,28 @@ pub(crate) struct Nodes<'b> {
     counted: &'b CountedNodes,
     /// Of each node, one more than the place of its own copy; zero while it has none.
     copies: Vec<u32>,
-    own: Vec<(usize, Headroom)>,
+    /// Nodes that another has changed before are borrowed until this what-if changes them too.
+    own: Vec<(usize, Cow<'b, Headroom>)>,
 }
 
 impl<'b> Nodes<'b> {
     /// All nodes as they are.
     pub(crate) fn of(cluster: &'b Cluster, counted: &'b CountedNodes) -> Self {
         Self { cluster, counted, copies: vec![0; cluster.len()], own: Vec::new() }
+    }
+
+    /// All nodes as they are, but for those that something else has changed before.
+    pub(crate) fn over(
+        cluster: &'b Cluster,
+        counted: &'b CountedNodes,
+        changed: impl Iterator<Item = (usize, &'b Headroom)>,
+    ) -> Self {
+        let mut nodes = Self::of(cluster, counted);
+        for (index, headroom) in changed {
+            nodes.own.push((index, Cow::Borrowed(headroom)));
+            nodes.copies[index] = u32::try_from(nodes.own.len()).expect("fewer than 2³² nodes");
+        }
+        nodes
     }
 
     /// What is left on a node.
@@ -43,10 +60,10 @@ impl<'b> Nodes<'b> {
     /// What is left on a node, to be changed.
     pub(crate) fn headroom_mut(&mut self, index: usize) -> &mut Headroom {
         if self.copies[index] == 0 {
-            self.own.push((index, self.shared(index).clone()));
+            self.own.push((index, Cow::Owned(self.shared(index).clone())));
             self.copies[index] = u32::try_from(self.own.len()).expect("fewer than 2³² nodes");
         }
-        &mut self.own[self.copies[index] as usize - 1].1
+        self.own[self.copies[index] as usize - 1].1.to_mut()
     }
 
     /// Takes a node away: nothing stands there and nothing fits any more.
@@ -61,7 +78,8 @@ impl<'b> Nodes<'b> {
 
     /// The nodes this what-if has changed, in order.
     pub(crate) fn changed(&self) -> Vec<usize> {
-        let mut changed: Vec<usize> = self.own.iter().map(|(index, _)| *index).collect();
+        let own = self.own.iter().filter(|(_, headroom)| matches!(headroom, Cow::Owned(_)));
+        let mut changed: Vec<usize> = own.map(|(index, _)| *index).collect();
         changed.sort_unstable();
         changed
     }

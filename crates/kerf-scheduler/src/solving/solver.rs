@@ -16,6 +16,7 @@ use crate::reading::base::{Base, is_displaceable, oldest_first};
 use crate::reading::demand::{Demands, Supply};
 use crate::reading::domains::DomainCounts;
 use crate::reading::group::Rule;
+use crate::residual::left::Left;
 use crate::solution::Displaced;
 use crate::solving::nodes::Nodes;
 
@@ -55,8 +56,29 @@ impl<'b> Solver<'b> {
             state: base.state.clone(),
         };
         if !gone.is_empty() {
-            solver.take_away(gone);
+            solver.take_away(gone, base.bound_pods.clone());
         }
+        solver.followed = solver.followed();
+        solver
+    }
+
+    /// Asks about what is left of a cluster, without some more of its nodes. The pods that wait have
+    /// their places there already.
+    pub(crate) fn over(left: &'b Left<'b>, gone: &[usize], limits: &'b Limits) -> Self {
+        let base = left.base;
+        let mut solver = Self {
+            base,
+            limits,
+            members: Vec::new(),
+            displaced: Vec::new(),
+            followed: BitSet::new(),
+            nodes: Nodes::over(&base.cluster, &base.counted, left.changed()),
+            demands: Demands::default(),
+            known_open_types: KnownOpenTypes::default(),
+            counts: left.counts.clone(),
+            state: left.state.clone(),
+        };
+        solver.take_away(gone, left.bound_pods.clone());
         solver.followed = solver.followed();
         solver
     }
@@ -97,45 +119,14 @@ impl<'b> Solver<'b> {
     }
 
     /// Takes nodes away and adds their pods to those that need a place.
-    fn take_away(&mut self, gone: &[usize]) {
-        let mut bound_pods = self.base.bound_pods.clone();
+    fn take_away(&mut self, gone: &[usize], mut bound_pods: Vec<u32>) {
         for index in gone.iter().map(|place| self.base.cluster.index_of(*place)) {
             self.nodes.remove(index);
-            self.uncount_node(index, &mut bound_pods);
-            self.give_back(index);
+            self.base.uncount_node(index, &mut self.counts, &mut bound_pods);
+            self.base.give_back(index, &mut self.state);
         }
         self.state.started = bound_pods.iter().map(|count| *count > 0).collect();
         self.displace(gone);
-    }
-
-    /// Takes a node and its pods out of the counts.
-    fn uncount_node(&mut self, index: usize, bound_pods: &mut [u32]) {
-        let (base, counts) = (self.base, &mut self.counts);
-        let node = base.cluster.read(index);
-        base.bound_shapes.memberships(node, &base.groups, &base.vocabulary, |membership| {
-            bound_pods[membership.group] -= u32::from(membership.matches);
-            if !base.groups.get(membership.group).is_hostname() {
-                membership.count(node, &base.groups, counts, -1);
-            }
-        });
-        for (id, group) in base.groups.iter().filter(|(_, group)| !group.is_hostname()) {
-            if let Some(domain) = node.label(group.key)
-                && counts.depends_on_nodes(id, domain)
-                && group.counts_node(node, &base.vocabulary)
-            {
-                counts.lose_node(id, domain);
-            }
-        }
-    }
-
-    /// Returns what a node takes of its pool's limits.
-    fn give_back(&mut self, index: usize) {
-        let node = self.base.cluster.read(index);
-        let Some(pool) = node.pool else { return };
-        let templates = self.base.instance_types.templates.iter();
-        for (place, _) in templates.enumerate().filter(|(_, template)| template.pool == pool) {
-            self.state.give_back(place, &node.capacity);
-        }
     }
 
     /// Adds the pods of nodes to those that need a place.
@@ -174,6 +165,42 @@ impl<'b> Solver<'b> {
             }
         }
         followed
+    }
+}
+
+impl Base<'_> {
+    /// Takes a node and its pods out of counts.
+    pub(crate) fn uncount_node(
+        &self,
+        index: usize,
+        counts: &mut DomainCounts,
+        bound_pods: &mut [u32],
+    ) {
+        let node = self.cluster.read(index);
+        self.bound_shapes.memberships(node, &self.groups, &self.vocabulary, |membership| {
+            bound_pods[membership.group] -= u32::from(membership.matches);
+            if !self.groups.get(membership.group).is_hostname() {
+                membership.count(node, &self.groups, counts, -1);
+            }
+        });
+        for (id, group) in self.groups.iter().filter(|(_, group)| !group.is_hostname()) {
+            if let Some(domain) = node.label(group.key)
+                && counts.depends_on_nodes(id, domain)
+                && group.counts_node(node, &self.vocabulary)
+            {
+                counts.lose_node(id, domain);
+            }
+        }
+    }
+
+    /// Returns what a node takes of its pool's limits.
+    pub(crate) fn give_back(&self, index: usize, state: &mut PackState) {
+        let node = self.cluster.read(index);
+        let Some(pool) = node.pool else { return };
+        let templates = self.instance_types.templates.iter();
+        for (place, _) in templates.enumerate().filter(|(_, template)| template.pool == pool) {
+            state.give_back(place, &node.capacity);
+        }
     }
 }
 

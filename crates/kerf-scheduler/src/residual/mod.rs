@@ -1,0 +1,207 @@
+//! What is left of a cluster while a plan takes nodes away, one removal after the other.
+//!
+//! ```text
+//!  PreparedCluster ──► ResidualCluster ──► remove: its pods fit on the nodes that stay
+//!   (as it stands)      (as planned so   ├► replace: some of them need new nodes
+//!                        far)            └► take: the same, and it counts from now on
+//! ```
+//!
+//! A removal that does not work out leaves no trace: what it changed is logged and undone.
+
+pub(crate) mod left;
+mod placing;
+mod rehearsal;
+mod target_index;
+
+use crate::limits::{CancelFlag, Effort, Limits};
+use crate::packing::bin::Content;
+use crate::prepared_cluster::{PreparedCluster, answered};
+use crate::reading::base::is_displaceable;
+use crate::solution::{Displaced, WhatIf};
+use crate::solving::solver::Solver;
+
+use left::Left;
+use placing::Bound;
+
+/// A cluster as it will be once the removals decided so far are carried out. Nodes and pods are
+/// named as in the problem the cluster was read from.
+pub struct ResidualCluster<'c> {
+    left: Left<'c>,
+    /// Of each node of the problem whether pods that wait or those of removed nodes go there.
+    receives: Vec<bool>,
+}
+
+/// Where a pod of a removed node goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Destination {
+    /// The pod.
+    pub pod: Displaced,
+    /// The node that takes it.
+    pub node: usize,
+}
+
+/// Why nodes cannot go without new ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// This pod fits on none of the nodes that stay.
+    NoRoom {
+        /// The first that is left over.
+        pod: Displaced,
+    },
+    /// Everybody fits if placed well, but kube-scheduler may come to another order in which this
+    /// pod is left over.
+    NotInEveryOrder {
+        /// The pod that is left over then.
+        pod: Displaced,
+    },
+    /// Pods that wait or those of nodes removed before go to this one; they would move twice.
+    Receives {
+        /// The node.
+        node: usize,
+    },
+}
+
+impl PreparedCluster<'_> {
+    /// Begins a plan. Only `targets` take the pods of removed nodes, those listed first before the
+    /// others; pods that wait keep the places they would get.
+    #[must_use]
+    pub fn residual(&self, targets: &[usize]) -> ResidualCluster<'_> {
+        let mut residual = ResidualCluster {
+            left: Left::of(&self.base, targets),
+            receives: vec![false; self.base.problem.nodes.len()],
+        };
+        residual.place_waiting();
+        residual.left.close_all_but(targets);
+        residual
+    }
+}
+
+impl ResidualCluster<'_> {
+    /// Takes nodes away if their pods fit on the nodes that stay, in whatever order kube-scheduler
+    /// is rehearsed to bind them. Nothing changes otherwise.
+    ///
+    /// # Errors
+    /// The pods do not fit; [`Refusal`] says which.
+    pub fn remove(&mut self, nodes: &[usize]) -> Result<Vec<Destination>, Refusal> {
+        if let Some(node) = nodes.iter().copied().find(|node| self.receives[*node]) {
+            return Err(Refusal::Receives { node });
+        }
+        let displaced = self.displaced(nodes);
+        let before = self.left.mark();
+        match self.try_without(nodes, &displaced) {
+            Ok(bound) => {
+                self.left.forget_marks();
+                Ok(self.destinations(&bound))
+            }
+            Err(refusal) => {
+                self.left.undo(&before);
+                Err(refusal)
+            }
+        }
+    }
+
+    fn try_without(
+        &mut self,
+        nodes: &[usize],
+        displaced: &[Displaced],
+    ) -> Result<Vec<Bound>, Refusal> {
+        self.left.take_away(nodes);
+        let without = self.left.mark();
+        let bound = self.left.place_planned(displaced)?;
+        self.left.undo(&without);
+        self.left.rehearse(displaced)?;
+        for Bound { class, variant, index, .. } in &bound {
+            self.left.bind(*index, *class, *variant);
+        }
+        Ok(bound)
+    }
+
+    fn destinations(&mut self, bound: &[Bound]) -> Vec<Destination> {
+        let cluster = &self.left.base.cluster;
+        let node = |each: &Bound| cluster.nodes[each.index].place;
+        let mut destinations: Vec<Destination> =
+            bound.iter().map(|each| Destination { pod: each.pod, node: node(each) }).collect();
+        destinations.sort_by_key(|each| each.pod);
+        for destination in &destinations {
+            self.receives[destination.node] = true;
+        }
+        destinations
+    }
+
+    /// Where the pods of some nodes would go if those were gone too, onto new nodes where need be.
+    /// Changes nothing and may be asked from several threads. `None` if it was cancelled.
+    #[must_use]
+    pub fn replace(&self, nodes: &[usize], effort: Effort, cancel: &CancelFlag) -> Option<WhatIf> {
+        let limits = Limits::new(effort, cancel.clone());
+        let gone = sorted(nodes);
+        let (solver, placed) = answered(&limits, || Solver::over(&self.left, &gone, &limits));
+        let answer = solver.into_answer(&placed);
+        (!limits.is_cancelled()).then_some(answer)
+    }
+
+    /// As [`replace`](Self::replace), and counts from now on: the nodes are gone, their pods stand
+    /// where the answer has them, and pool limits hold the new nodes.
+    pub fn take(&mut self, nodes: &[usize], effort: Effort, cancel: &CancelFlag) -> Option<WhatIf> {
+        let limits = Limits::new(effort, cancel.clone());
+        let gone = sorted(nodes);
+        let (solver, placed) = answered(&limits, || Solver::over(&self.left, &gone, &limits));
+        let on_nodes: Vec<(usize, Vec<Content>)> = solver.contents().collect();
+        let on_new: Vec<Content> =
+            placed.bins.iter().flat_map(|bin| bin.contents.iter().cloned()).collect();
+        let state = solver.state.clone();
+        let answer = solver.into_answer(&placed);
+        if limits.is_cancelled() {
+            return None;
+        }
+        self.left.take_away(&gone);
+        self.left.bind_all(&on_nodes, &on_new);
+        self.left.take_limits(state);
+        self.left.forget_marks();
+        for placement in &answer.solution.existing {
+            self.receives[placement.node] = true;
+        }
+        Some(answer)
+    }
+
+    /// Whether pods that wait or those of removed nodes go to a node.
+    #[must_use]
+    pub fn receives(&self, node: usize) -> bool {
+        self.receives[node]
+    }
+
+    /// Keeps the places that pods which wait would get; those that need new nodes have none.
+    fn place_waiting(&mut self) {
+        let base = self.left.base;
+        if base.problem.pods.is_empty() {
+            return;
+        }
+        let limits = Limits::new(Effort::UNLIMITED, CancelFlag::default());
+        let (solver, placed) = answered(&limits, || Solver::without(base, &[], &limits));
+        let on_nodes: Vec<(usize, Vec<Content>)> = solver.contents().collect();
+        let on_new: Vec<Content> =
+            placed.bins.iter().flat_map(|bin| bin.contents.iter().cloned()).collect();
+        self.left.bind_all(&on_nodes, &on_new);
+        self.left.take_limits(solver.state.clone());
+        for (index, _) in on_nodes.iter().filter(|(_, contents)| !contents.is_empty()) {
+            self.receives[base.cluster.nodes[*index].place] = true;
+        }
+    }
+
+    /// The pods of nodes that need another place.
+    fn displaced(&self, nodes: &[usize]) -> Vec<Displaced> {
+        let mut displaced = Vec::new();
+        for node in nodes.iter().copied() {
+            let pods = self.left.base.problem.nodes[node].pods.iter().enumerate();
+            let pods = pods.filter(|(_, bound)| is_displaceable(bound));
+            displaced.extend(pods.map(|(pod, _)| Displaced { node, pod }));
+        }
+        displaced
+    }
+}
+
+fn sorted(nodes: &[usize]) -> Vec<usize> {
+    let mut nodes = nodes.to_vec();
+    nodes.sort_unstable();
+    nodes.dedup();
+    nodes
+}
