@@ -1,0 +1,98 @@
+//! The policy `Balanced`: a saving must be worth the disruption, measured by its pool.
+//!
+//! The score of a move in a pool is the part of the pool's price that it saves, divided by the part
+//! of the pool's disruption that it takes. One half is enough. All of it is integer arithmetic:
+//! fractions are compared by multiplying out.
+
+use kerf_model::pool::ConsolidationPolicy;
+use kerf_model::price::Price;
+
+use crate::snapshot::Snapshot;
+
+/// A move is approved where its score is at least one over this.
+const K: u128 = 2;
+const MILLIS: u128 = 1000;
+
+/// What the nodes of each pool cost and would take to disrupt, at the start of a search.
+pub(crate) struct PoolTotals {
+    pools: Vec<PoolTotal>,
+    /// The pool of each node.
+    of_nodes: Vec<Option<usize>>,
+}
+
+#[derive(Clone)]
+struct PoolTotal {
+    policy: ConsolidationPolicy,
+    price_micros: u128,
+    disruption_parts: u128,
+}
+
+impl PoolTotals {
+    /// Adds up every pool.
+    pub(crate) fn of(snapshot: &Snapshot, prices: &[Price]) -> Self {
+        let problem = &snapshot.problem;
+        let mut pools: Vec<PoolTotal> = problem
+            .pools
+            .iter()
+            .map(|pool| PoolTotal {
+                policy: pool.pool.disruption.policy,
+                price_micros: 0,
+                disruption_parts: 0,
+            })
+            .collect();
+        let named = |name: &String| problem.pools.iter().position(|it| it.pool.name == *name);
+        let of_nodes: Vec<Option<usize>> =
+            problem.nodes.iter().map(|node| node.pool.as_ref().and_then(named)).collect();
+        for (node, pool) in of_nodes.iter().enumerate() {
+            if let Some(pool) = pool {
+                pools[*pool].price_micros += u128::from(prices[node].micros_per_hour());
+                let cost = snapshot.nodes[node].disruption_cost;
+                pools[*pool].disruption_parts += u128::from(cost.parts());
+            }
+        }
+        Self { pools, of_nodes }
+    }
+
+    /// The policy of a node's pool, if that is known.
+    pub(crate) fn policy(&self, node: usize) -> Option<ConsolidationPolicy> {
+        self.of_nodes[node].map(|pool| self.pools[pool].policy)
+    }
+
+    /// The lowest score of a move in any Balanced pool it takes nodes from, in thousandths, if that
+    /// is too low. The saving is split over pools in proportion to what their nodes cost.
+    pub(crate) fn too_low(
+        &self,
+        removed: &[usize],
+        saving: Price,
+        snapshot: &Snapshot,
+        prices: &[Price],
+    ) -> Option<u64> {
+        let micros = |node: &usize| u128::from(prices[*node].micros_per_hour());
+        let whole: u128 = removed.iter().map(micros).sum();
+        let mut pools: Vec<usize> =
+            removed.iter().filter_map(|node| self.of_nodes[*node]).collect();
+        pools.sort_unstable();
+        pools.dedup();
+        pools.retain(|pool| self.pools[*pool].policy == ConsolidationPolicy::Balanced);
+        let mut lowest: Option<u64> = None;
+        for pool in pools {
+            let total = &self.pools[pool];
+            let of_pool = || removed.iter().filter(|node| self.of_nodes[**node] == Some(pool));
+            let part: u128 = of_pool().map(micros).sum();
+            let cost: u128 = of_pool()
+                .map(|node| u128::from(snapshot.nodes[*node].reschedule_cost.parts()))
+                .sum();
+            // (saving · part / whole / price) / (cost / disruption), multiplied out.
+            let gain = u128::from(saving.micros_per_hour())
+                .saturating_mul(part)
+                .saturating_mul(total.disruption_parts);
+            let effort = total.price_micros.saturating_mul(cost).saturating_mul(whole);
+            if effort == 0 || gain == 0 || gain.saturating_mul(K) < effort {
+                let score = gain.saturating_mul(MILLIS).checked_div(effort).unwrap_or(0);
+                let score = u64::try_from(score).unwrap_or(u64::MAX);
+                lowest = Some(lowest.map_or(score, |known| known.min(score)));
+            }
+        }
+        lowest
+    }
+}

@@ -1,0 +1,6 @@
+//! Plans for whole clusters: small ones by hand, and many made up by chance.
+
+mod carrying_out;
+mod cluster;
+mod random_clusters;
+mod removals;

@@ -1,0 +1,162 @@
+//! Removing nodes whose pods fit on those that stay.
+
+use kerf_consolidation::{Ineligible, Kept, Settings, Snapshot, plan};
+use kerf_model::labels::well_known;
+use kerf_model::pool::ConsolidationPolicy;
+
+use crate::carrying_out::violations;
+use crate::cluster::{ZONES, add, add_node, change_pool, cluster, shape, spread_shape};
+
+/// The nodes that go, in order.
+fn removed(snapshot: &Snapshot) -> Vec<usize> {
+    let plan = plan(snapshot, &Settings::default());
+    assert_eq!(violations(snapshot, &plan), Vec::<String>::new());
+    plan.moves.into_iter().flat_map(|each| each.removed).collect()
+}
+
+fn kept(snapshot: &Snapshot, node: usize) -> Option<Kept> {
+    plan(snapshot, &Settings::default()).kept[node].clone()
+}
+
+#[test]
+fn a_node_goes_whose_pods_fit_on_another() {
+    let mut snapshot = cluster();
+    let busy = add(&mut snapshot, "c8", &[2, 2]);
+    let idle = add(&mut snapshot, "c8", &[1]);
+    assert_eq!(removed(&snapshot), [idle]);
+    let plan = plan(&snapshot, &Settings::default());
+    assert_eq!(plan.saving().to_string(), "0.4000");
+    assert_eq!(plan.moves[0].destinations[0].node, busy);
+    assert_eq!(plan.kept[busy], Some(Kept::Receives));
+}
+
+#[test]
+fn all_nodes_of_a_shrunken_cluster_go_in_one_plan() {
+    let mut snapshot = cluster();
+    for _ in 0..40 {
+        add(&mut snapshot, "c8", &[1, 1]);
+    }
+    assert_eq!(removed(&snapshot).len(), 30, "ten nodes hold eighty pods");
+}
+
+#[test]
+fn the_emptier_of_two_nodes_goes() {
+    let mut snapshot = cluster();
+    let full = add(&mut snapshot, "c8", &[3, 3]);
+    let empty = add(&mut snapshot, "c8", &[1, 1]);
+    assert_eq!(removed(&snapshot), [empty]);
+    assert_eq!(kept(&snapshot, full), Some(Kept::Receives));
+}
+
+#[test]
+fn no_pod_goes_where_none_may() {
+    let mut snapshot = cluster();
+    let target = add(&mut snapshot, "c8", &[2]);
+    let idle = add(&mut snapshot, "c8", &[1]);
+    snapshot.nodes[target].may_receive = false;
+    snapshot.nodes[target].may_go = Err(Ineligible::ConsolidateAfter { until: 60 });
+    assert_eq!(removed(&snapshot), [0; 0]);
+    assert!(matches!(kept(&snapshot, idle), Some(Kept::NoRoom { .. })));
+    let cause = Kept::Ineligible(Ineligible::ConsolidateAfter { until: 60 });
+    assert_eq!(kept(&snapshot, target), Some(cause));
+}
+
+#[test]
+fn a_spread_over_zones_keeps_the_node_it_needs() {
+    let mut snapshot = cluster();
+    let spread = || spread_shape("db", 1, well_known::ZONE);
+    add_node(&mut snapshot, "c8", (ZONES[0], well_known::ON_DEMAND), [spread(), shape("web", 2)]);
+    let other = (ZONES[1], well_known::ON_DEMAND);
+    let alone = add_node(&mut snapshot, "c8", other, [spread()]);
+    assert_eq!(removed(&snapshot), [0; 0]);
+    assert!(matches!(kept(&snapshot, alone), Some(Kept::NoRoom { .. })));
+}
+
+/// Pods of five, four and one processors fit on two nodes with five free each, but not if the
+/// smallest comes first: kube-scheduler gives each to the node least in use.
+#[test]
+fn a_removal_that_only_fits_when_placed_well_does_not_count() {
+    let mut snapshot = cluster();
+    add(&mut snapshot, "c16", &[6, 5]);
+    add(&mut snapshot, "c16", &[6, 5]);
+    let idle = add(&mut snapshot, "c16", &[1, 4, 5]);
+    for node in 0..2 {
+        snapshot.nodes[node].may_go = Err(Ineligible::DoNotDisruptNode);
+    }
+    assert_eq!(removed(&snapshot), [0; 0]);
+    assert!(matches!(kept(&snapshot, idle), Some(Kept::NotInEveryOrder { .. })));
+}
+
+#[test]
+fn pods_that_wait_keep_their_places_and_never_veto() {
+    let mut snapshot = cluster();
+    add(&mut snapshot, "c8", &[4, 1]);
+    let idle = add(&mut snapshot, "c8", &[2]);
+    assert_eq!(removed(&snapshot), [idle]);
+    let waits = |cpu| {
+        let mut other = cluster();
+        add(&mut other, "c32", &[cpu]);
+        other.problem.nodes[0].pods[0].pod.clone()
+    };
+    snapshot.problem.pods = vec![waits(3)];
+    assert_eq!(removed(&snapshot), [0; 0], "the place is taken");
+    let huge = waits(1000);
+    snapshot.problem.pods = vec![huge];
+    assert_eq!(removed(&snapshot), [idle], "a pod that fits nowhere stands in nobody's way");
+}
+
+#[test]
+fn the_policy_when_empty_leaves_nodes_with_pods_alone() {
+    let mut snapshot = cluster();
+    add(&mut snapshot, "c8", &[2, 2]);
+    let idle = add(&mut snapshot, "c8", &[1]);
+    let empty = add(&mut snapshot, "c8", &[]);
+    change_pool(&mut snapshot, |pool| pool.disruption.policy = ConsolidationPolicy::WhenEmpty);
+    assert_eq!(removed(&snapshot), [empty]);
+    assert_eq!(kept(&snapshot, idle), Some(Kept::OnlyWhenEmpty));
+}
+
+/// Nine pods at 0.4 dollars an hour: 0.02 dollars of evictions pay back in 180 seconds.
+#[test]
+fn a_move_must_pay_back_in_time_and_twice_as_fast_after_one_that_was_undone() {
+    let mut snapshot = cluster();
+    add(&mut snapshot, "c32", &[4]);
+    let idle = add(&mut snapshot, "c8", &[0; 9]);
+    snapshot.nodes[0].may_go = Err(Ineligible::DoNotDisruptNode);
+    let within = |snapshot: &Snapshot, payback_max_seconds| {
+        plan(snapshot, &Settings { payback_max_seconds, ..Settings::default() })
+    };
+    assert_eq!(within(&snapshot, 180).moves[0].payback_seconds, 180);
+    let too_long = Kept::PaybackTooLong { payback_seconds: 180, most_seconds: 179 };
+    assert_eq!(within(&snapshot, 179).kept[idle], Some(too_long));
+    snapshot.nodes[idle].was_undone = true;
+    let too_long = Kept::PaybackTooLong { payback_seconds: 180, most_seconds: 179 };
+    assert_eq!(within(&snapshot, 359).kept[idle], Some(too_long));
+    assert!(within(&snapshot, 360).moves[0].was_undone);
+}
+
+/// Half of a pool's price for a third of its disruption is worth it; a tenth for a half is not.
+#[test]
+fn balanced_pools_weigh_the_saving_against_the_disruption() {
+    let mut snapshot = cluster();
+    add(&mut snapshot, "c32", &[4, 4]);
+    let idle = add(&mut snapshot, "c2", &[0, 0, 0, 0]);
+    snapshot.nodes[0].may_go = Err(Ineligible::DoNotDisruptNode);
+    assert_eq!(removed(&snapshot), [idle]);
+    change_pool(&mut snapshot, |pool| pool.disruption.policy = ConsolidationPolicy::Balanced);
+    // (0.1 / 1.7) / (5 / 8) is 0.094.
+    assert_eq!(kept(&snapshot, idle), Some(Kept::NotWorthIt { score_millis: 94 }));
+    snapshot.nodes[idle].reschedule_cost = kerf_consolidation::EvictionCost::ONE;
+    snapshot.nodes[idle].disruption_cost = kerf_consolidation::EvictionCost::ONE;
+    // (0.1 / 1.7) / (1 / 4) is 0.235.
+    assert_eq!(kept(&snapshot, idle), Some(Kept::NotWorthIt { score_millis: 235 }));
+}
+
+#[test]
+fn an_empty_node_goes_whatever_the_score() {
+    let mut snapshot = cluster();
+    add(&mut snapshot, "c32", &[4, 4]);
+    let empty = add(&mut snapshot, "c2", &[]);
+    change_pool(&mut snapshot, |pool| pool.disruption.policy = ConsolidationPolicy::Balanced);
+    assert_eq!(removed(&snapshot), [empty]);
+}
