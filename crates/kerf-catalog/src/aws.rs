@@ -1,7 +1,10 @@
 //! AWS's instance types as the scheduler sees them.
 
-use kerf_model::instance_type::InstanceType;
+use std::sync::Arc;
+
+use kerf_model::instance_type::{InstanceType, Overhead};
 use kerf_model::requirement::RequirementEntry;
+use kerf_model::resources::ResourceList;
 
 use crate::capacity::capacity;
 use crate::compatibility::incompatibility;
@@ -130,6 +133,15 @@ pub struct Market<'a> {
     ways: Vec<ZoneWays>,
 }
 
+/// What stays the same of a type, whatever it costs and wherever it is in stock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypeFacts {
+    requirements: Arc<[RequirementEntry]>,
+    capacity: Arc<ResourceList>,
+    overhead: Arc<Overhead>,
+    is_compatible: bool,
+}
+
 impl<'a> Market<'a> {
     /// Of the zones a node class can use.
     pub fn new(
@@ -142,14 +154,24 @@ impl<'a> Market<'a> {
         Self { region, settings, ways }
     }
 
-    /// What nodes of a type would be like; none where it is sold in none of the zones.
+    /// What stays the same of a type; none where it is sold in none of the zones.
+    pub fn facts(&self, shape: &Shape, is_sold: impl Fn(&Zone) -> bool) -> Option<TypeFacts> {
+        self.wanted_facts(shape, &self.sold(is_sold), Wanted::ALL)
+    }
+
+    /// What nodes of a type would be like, with what was found out about it before.
     pub fn instance_type(
         &self,
         shape: &Shape,
+        facts: &TypeFacts,
         is_sold: impl Fn(&Zone) -> bool,
         prices: &impl PriceBook,
-    ) -> Option<InstanceType> {
-        self.wanted_type(shape, is_sold, prices, Wanted::ALL)
+    ) -> InstanceType {
+        facts.offered(shape, &self.sold(is_sold), prices)
+    }
+
+    fn sold(&self, is_sold: impl Fn(&Zone) -> bool) -> Vec<&ZoneWays> {
+        self.ways.iter().filter(|ways| is_sold(&ways.zone)).collect()
     }
 
     fn wanted_type(
@@ -159,14 +181,52 @@ impl<'a> Market<'a> {
         prices: &impl PriceBook,
         wanted: Wanted<'_>,
     ) -> Option<InstanceType> {
-        let ways: Vec<&ZoneWays> = self.ways.iter().filter(|ways| is_sold(&ways.zone)).collect();
+        let ways = self.sold(is_sold);
+        Some(self.wanted_facts(shape, &ways, wanted)?.offered(shape, &ways, prices))
+    }
+
+    fn wanted_facts(
+        &self,
+        shape: &Shape,
+        ways: &[&ZoneWays],
+        wanted: Wanted<'_>,
+    ) -> Option<TypeFacts> {
         if ways.is_empty() {
             return None;
         }
-        let requirements = requirements(shape, self.settings, self.region, &ways, wanted.labels);
-        wanted
-            .is_for(&requirements)
-            .then(|| with_labels(requirements, shape, self.settings, &ways, prices))
+        let requirements = requirements(shape, self.settings, self.region, ways, wanted.labels);
+        wanted.is_for(&requirements).then(|| TypeFacts::new(requirements, shape, self.settings))
+    }
+}
+
+impl TypeFacts {
+    fn new(
+        requirements: Vec<RequirementEntry>,
+        shape: &Shape,
+        settings: &NodeClassSettings,
+    ) -> Self {
+        Self {
+            requirements: requirements.into(),
+            capacity: Arc::new(capacity(shape, settings)),
+            overhead: Arc::new(overhead(shape, settings)),
+            is_compatible: incompatibility(shape, settings).is_none(),
+        }
+    }
+
+    /// Whether instances of the type can be what the node class asks for.
+    #[must_use]
+    pub fn is_compatible(&self) -> bool {
+        self.is_compatible
+    }
+
+    fn offered(&self, shape: &Shape, ways: &[&ZoneWays], prices: &impl PriceBook) -> InstanceType {
+        InstanceType {
+            name: shape.name.clone(),
+            requirements: self.requirements.clone(),
+            capacity: self.capacity.clone(),
+            overhead: self.overhead.clone(),
+            offerings: offerings(shape, ways, self.is_compatible, prices).into(),
+        }
     }
 }
 
@@ -182,24 +242,7 @@ pub fn instance_type(
     let market = Market::new(region, settings, zones.iter().copied().cloned());
     let ways: Vec<&ZoneWays> = market.ways.iter().collect();
     let requirements = requirements(shape, settings, region, &ways, OwnLabels::All);
-    with_labels(requirements, shape, settings, &ways, prices)
-}
-
-fn with_labels(
-    requirements: Vec<RequirementEntry>,
-    shape: &Shape,
-    settings: &NodeClassSettings,
-    ways: &[&ZoneWays],
-    prices: &impl PriceBook,
-) -> InstanceType {
-    let is_compatible = incompatibility(shape, settings).is_none();
-    InstanceType {
-        name: shape.name.clone(),
-        requirements,
-        capacity: capacity(shape, settings),
-        overhead: overhead(shape, settings),
-        offerings: offerings(shape, ways, is_compatible, prices),
-    }
+    TypeFacts::new(requirements, shape, settings).offered(shape, &ways, prices)
 }
 
 /// The types sold in a region, each with the letters of its zones.

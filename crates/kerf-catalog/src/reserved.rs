@@ -44,7 +44,8 @@ pub fn add_reserved(
     }
     label(instance_type, reserved);
     let absent = KEYS.map(|key| RequirementEntry::new(key, Operator::DoesNotExist, [""; 0]));
-    for offering in &mut instance_type.offerings {
+    let mut offerings = instance_type.offerings.to_vec();
+    for offering in &mut offerings {
         let entries = offering.requirements.iter().chain(&absent).cloned();
         offering.requirements = entries.collect();
     }
@@ -55,9 +56,9 @@ pub fn add_reserved(
             0 => vec![None],
             _ => (1..=partitions).map(Some).collect(),
         };
-        let offerings = numbers.into_iter().map(|partition| offering(capacity, partition, price));
-        instance_type.offerings.extend(offerings);
+        offerings.extend(numbers.into_iter().map(|number| offering(capacity, number, price)));
     }
+    instance_type.offerings = offerings.into();
 }
 
 /// The labels only reserved instances carry.
@@ -70,7 +71,7 @@ const KEYS: [&str; 3] = [
 /// What the type's labels say of its reservations.
 fn label(instance_type: &mut InstanceType, reserved: &[ReservedCapacity]) {
     let interruptible = |it: &ReservedCapacity| it.is_interruptible.to_string();
-    for entry in &mut instance_type.requirements {
+    for entry in Arc::make_mut(&mut instance_type.requirements) {
         let mut values: Vec<String> = match entry.key.as_str() {
             aws::CAPACITY_RESERVATION_ID => reserved.iter().map(|it| it.id.clone()).collect(),
             aws::CAPACITY_RESERVATION_TYPE => {

@@ -25,7 +25,7 @@ fn list_of(value: &Value) -> ResourceList {
 
 fn labels_of(instance_type: &InstanceType) -> BTreeMap<&str, Vec<&str>> {
     let mut labels = BTreeMap::new();
-    for entry in &instance_type.requirements {
+    for entry in instance_type.requirements.iter() {
         let mut values: Vec<&str> = entry.values.iter().map(String::as_str).collect();
         values.sort_unstable();
         labels.insert(entry.key.as_str(), values);
@@ -57,7 +57,7 @@ fn the_144_types_are_those_of_the_reference_in_every_field() {
     for (instance_type, row) in types.iter().zip(&rows) {
         assert_eq!(instance_type.name, row["name"]);
         assert_eq!(labels_of(instance_type), recorded_labels(row), "{}", instance_type.name);
-        assert_eq!(instance_type.capacity, list_of(&row["capacity"]), "{}", instance_type.name);
+        assert_eq!(*instance_type.capacity, list_of(&row["capacity"]), "{}", instance_type.name);
         assert_eq!(
             instance_type.overhead.total(),
             list_of(&row["overhead"]),
@@ -104,7 +104,7 @@ fn prices_are_rounded_to_the_nearest_micro_dollar() {
         let types = kwok();
         let instance_type =
             types.iter().find(|instance_type| instance_type.name == name).expect(name);
-        for offering in &instance_type.offerings {
+        for offering in instance_type.offerings.iter() {
             let is_spot = value(offering, well_known::CAPACITY_TYPE) == well_known::SPOT;
             let expected = if is_spot { spot } else { on_demand };
             assert_eq!(offering.price.micros_per_hour(), expected, "{name}");

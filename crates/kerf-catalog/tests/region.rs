@@ -70,7 +70,7 @@ fn every_type_of_every_region_is_sound() {
         assert!(types.is_sorted_by(|a, b| a.name < b.name), "{name}: order of names");
         for instance_type in &types {
             check_allocatable(instance_type);
-            for offering in &instance_type.offerings {
+            for offering in instance_type.offerings.iter() {
                 let zone = value(offering, well_known::ZONE).expect("a zone");
                 assert!(zones.iter().any(|known| known == zone), "{}: {zone}", instance_type.name);
                 // AL2023 does not run on a1; everything else with a price can be had.
@@ -78,7 +78,7 @@ fn every_type_of_every_region_is_sound() {
                 let expected = is_priced && !instance_type.name.starts_with("a1.");
                 assert_eq!(offering.available, expected, "{name} {}", instance_type.name);
             }
-            for entry in &instance_type.requirements {
+            for entry in instance_type.requirements.iter() {
                 entry.intern(&normalization, &mut vocabulary).expect("an entry has a meaning");
             }
         }
@@ -104,7 +104,7 @@ fn only_the_zones_of_the_node_class_are_offered() {
     assert!(!types.is_empty());
     for instance_type in &types {
         assert!(!instance_type.offerings.is_empty(), "{}", instance_type.name);
-        for offering in &instance_type.offerings {
+        for offering in instance_type.offerings.iter() {
             assert_eq!(value(offering, well_known::ZONE), Some("us-east-1a"));
             assert_eq!(value(offering, label::ZONE_ID), Some("use1-az4"));
         }
@@ -203,9 +203,10 @@ fn types_that_tell_fewer_labels_are_the_same_in_everything_else() {
     let mut dropped = 0;
     for (few, mut all) in few.zip(region("eu-west-3", &settings)) {
         let before = all.requirements.len();
-        all.requirements.retain(|entry| {
+        let is_asked = |entry: &&RequirementEntry| {
             !entry.key.starts_with("karpenter.k8s.aws/") || asked.contains(&entry.key.as_str())
-        });
+        };
+        all.requirements = all.requirements.iter().filter(is_asked).cloned().collect();
         dropped += before - all.requirements.len();
         assert_eq!(few, all);
     }

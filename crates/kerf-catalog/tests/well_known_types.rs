@@ -246,7 +246,7 @@ fn prices_are_those_of_us_east_1_and_spot_an_estimate_below_them() {
         ("p4d.24xlarge", 21_957_642, 10_978_821),
     ] {
         let instance_type = with_defaults(name);
-        for offering in &instance_type.offerings {
+        for offering in instance_type.offerings.iter() {
             let kind = &offering.requirements[0].values[0];
             let expected = if kind == "spot" { spot } else { on_demand };
             assert_eq!(offering.price.micros_per_hour(), expected, "{name} {kind}");

@@ -240,6 +240,6 @@ impl Reader<'_> {
     fn instance_type(&mut self, instance_type: &InstanceType) -> TypeFacts {
         let offerings = instance_type.offerings.iter();
         let offerings = offerings.map(|offering| self.entries(&*offering.requirements)).collect();
-        TypeFacts { requirements: self.entries(&instance_type.requirements), offerings }
+        TypeFacts { requirements: self.entries(&*instance_type.requirements), offerings }
     }
 }

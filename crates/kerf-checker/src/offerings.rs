@@ -89,7 +89,7 @@ pub(crate) fn check_reservations(facts: &Facts) -> Vec<Violation> {
     }
     let types = facts.problem.pools.iter().flat_map(|pool| pool.instance_types.iter());
     let reservations =
-        types.flat_map(|each| &each.offerings).filter_map(|o| o.reservation.as_ref());
+        types.flat_map(|each| each.offerings.iter()).filter_map(|o| o.reservation.as_ref());
     let reservations: Vec<_> = reservations.collect();
     let mut found = Vec::new();
     for (id, used) in used {

@@ -123,7 +123,8 @@ fn has_headroom(facts: &Facts, index: usize, pod: usize) -> bool {
 fn leave_limits(facts: &Facts, pool: usize, instance_type: usize) -> bool {
     let with_types = &facts.problem.pools[pool];
     let mut total = used(facts, pool);
-    total.add(&counted(with_types.instance_types[instance_type].capacity.clone()));
+    let capacity = &with_types.instance_types[instance_type].capacity;
+    total.add(&counted(ResourceList::clone(capacity)));
     with_types.pool.limits.iter().all(|(resource, limit)| total.quantity(resource) <= limit)
 }
 

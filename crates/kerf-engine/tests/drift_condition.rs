@@ -123,7 +123,10 @@ fn offer(cluster: &mut Cluster, change: impl Fn(&mut InstanceType)) {
 fn an_instance_type_or_offering_that_is_no_longer_sold_is_missed_after_an_hour() {
     let gone: [fn(&mut InstanceType); 2] = [
         |kind| kind.name = format!("{}-new", kind.name),
-        |kind| kind.offerings.retain(|it| it.requirements[0].values != ["zone-a"]),
+        |kind| {
+            let rest = kind.offerings.iter().filter(|it| it.requirements[0].values != ["zone-a"]);
+            kind.offerings = rest.cloned().collect();
+        },
     ];
     for change in gone {
         let mut cluster = one_node();
@@ -141,7 +144,9 @@ fn an_instance_type_or_offering_that_is_no_longer_sold_is_missed_after_an_hour()
 #[test]
 fn an_offering_that_is_sold_out_or_a_list_that_is_empty_makes_nothing_drift() {
     let mut cluster = one_node();
-    offer(&mut cluster, |kind| kind.offerings.iter_mut().for_each(|it| it.available = false));
+    offer(&mut cluster, |kind| {
+        Arc::make_mut(&mut kind.offerings).iter_mut().for_each(|it| it.available = false);
+    });
     cluster.seconds(70 * 60);
     assert_eq!(reason(&cluster), None);
     cluster
@@ -155,7 +160,7 @@ fn an_offering_that_is_sold_out_or_a_list_that_is_empty_makes_nothing_drift() {
 fn what_was_found_on_sale_is_looked_for_again_after_half_an_hour() {
     let mut cluster = one_node();
     cluster.seconds(65 * 60);
-    offer(&mut cluster, |kind| kind.offerings.clear());
+    offer(&mut cluster, |kind| kind.offerings = Arc::default());
     cluster.seconds(20 * 60);
     assert_eq!(reason(&cluster), None);
     cluster.seconds(20 * 60);
@@ -182,11 +187,11 @@ fn a_reserved_instance_stays_what_it_is_when_its_reservation_ends() {
         ]
         .into();
         other.reservation = Some(Reservation { id: "cr-2".to_owned(), remaining: 1 });
-        kind.offerings.push(other);
+        kind.offerings = kind.offerings.iter().cloned().chain([other]).collect();
     });
     cluster.seconds(70 * 60);
     assert_eq!(reason(&cluster), None);
-    offer(&mut cluster, |kind| kind.offerings.remove(0).available = false);
+    offer(&mut cluster, |kind| kind.offerings = kind.offerings[1..].into());
     cluster.seconds(40 * 60);
     assert_eq!(reason(&cluster), Some("InstanceTypeNotFound"), "its zone is no longer sold");
 }

@@ -26,7 +26,8 @@ use kerf_model::resources::ResourceList;
 
 /// The zones in which something is available.
 fn available(types: &[InstanceType]) -> BTreeSet<&str> {
-    let offerings = types.iter().flat_map(|it| &it.offerings).filter(|offering| offering.available);
+    let offerings = types.iter().flat_map(|it| it.offerings.iter());
+    let offerings = offerings.filter(|offering| offering.available);
     let entries = offerings.flat_map(|offering| &*offering.requirements);
     let zones = entries.filter(|entry| entry.key == ZONE).flat_map(|entry| &entry.values);
     zones.map(String::as_str).collect()

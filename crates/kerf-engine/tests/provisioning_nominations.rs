@@ -5,6 +5,7 @@
 mod cluster;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use cluster::{
     Cluster, allowed, amounts, daemon_set, instances, meta, pod_key, ready_pool, shape, waiting_pod,
@@ -323,16 +324,16 @@ fn with_reservation() -> Cluster {
 fn offer_reserved(cluster: &mut Cluster, remaining: u32) {
     let mut types = instances().to_vec();
     let large = types.last_mut().unwrap();
-    large.requirements[2].values.push(RESERVED.to_owned());
+    Arc::make_mut(&mut large.requirements)[2].values.push(RESERVED.to_owned());
     let mut reserved = large.offerings[0].clone();
     let entry = |key: &str, value: &str| RequirementEntry::new(key, Operator::In, [value]);
     let zone = reserved.requirements[0].clone();
     reserved.requirements =
         [zone, entry(CAPACITY_TYPE, RESERVED), entry(RESERVATION, "cr-1")].into();
-    large.requirements.push(entry(RESERVATION, "cr-1"));
+    large.add_requirement(entry(RESERVATION, "cr-1"));
     reserved.reservation = Some(Reservation { id: "cr-1".to_owned(), remaining });
     reserved.price = Price::from_micros_per_hour(1);
-    large.offerings.insert(0, reserved);
+    large.offerings = [reserved].into_iter().chain(large.offerings.iter().cloned()).collect();
     cluster.instance_types.insert("pool".into(), types.into());
     cluster.offer_all();
 }

@@ -33,7 +33,7 @@ fn two_pools(limit_cpus: i64) -> Cluster {
     }));
     cluster.add_pool(ready_pool(LIGHT, |_| {}));
     let mut cheap: Vec<InstanceType> = instances().to_vec();
-    for offering in cheap.iter_mut().flat_map(|it| &mut it.offerings) {
+    for offering in cheap.iter_mut().flat_map(|it| Arc::make_mut(&mut it.offerings)) {
         offering.price = Price::from_micros_per_hour(offering.price.micros_per_hour() / 3);
     }
     cluster.instance_types.insert(LIGHT.into(), cheap.into());

@@ -36,10 +36,10 @@ fn started() -> Journaled {
 fn instance_type(name: &str) -> InstanceType {
     InstanceType {
         name: name.to_owned(),
-        requirements: Vec::new(),
+        requirements: Default::default(),
         capacity: Default::default(),
         overhead: Default::default(),
-        offerings: Vec::new(),
+        offerings: Default::default(),
     }
 }
 

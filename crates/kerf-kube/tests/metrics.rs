@@ -8,7 +8,7 @@ use kerf_engine::sample::Sample;
 use kerf_engine::time::Time;
 use kerf_engine::{Engine, Settings};
 use kerf_kube::{Change, Metrics, Observer, Shows, WatchUpdate};
-use kerf_model::instance_type::{InstanceType, Offering, Overhead};
+use kerf_model::instance_type::{InstanceType, Offering};
 use kerf_model::labels::aws;
 use kerf_model::labels::well_known::{CAPACITY_TYPE, ZONE};
 use kerf_model::price::Price;
@@ -185,9 +185,9 @@ fn offer(zones: &[&str]) -> Event {
     };
     let small = InstanceType {
         name: "small".to_owned(),
-        requirements: Vec::new(),
-        capacity: ResourceList::new(),
-        overhead: Overhead::default(),
+        requirements: Arc::default(),
+        capacity: Arc::default(),
+        overhead: Arc::default(),
         offerings: zones.iter().map(offering).collect(),
     };
     Event::Offered { pool: "pool".into(), instance_types: Arc::from([small]) }
@@ -206,9 +206,9 @@ fn aws_offer(pool: &str, ways: &[(&str, &str, u64, bool)]) -> Event {
     };
     let large = InstanceType {
         name: "m5.large".to_owned(),
-        requirements: vec![one(aws::INSTANCE_CPU, "2"), one(aws::INSTANCE_MEMORY, "8192")],
-        capacity: ResourceList::new(),
-        overhead: Overhead::default(),
+        requirements: [one(aws::INSTANCE_CPU, "2"), one(aws::INSTANCE_MEMORY, "8192")].into(),
+        capacity: Arc::default(),
+        overhead: Arc::default(),
         offerings: ways.iter().map(offering).collect(),
     };
     Event::Offered { pool: pool.into(), instance_types: Arc::from([large]) }

@@ -10,7 +10,7 @@ use kerf_engine::provider::{NodeClassKind, ProviderInfo};
 use kerf_engine::time::Time;
 use kerf_engine::{Engine, Settings};
 use kerf_kube::{Change, Manifests, Observer, SchedulerConfig, Sourced, WatchUpdate};
-use kerf_model::instance_type::{InstanceType, Offering, Overhead};
+use kerf_model::instance_type::{InstanceType, Offering};
 use kerf_model::price::Price;
 use kerf_model::quantity::Quantity;
 use kerf_model::requirement::{Operator, RequirementEntry};
@@ -62,16 +62,18 @@ fn instance_types() -> Arc<[InstanceType]> {
     };
     let instance_type = |name: &str, cpus: i64, dollars: &str| InstanceType {
         name: name.to_owned(),
-        requirements: vec![
+        requirements: [
             one_of("node.kubernetes.io/instance-type", &[name]),
             one_of(ZONE, &["a", "b"]),
             one_of("karpenter.sh/capacity-type", &["on-demand"]),
-        ],
-        capacity: [("cpu", Quantity::from_int(cpus)), ("pods", Quantity::from_int(20))]
-            .into_iter()
-            .collect(),
-        overhead: Overhead::default(),
-        offerings: vec![offering("a", dollars), offering("b", dollars)],
+        ]
+        .into(),
+        capacity: Arc::new(ResourceList::from_iter([
+            ("cpu", Quantity::from_int(cpus)),
+            ("pods", Quantity::from_int(20)),
+        ])),
+        overhead: Arc::default(),
+        offerings: [offering("a", dollars), offering("b", dollars)].into(),
     };
     vec![instance_type("small", 2, "0.1"), instance_type("large", 8, "0.4")].into()
 }

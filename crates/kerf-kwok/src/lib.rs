@@ -53,7 +53,7 @@ impl Kwok {
     /// A cloud that sells these types. Keys their offerings use count as well-known.
     #[must_use]
     pub fn new(client: Client, instance_types: Vec<InstanceType>) -> Self {
-        let offerings = instance_types.iter().flat_map(|it| &it.offerings);
+        let offerings = instance_types.iter().flat_map(|it| it.offerings.iter());
         let entries = offerings.flat_map(|offering| &*offering.requirements);
         let keys = entries.map(|entry| entry.key.as_str());
         let rules = LabelRules::core()

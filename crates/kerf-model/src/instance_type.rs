@@ -8,19 +8,20 @@ use crate::price::Price;
 use crate::requirement::RequirementEntry;
 use crate::resources::ResourceList;
 
-/// What a cloud sells under one name.
+/// What a cloud sells under one name. Its parts are shared: a list of all types is made anew when
+/// one offering changes, and a type has some forty labels.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstanceType {
     /// The cloud's name for it.
     pub name: String,
     /// One entry for each well-known label: the values a node of this type may carry.
-    pub requirements: Vec<RequirementEntry>,
+    pub requirements: Arc<[RequirementEntry]>,
     /// What the instance has.
-    pub capacity: ResourceList,
+    pub capacity: Arc<ResourceList>,
     /// What of it the pods cannot use.
-    pub overhead: Overhead,
+    pub overhead: Arc<Overhead>,
     /// Where and how it is sold.
-    pub offerings: Vec<Offering>,
+    pub offerings: Arc<[Offering]>,
 }
 
 /// What of an instance is kept from pods.
@@ -49,7 +50,7 @@ pub struct Offering {
     /// Where instances of this offering differ from the type: capacity merged over the type's.
     pub capacity_override: ResourceList,
     /// Where instances of this offering differ from the type: overhead in place of the type's.
-    pub overhead_override: Option<Overhead>,
+    pub overhead_override: Option<Arc<Overhead>>,
 }
 
 /// Capacity that was reserved beforehand.
@@ -84,6 +85,20 @@ impl Offering {
 }
 
 impl InstanceType {
+    /// Shares with the same type of an older list what is equal, so that the memory of both is
+    /// that of one.
+    pub fn share_with(&mut self, older: &InstanceType) {
+        share(&mut self.requirements, &older.requirements);
+        share(&mut self.capacity, &older.capacity);
+        share(&mut self.overhead, &older.overhead);
+        share(&mut self.offerings, &older.offerings);
+    }
+
+    /// Adds what is said about one more label.
+    pub fn add_requirement(&mut self, entry: RequirementEntry) {
+        self.requirements = self.requirements.iter().cloned().chain([entry]).collect();
+    }
+
     /// What pods can use on an instance of this type, whatever the offering.
     #[must_use]
     pub fn allocatable(&self) -> ResourceList {
@@ -93,11 +108,17 @@ impl InstanceType {
     /// What pods can use on an instance of this type bought by the given offering.
     #[must_use]
     pub fn allocatable_of(&self, offering: &Offering) -> ResourceList {
-        let mut capacity = self.capacity.clone();
+        let mut capacity = ResourceList::clone(&self.capacity);
         for (name, quantity) in offering.capacity_override.iter() {
             capacity.insert(name, quantity);
         }
         allocatable(&capacity, offering.overhead_override.as_ref().unwrap_or(&self.overhead))
+    }
+}
+
+fn share<T: ?Sized + PartialEq>(mine: &mut Arc<T>, older: &Arc<T>) {
+    if !Arc::ptr_eq(mine, older) && mine == older {
+        *mine = older.clone();
     }
 }
 

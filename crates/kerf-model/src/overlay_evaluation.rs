@@ -151,12 +151,18 @@ impl PoolOverlay {
         let mut changed = instance_types.to_vec();
         for (index, overlay) in &self.types {
             let Some(instance_type) = changed.get_mut(*index) else { continue };
-            for (name, quantity) in overlay.capacity.iter() {
-                instance_type.capacity.insert(name, quantity);
+            if !overlay.capacity.is_empty() {
+                let capacity = Arc::make_mut(&mut instance_type.capacity);
+                overlay.capacity.iter().for_each(|(name, quantity)| {
+                    capacity.insert(name, quantity);
+                });
             }
-            for (offering, adjustment) in &overlay.prices {
-                if let Some(offering) = instance_type.offerings.get_mut(*offering) {
-                    offering.price = adjustment.apply(offering.price);
+            if !overlay.prices.is_empty() {
+                let offerings = Arc::make_mut(&mut instance_type.offerings);
+                for (offering, adjustment) in &overlay.prices {
+                    if let Some(offering) = offerings.get_mut(*offering) {
+                        offering.price = adjustment.apply(offering.price);
+                    }
                 }
             }
         }

@@ -1,10 +1,11 @@
 //! Overlays and offered in; prices, capacities and what was skipped, out.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use kerf_model::budget::BudgetList;
 use kerf_model::duration::NillableDuration;
-use kerf_model::instance_type::{InstanceType, Offering, Overhead};
+use kerf_model::instance_type::{InstanceType, Offering};
 use kerf_model::labels::Normalization;
 use kerf_model::node_spec::{NodeClassRef, NodeSpec};
 use kerf_model::overlay::NodeOverlay;
@@ -36,10 +37,10 @@ fn machine(name: &str) -> InstanceType {
     };
     InstanceType {
         name: name.to_owned(),
-        requirements: vec![is(TYPE, &[name]), is(ZONE, &["a", "b"])],
-        capacity: [("cpu", Quantity::from_int(4))].into_iter().collect(),
-        overhead: Overhead::default(),
-        offerings: vec![offering("a", 1), offering("b", 2)],
+        requirements: [is(TYPE, &[name]), is(ZONE, &["a", "b"])].into(),
+        capacity: Arc::new(ResourceList::from_iter([("cpu", Quantity::from_int(4))])),
+        overhead: Arc::default(),
+        offerings: [offering("a", 1), offering("b", 2)].into(),
     }
 }
 

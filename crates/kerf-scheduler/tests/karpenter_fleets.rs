@@ -84,8 +84,10 @@ fn region() -> Arc<[InstanceType]> {
         let is_on_demand = |of: &Offering| value(of, well_known::CAPACITY_TYPE) == "on-demand";
         let is_near =
             |of: &Offering| Catalogue::Region.zones().contains(&value(of, well_known::ZONE));
-        let is_used = |of: &Offering| is_on_demand(of) && is_near(of);
-        some.iter_mut().for_each(|it| it.offerings.retain(is_used));
+        let is_used = |of: &&Offering| is_on_demand(of) && is_near(of);
+        for it in &mut some {
+            it.offerings = it.offerings.iter().filter(is_used).cloned().collect();
+        }
         some.into()
     };
     READ.get_or_init(read).clone()

@@ -35,10 +35,10 @@ pub(crate) fn kwok_instance_type(facts: InstanceTypeFacts) -> InstanceType {
     kube_reserved.insert(MEMORY, KUBE_RESERVED_MEMORY);
     InstanceType {
         name: facts.name,
-        requirements,
-        capacity,
-        overhead: Overhead { kube_reserved, ..Overhead::default() },
-        offerings: facts.offerings,
+        requirements: requirements.into(),
+        capacity: capacity.into(),
+        overhead: Overhead { kube_reserved, ..Overhead::default() }.into(),
+        offerings: facts.offerings.into(),
     }
 }
 

@@ -59,6 +59,6 @@ pub fn to_json(types: &[InstanceType]) -> String {
 /// The label keys that distinguish offerings: all of them become well-known labels.
 #[must_use]
 pub fn offering_keys(types: &[InstanceType]) -> BTreeSet<&str> {
-    let offerings = types.iter().flat_map(|instance_type| &instance_type.offerings);
+    let offerings = types.iter().flat_map(|instance_type| instance_type.offerings.iter());
     offerings.flat_map(|offering| &*offering.requirements).map(|entry| entry.key.as_str()).collect()
 }

@@ -50,7 +50,13 @@ fn instance_type(rng: &mut Rng, size: &Size, zones: &[&str], number: u64) -> Ins
         entry(kwok::INSTANCE_CPU, &[&cpu.to_string()]),
         entry(kwok::INSTANCE_FAMILY, &[FAMILIES[family]]),
     ];
-    InstanceType { name, requirements, capacity, overhead: overhead(), offerings }
+    InstanceType {
+        name,
+        requirements: requirements.into(),
+        capacity: capacity.into(),
+        overhead: overhead().into(),
+        offerings: offerings.into(),
+    }
 }
 
 fn overhead() -> Overhead {

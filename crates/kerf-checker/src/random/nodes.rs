@@ -65,7 +65,7 @@ fn node(
         labels,
         taints,
         initialized: rng.chance(80),
-        capacity: instance_type.capacity.clone(),
+        capacity: (*instance_type.capacity).clone(),
         allocatable: instance_type.allocatable(),
         volume_limits,
     })

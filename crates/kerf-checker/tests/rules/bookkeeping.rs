@@ -79,7 +79,7 @@ fn new_nodes_are_written_down_in_full() {
 fn prices_are_those_of_the_offerings_and_add_up() {
     let mut problem = two_pods();
     crate::world::change_types(&mut problem, |types| {
-        types[SMALL].offerings[1].price = Price::from_micros_per_hour(1);
+        Arc::make_mut(&mut types[SMALL].offerings)[1].price = Price::from_micros_per_hour(1);
     });
     let legal = answer(&problem, [], [new(&problem, &["a"], &[SMALL, LARGE], &[0])]);
     let price = Price::from_micros_per_hour;

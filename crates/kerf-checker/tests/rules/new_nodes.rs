@@ -111,7 +111,9 @@ fn every_option_holds_the_pods_and_the_daemons_that_come_with_it() {
 #[test]
 fn offerings_that_hold_less_count_with_what_they_hold() {
     let mut problem = with_pods([shape("web"), shape("web")]);
-    change_types(&mut problem, |types| types[SMALL].offerings[1].capacity_override = amounts(1));
+    change_types(&mut problem, |types| {
+        Arc::make_mut(&mut types[SMALL].offerings)[1].capacity_override = amounts(1);
+    });
     let node = |zone| new(&problem, &[zone], &[SMALL], &[0, 1]);
     bites_nodes(Rule::Resources, &problem, node("a"), node("b"));
 }
@@ -119,7 +121,9 @@ fn offerings_that_hold_less_count_with_what_they_hold() {
 #[test]
 fn offerings_can_be_had() {
     let mut problem = with_pods([shape("web")]);
-    change_types(&mut problem, |types| types[SMALL].offerings[1].available = false);
+    change_types(&mut problem, |types| {
+        Arc::make_mut(&mut types[SMALL].offerings)[1].available = false;
+    });
     let node = |zone| new(&problem, &[zone], &[SMALL], &[0]);
     bites_nodes(Rule::InstanceTypes, &problem, node("a"), node("b"));
     let mut elsewhere = node("a");
@@ -186,7 +190,7 @@ fn a_reservation_serves_as_many_nodes_as_are_left_in_it() {
     let mut problem = with_pods([shape("web"), shape("web")]);
     change_types(&mut problem, |types| {
         let reservation = Reservation { id: "r".to_owned(), remaining: 1 };
-        types[SMALL].offerings[0].reservation = Some(reservation);
+        Arc::make_mut(&mut types[SMALL].offerings)[0].reservation = Some(reservation);
     });
     let node = |zone, pod| new(&problem, &[zone], &[SMALL], &[pod]);
     let legal = answer(&problem, [], [node("a", 0), node("b", 1)]);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kerf_checker::{Rule, check};
 use kerf_model::budget::BudgetList;
 use kerf_model::duration::NillableDuration;
-use kerf_model::instance_type::{InstanceType, Offering, Overhead};
+use kerf_model::instance_type::{InstanceType, Offering};
 use kerf_model::labels::{LabelRules, kwok, well_known};
 use kerf_model::node::{BoundPod, Node};
 use kerf_model::node_spec::{NodeClassRef, NodeSpec};
@@ -156,15 +156,16 @@ fn instance_type(name: &str, cpu: i64) -> InstanceType {
     };
     InstanceType {
         name: name.to_owned(),
-        requirements: vec![
+        requirements: [
             is_in(well_known::INSTANCE_TYPE, &[name]),
             is_in(well_known::ZONE, &ZONES),
             is_in(well_known::CAPACITY_TYPE, &[well_known::ON_DEMAND]),
             is_in(kwok::INSTANCE_CPU, &[&cpu.to_string()]),
-        ],
-        capacity: capacity(cpu),
-        overhead: Overhead::default(),
-        offerings: ZONES.map(offering).to_vec(),
+        ]
+        .into(),
+        capacity: capacity(cpu).into(),
+        overhead: Arc::default(),
+        offerings: ZONES.map(offering).into(),
     }
 }
 

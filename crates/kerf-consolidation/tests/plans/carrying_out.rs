@@ -121,7 +121,7 @@ impl Carried {
         let name = format!("launched-{:03}", self.problem.nodes.len());
         let offering = &instance_type.offerings[option.offering];
         let entries = [&offering.requirements[..], &launch.node.requirements[..]];
-        let entries = entries.into_iter().flatten().chain(&instance_type.requirements);
+        let entries = entries.into_iter().flatten().chain(&*instance_type.requirements);
         let mut labels = pool.pool.template.labels.clone();
         for entry in entries.filter(|entry| entry.operator == Operator::In) {
             if let Some(value) = entry.values.first() {
@@ -137,7 +137,7 @@ impl Carried {
             labels,
             taints: pool.pool.template.spec.taints.clone(),
             initialized: true,
-            capacity: instance_type.capacity.clone(),
+            capacity: (*instance_type.capacity).clone(),
             allocatable: instance_type.allocatable_of(offering),
             pods: launch.pods.iter().map(|pod| self.bound(*pod)).collect(),
             volume_limits: Default::default(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kerf_consolidation::{EvictionCost, NodeFacts, Snapshot};
 use kerf_model::budget::BudgetList;
 use kerf_model::duration::NillableDuration;
-use kerf_model::instance_type::{InstanceType, Offering, Overhead, Reservation};
+use kerf_model::instance_type::{InstanceType, Offering, Reservation};
 use kerf_model::labels::{LabelRules, kwok, well_known};
 use kerf_model::node::{BoundPod, Node};
 use kerf_model::node_spec::{NodeClassRef, NodeSpec};
@@ -69,7 +69,7 @@ pub(crate) fn add_node(
         pool: Some("ash".to_owned()),
         taints: Vec::new(),
         initialized: true,
-        capacity: instance_type.capacity.clone(),
+        capacity: (*instance_type.capacity).clone(),
         allocatable: instance_type.allocatable(),
         pods: bound,
         volume_limits: BTreeMap::new(),
@@ -147,20 +147,19 @@ pub(crate) fn instance_type(name: &str, cpu: u64, offerings: Vec<Offering>) -> I
     let cpus = i64::try_from(cpu).expect("a small number");
     InstanceType {
         name: name.to_owned(),
-        requirements: vec![
+        requirements: [
             is_in(well_known::INSTANCE_TYPE, &[name]),
             is_in(well_known::ZONE, &ZONES),
             is_in(well_known::CAPACITY_TYPE, &well_known::CAPACITY_TYPES),
-        ],
-        capacity: [
+        ]
+        .into(),
+        capacity: Arc::new(ResourceList::from_iter([
             (CPU, Quantity::from_int(cpus)),
             (MEMORY, Quantity::from_bytes(cpus * (4 << 30))),
             (PODS, Quantity::from_int(110)),
-        ]
-        .into_iter()
-        .collect(),
-        overhead: Overhead::default(),
-        offerings,
+        ])),
+        overhead: Arc::default(),
+        offerings: offerings.into(),
     }
 }
 

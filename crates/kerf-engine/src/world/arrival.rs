@@ -139,7 +139,7 @@ fn view(spec: &NodeClaim, amounts: Amounts, pods: Vec<BoundPod>) -> NodeView {
 /// What an instance has, whichever of its offerings is bought.
 fn amounts(instance: &InstanceType) -> Amounts {
     let mut least = instance.allocatable();
-    let mut most = instance.capacity.clone();
+    let mut most = ResourceList::clone(&instance.capacity);
     for offering in instance.offerings.iter().filter(|offering| offering.available) {
         if offering.capacity_override.is_empty() && offering.overhead_override.is_none() {
             continue;

@@ -175,8 +175,10 @@ fn without_zones(types: &Arc<[InstanceType]>, zones: &BTreeSet<Name>) -> Arc<[In
     }
     let without = |instance_type: &InstanceType| {
         let mut instance_type = instance_type.clone();
-        for offering in &mut instance_type.offerings {
-            offering.available &= !is_only_in(offering, zones);
+        if instance_type.offerings.iter().any(|offering| is_only_in(offering, zones)) {
+            for offering in Arc::make_mut(&mut instance_type.offerings) {
+                offering.available &= !is_only_in(offering, zones);
+            }
         }
         instance_type
     };

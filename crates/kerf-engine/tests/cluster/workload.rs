@@ -8,7 +8,7 @@ use kerf_engine::condition::{Condition, READY, Status};
 use kerf_engine::event::{Event, Instance, Object, Outcome};
 use kerf_engine::observed::{Claim, Name, Pod, PodKey, PodPhase, Pool};
 use kerf_engine::time::Time;
-use kerf_model::instance_type::{InstanceType, Offering, Overhead};
+use kerf_model::instance_type::{InstanceType, Offering};
 use kerf_model::labels::well_known::{CAPACITY_TYPE, INSTANCE_TYPE, ON_DEMAND, ZONE};
 use kerf_model::pod::PodShape;
 use kerf_model::pool::NodePool;
@@ -47,13 +47,14 @@ pub(crate) fn instances() -> Arc<[InstanceType]> {
     let entry = |key: &str, value: &str| RequirementEntry::new(key, Operator::In, [value]);
     let instance = |(name, cpu, micros): (&str, i64, u64)| InstanceType {
         name: name.to_owned(),
-        requirements: vec![
+        requirements: [
             entry(INSTANCE_TYPE, name),
             RequirementEntry::new(ZONE, Operator::In, ZONES),
             entry(CAPACITY_TYPE, ON_DEMAND),
-        ],
-        capacity: amounts(cpu),
-        overhead: Overhead::default(),
+        ]
+        .into(),
+        capacity: amounts(cpu).into(),
+        overhead: Arc::default(),
         offerings: ZONES
             .map(|zone| Offering {
                 requirements: [entry(ZONE, zone), entry(CAPACITY_TYPE, ON_DEMAND)].into(),
@@ -226,7 +227,7 @@ impl Cluster {
             image_id: None,
             labels: labels.map(|(key, value)| (key.to_owned(), value.to_owned())).into(),
             annotations: BTreeMap::new(),
-            capacity: instance.capacity.clone(),
+            capacity: ResourceList::clone(&instance.capacity),
             allocatable: instance.allocatable(),
             made_of: BTreeMap::new(),
             is_ending: false,

@@ -62,12 +62,15 @@ fn kwok(zones: &[String]) -> Vec<InstanceType> {
     if !zones.is_empty() {
         let is_there = |zone: &String| zones.iter().any(|it| zone.ends_with(it));
         for it in &mut types {
-            for entry in it.requirements.iter_mut().filter(|entry| entry.key == ZONE) {
-                entry.values.retain(is_there);
+            for entry in Arc::make_mut(&mut it.requirements) {
+                if entry.key == ZONE {
+                    entry.values.retain(is_there);
+                }
             }
-            it.offerings.retain(|offering| {
+            let is_sold = |offering: &&Offering| {
                 value(offering, ZONE).is_some_and(|zone| zones.iter().any(|z| zone.ends_with(z)))
-            });
+            };
+            it.offerings = it.offerings.iter().filter(is_sold).cloned().collect();
         }
     }
     types

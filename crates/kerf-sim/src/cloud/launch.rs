@@ -84,7 +84,7 @@ impl Cloud {
         let offering = &it.offerings[index.offering];
         let zone = value(offering, ZONE).unwrap_or_default();
         let id: Arc<str> = Arc::from(format!("sim:///{zone}/i-{:08x}", self.launches));
-        let mut capacity = it.capacity.clone();
+        let mut capacity = (*it.capacity).clone();
         for (name, quantity) in offering.capacity_override.iter() {
             capacity.insert(name, quantity);
         }

@@ -180,7 +180,7 @@ impl Cloud {
     pub(crate) fn reprice(&mut self, pick: usize, percent: u64) {
         let mut instance_types = self.instance_types.to_vec();
         let count = instance_types.len();
-        for offering in &mut instance_types[pick % count].offerings {
+        for offering in Arc::make_mut(&mut instance_types[pick % count].offerings) {
             let micros = offering.price.micros_per_hour().saturating_mul(percent) / 100;
             offering.price = Price::from_micros_per_hour(micros.max(1));
         }
@@ -191,8 +191,8 @@ impl Cloud {
     pub(crate) fn in_stock(&self) -> Arc<[InstanceType]> {
         let mut instance_types = self.instance_types.to_vec();
         for (index, left) in &self.stock {
-            let offering = &mut instance_types[index.instance_type].offerings[index.offering];
-            offering.available &= *left > 0;
+            let offerings = &mut instance_types[index.instance_type].offerings;
+            Arc::make_mut(offerings)[index.offering].available &= *left > 0;
         }
         instance_types.into()
     }
@@ -233,7 +233,8 @@ impl Cloud {
     fn mark(&mut self, which: &[OfferingIndex], available: bool) {
         let mut instance_types = self.instance_types.to_vec();
         for index in which {
-            instance_types[index.instance_type].offerings[index.offering].available = available;
+            let offerings = &mut instance_types[index.instance_type].offerings;
+            Arc::make_mut(offerings)[index.offering].available = available;
         }
         self.instance_types = instance_types.into();
     }

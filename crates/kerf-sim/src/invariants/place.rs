@@ -73,7 +73,7 @@ fn node_of(problem: &PlacementProblem, new: &NewNode) -> Node {
         labels,
         taints: pool.template.spec.taints.clone(),
         initialized: true,
-        capacity: chosen.capacity.clone(),
+        capacity: (*chosen.capacity).clone(),
         allocatable: chosen.allocatable_of(&chosen.offerings[option.offering]),
         pods: Vec::new(),
         volume_limits: Default::default(),

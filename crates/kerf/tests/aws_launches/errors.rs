@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::account::Account;
 
 fn available<'t>(types: &'t [InstanceType], name: &str) -> Vec<&'t Offering> {
-    let of_type = types.iter().filter(|it| it.name == name).flat_map(|it| &it.offerings);
+    let of_type = types.iter().filter(|it| it.name == name).flat_map(|it| it.offerings.iter());
     of_type.filter(|offering| offering.available).collect()
 }
 

@@ -11,7 +11,7 @@ use kerf_model::labels::annotation::MIN_VALUES_RELAXED;
 use kerf_model::labels::aws::INSTANCE_SIZE;
 use kerf_model::labels::well_known::{CAPACITY_TYPE, ON_DEMAND, SPOT, ZONE};
 use kerf_model::min_values::review_min_values;
-use kerf_model::requirement::BadBound;
+use kerf_model::requirement::{BadBound, RequirementEntry};
 use kerf_model::requirements::Requirements;
 use kerf_model::vocabulary::Vocabulary;
 
@@ -185,8 +185,9 @@ fn keeps_min_values(
         return Ok(true);
     }
     let mut vocabulary = Vocabulary::new();
-    let mut read =
-        |entries| Requirements::from_entries(entries, rules.normalization(), &mut vocabulary);
+    let mut read = |entries: &[RequirementEntry]| {
+        Requirements::from_entries(entries, rules.normalization(), &mut vocabulary)
+    };
     let asked = read(&launch.claim.spec.node.requirements)?;
     let types = left.iter().map(|it| read(&it.instance_type.requirements));
     let types: Vec<Requirements> = types.collect::<Result<_, _>>()?;

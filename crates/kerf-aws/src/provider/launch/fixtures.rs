@@ -9,7 +9,7 @@ use kerf_engine::observed::{Claim, ClaimStatus, Meta, Revision};
 use kerf_engine::time::Time;
 use kerf_model::claim::NodeClaim;
 use kerf_model::duration::NillableDuration;
-use kerf_model::instance_type::{InstanceType, Offering, Overhead, Reservation};
+use kerf_model::instance_type::{InstanceType, Offering, Reservation};
 use kerf_model::labels::aws::{
     CAPACITY_RESERVATION_ID, CAPACITY_RESERVATION_INTERRUPTIBLE, CAPACITY_RESERVATION_TYPE,
     INSTANCE_FAMILY, INSTANCE_SIZE,
@@ -71,22 +71,24 @@ pub(super) fn instance_type(name: &str, offerings: Vec<Offering>) -> InstanceTyp
     let (family, size) = name.split_once('.').unwrap();
     InstanceType {
         name: name.to_owned(),
-        requirements: vec![
+        requirements: [
             any_of(INSTANCE_TYPE, &[name]),
             any_of(INSTANCE_FAMILY, &[family]),
             any_of(INSTANCE_SIZE, &[size]),
-        ],
-        capacity: [("cpu", Quantity::from_int(4)), ("pods", Quantity::from_int(29))]
-            .into_iter()
-            .collect(),
-        overhead: Overhead::default(),
-        offerings,
+        ]
+        .into(),
+        capacity: Arc::new(ResourceList::from_iter([
+            ("cpu", Quantity::from_int(4)),
+            ("pods", Quantity::from_int(29)),
+        ])),
+        overhead: Arc::default(),
+        offerings: offerings.into(),
     }
 }
 
 /// The same type with some of a device.
 pub(super) fn with_device(mut instance_type: InstanceType, resource: &str) -> InstanceType {
-    instance_type.capacity.insert(resource, Quantity::from_int(1));
+    Arc::make_mut(&mut instance_type.capacity).insert(resource, Quantity::from_int(1));
     instance_type
 }
 

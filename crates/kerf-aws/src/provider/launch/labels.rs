@@ -41,7 +41,7 @@ pub(crate) fn instance(launch: &Launch, types: &[InstanceType], launched: &Launc
     let instance_type = types.iter().find(|it| it.name == launched.instance_type);
     let offering = instance_type.and_then(|it| offering(it, launched));
     let resources = instance_type.map(|it| {
-        let mut capacity = it.capacity.clone();
+        let mut capacity = (*it.capacity).clone();
         for (name, quantity) in offering.iter().flat_map(|it| it.capacity_override.iter()) {
             capacity.insert(name, quantity);
         }
@@ -83,7 +83,7 @@ fn labels(
     let mut labels = BTreeMap::new();
     let settled =
         |entry: &&RequirementEntry| entry.operator == Operator::In && entry.values.len() == 1;
-    let of_type = instance_type.map(|it| it.requirements.as_slice()).unwrap_or_default();
+    let of_type = instance_type.map(|it| &*it.requirements).unwrap_or_default();
     let of_type = of_type.iter().filter(|it| !OF_OFFERING.contains(&it.key.as_str()));
     let bought = offering.map(|it| &*it.requirements).unwrap_or_default();
     let bought = bought.iter().filter(|it| it.key != PLACEMENT_GROUP_PARTITION);

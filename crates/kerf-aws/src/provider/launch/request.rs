@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn a_launch_takes_the_addresses_of_the_smallest_type_in_each_zone() {
         let mut large = instance_type("m5.large", ["spot a 5", "spot b 5"].map(offering).to_vec());
-        large.capacity.insert("pods", Quantity::from_int(58));
+        Arc::make_mut(&mut large.capacity).insert("pods", Quantity::from_int(58));
         let small = instance_type("m5.small", vec![offering("spot a 5")]);
         let types = [large, small];
         let expected = [("a".to_owned(), 29), ("b".to_owned(), 58)];

@@ -8,17 +8,16 @@ use kerf_api::ec2_node_class::{
     EC2NodeClassStatus,
 };
 use kerf_catalog::aws::{Market, Zone};
-use kerf_catalog::compatibility::incompatibility;
 use kerf_catalog::price::PriceBook;
 use kerf_catalog::reserved::{ReservedCapacity, add_reserved};
 use kerf_catalog::settings::{NodeClassSettings, PlacementGroup};
-use kerf_catalog::shape::Shape;
 use kerf_model::instance_type::{InstanceType, Offering};
 use kerf_model::labels::{aws, well_known};
 use kerf_model::resources::MEMORY;
 
+use super::class_facts::ClassFacts;
 use super::prices::Prices;
-use super::{Offers, PlacementScope, Stock};
+use super::{Offers, PlacementScope};
 use crate::catalogue::node_class;
 
 /// Whom it is for.
@@ -28,46 +27,56 @@ pub(super) struct ForClass<'a> {
     pub(super) hash: &'a str,
     /// Where its instances are placed.
     pub(super) group: Option<&'a PlacementGroup>,
+    /// What was answered before.
+    pub(super) last: &'a [InstanceType],
 }
 
 impl Offers {
-    /// The types that are sold where the class has subnets, in the order of their names.
+    /// The types that are sold where the class has subnets, in the order of their names. What did
+    /// not change since the last answer is shared with it.
     pub(super) fn for_class(
         &self,
         wanted: &ForClass<'_>,
-        stock: &Stock,
+        facts: &ClassFacts,
         prices: &Prices,
     ) -> Arc<[InstanceType]> {
-        let ForClass { class, hash, group } = *wanted;
-        let settings = self.settings(class, group);
-        let zones = node_class::zones(class);
-        let market = Market::new(&self.context.cluster.region, &settings, zones.iter().cloned());
+        let ForClass { class, hash, group, last } = *wanted;
+        let ClassFacts { stock, settings, zones, types } = facts;
+        let market = Market::new(&self.context.cluster.region, settings, zones.iter().cloned());
         let full = self.zones_without_addresses(class.status.as_ref());
-        let reserved = self.reservations_by_type(class.status.as_ref(), &zones);
+        let reserved = self.reservations_by_type(class.status.as_ref(), zones);
         let images = class.status.as_ref().and_then(|status| status.amis.as_deref());
         let images = images.unwrap_or_default();
-        let offered = stock.shapes.iter().filter_map(|shape| {
-            let sold = stock.zones.get(&shape.name)?;
+        let offered = stock.shapes.iter().zip(types).filter_map(|(shape, facts)| {
+            let (facts, sold) = (facts.as_ref()?, stock.zones.get(&shape.name)?);
             let is_sold = |zone: &Zone| sold.contains(&zone.name);
-            let mut offered = market.instance_type(shape, is_sold, prices)?;
-            for offering in &mut offered.offerings {
+            let mut offered = market.instance_type(shape, facts, is_sold, prices);
+            for offering in Arc::make_mut(&mut offered.offerings) {
                 offering.available &= self.is_in_stock(&shape.name, offering, group, &full);
             }
             if let Some(reserved) = reserved.get(&shape.name) {
-                let usable = usable(reserved, shape, &settings, sold);
+                let usable = usable(reserved, facts.is_compatible(), sold);
                 let partitions = group.map_or(0, |group| group.partitions);
                 add_reserved(&mut offered, &usable, prices.on_demand(shape), partitions);
             }
             let images = images.iter().map(|image| image.id.as_str());
             if let Some(memory) = self.memory.of(&shape.name, images, hash) {
-                offered.capacity.insert(MEMORY, memory);
+                Arc::make_mut(&mut offered.capacity).insert(MEMORY, memory);
+            }
+            let place = last.binary_search_by(|older| older.name.cmp(&offered.name));
+            if let Ok(place) = place {
+                offered.share_with(&last[place]);
             }
             Some(offered)
         });
         offered.collect()
     }
 
-    fn settings(&self, class: &EC2NodeClass, group: Option<&PlacementGroup>) -> NodeClassSettings {
+    pub(super) fn settings(
+        &self,
+        class: &EC2NodeClass,
+        group: Option<&PlacementGroup>,
+    ) -> NodeClassSettings {
         let own = &self.context.settings;
         NodeClassSettings {
             placement_group: group.cloned(),
@@ -146,11 +155,9 @@ impl Offers {
 /// The reservations that instances of a type can be launched into for the class.
 fn usable(
     reserved: &[ReservedCapacity],
-    shape: &Shape,
-    settings: &NodeClassSettings,
+    is_compatible: bool,
     sold: &BTreeSet<String>,
 ) -> Vec<ReservedCapacity> {
-    let is_compatible = incompatibility(shape, settings).is_none();
     let usable = |capacity: &ReservedCapacity| ReservedCapacity {
         is_available: capacity.is_available && is_compatible && sold.contains(&capacity.zone.name),
         ..capacity.clone()

@@ -10,6 +10,7 @@
 //! ```
 
 mod changes;
+mod class_facts;
 mod discovered_memory;
 mod for_class;
 mod on_demand;
@@ -38,6 +39,7 @@ use kerf_model::node_spec::NodeClassRef;
 use serde_json::Value;
 
 pub(crate) use changes::Changes;
+use class_facts::ClassFacts;
 use discovered_memory::DiscoveredMemory;
 use for_class::ForClass;
 pub use price_file::PriceFileError;
@@ -47,6 +49,7 @@ use stock::Stock;
 pub(crate) use unavailable::{PlacementScope, Unavailable};
 
 use super::context::Context;
+use crate::catalogue::node_class;
 
 /// What is offered, kept up to date.
 pub(crate) struct Offers {
@@ -66,6 +69,7 @@ struct Answer {
     generation: i64,
     resolved: Arc<Value>,
     group: Option<PlacementGroup>,
+    facts: Arc<ClassFacts>,
     instance_types: Arc<[InstanceType]>,
 }
 
@@ -159,14 +163,22 @@ impl Offers {
         if object.spec.placement_group_selector.is_some() && group.is_none() {
             return Err(not_yet("the placement group has not been found"));
         }
+        let settings = self.settings(&object, group.as_ref());
+        let zones = node_class::zones(&object);
+        let facts = answers.values().find(|it| it.facts.are_of(&stock, &settings, &zones));
+        let facts = facts.map(|it| it.facts.clone()).unwrap_or_else(|| {
+            Arc::new(ClassFacts::new(&self.context.cluster.region, stock, settings, zones))
+        });
+        let last = answers.get(&class.key).map(|answer| answer.instance_types.clone());
         let wanted = ForClass {
             class: &object,
             hash: class.hash.as_deref().unwrap_or_default(),
             group: group.as_ref(),
+            last: last.as_deref().unwrap_or_default(),
         };
-        let instance_types = self.for_class(&wanted, &stock, &read(&self.prices));
+        let instance_types = self.for_class(&wanted, &facts, &read(&self.prices));
         let (generation, resolved) = (class.meta.generation, class.status.resolved.clone());
-        let answer = Answer { changes, generation, resolved, group, instance_types };
+        let answer = Answer { changes, generation, resolved, group, facts, instance_types };
         let instance_types = answer.instance_types.clone();
         answers.insert(class.key.clone(), answer);
         Ok(instance_types)

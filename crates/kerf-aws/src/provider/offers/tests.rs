@@ -144,6 +144,36 @@ async fn the_list_stays_the_same_until_something_changes_and_then_word_is_sent()
 }
 
 #[tokio::test]
+async fn lists_share_what_did_not_change_also_among_classes() {
+    let (offers, class) = (offers().await, class());
+    let first = large(&offers, &class);
+    let shares = |other: &InstanceType| {
+        (
+            Arc::ptr_eq(&first.requirements, &other.requirements),
+            Arc::ptr_eq(&first.capacity, &other.capacity),
+            Arc::ptr_eq(&first.overhead, &other.overhead),
+            Arc::ptr_eq(&first.offerings, &other.offerings),
+        )
+    };
+    offers.unavailable().mark_offering(SPOT, "c5.large", "us-east-1a", None);
+    assert_eq!(shares(&large(&offers, &class)), (true, true, true, true), "of another type");
+    offers.unavailable().mark_offering(SPOT, LARGE, "us-east-1a", None);
+    assert_eq!(shares(&large(&offers, &class)), (true, true, true, false));
+    let (node, claim) = node(7_000, "ami-1", "7");
+    offers.see(&node, &claim);
+    assert_eq!(shares(&large(&offers, &class)), (true, false, true, false));
+    let mut other = class.clone();
+    other.key.name = "other".to_owned();
+    other.hash = Some("8".to_owned());
+    assert_eq!(shares(&large(&offers, &other)), (true, true, true, false), "classes agree");
+    let mut elsewhere = other.clone();
+    elsewhere.meta.generation = 2;
+    elsewhere.status.resolved = Arc::new(json!({ "subnets": [
+        { "id": "subnet-3", "zone": "us-east-1b", "zoneID": "use1-az2" }] }));
+    assert!(!shares(&large(&offers, &elsewhere)).0, "it has other zones");
+}
+
+#[tokio::test]
 async fn reserved_capacity_is_offered_as_long_as_there_is_some_and_the_gate_is_on() {
     let (offers, mut class) = (offers().await, class());
     let reserved = "reserved us-east-1a".to_owned();

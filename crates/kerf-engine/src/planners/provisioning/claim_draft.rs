@@ -89,7 +89,7 @@ fn capacity_types<'a>(node: &NewNode, chosen: &[&'a InstanceType]) -> BTreeSet<&
         entry.key == CAPACITY_TYPE && entry.operator == Operator::In && entry.values == [RESERVED]
     };
     let is_bound = node.requirements.iter().any(is_bound);
-    for offering in chosen.iter().flat_map(|instance| &instance.offerings) {
+    for offering in chosen.iter().flat_map(|instance| instance.offerings.iter()) {
         let admitted = |entry: &RequirementEntry| {
             entry.values.iter().any(|value| admits(&node.requirements, &entry.key, value))
         };
@@ -117,7 +117,7 @@ fn admits(entries: &[RequirementEntry], key: &str, value: &str) -> bool {
 /// Lowers `minValues` to what the chosen instances offer.
 fn lower_min_values(entry: &mut RequirementEntry, chosen: &[&InstanceType]) {
     let Some(wanted) = entry.min_values else { return };
-    let own = chosen.iter().flat_map(|instance| &instance.requirements);
+    let own = chosen.iter().flat_map(|instance| instance.requirements.iter());
     let own = own.filter(|own| own.key == entry.key && own.operator == Operator::In);
     let distinct: BTreeSet<&String> = own.flat_map(|own| &own.values).collect();
     let achieved = u32::try_from(distinct.len()).unwrap_or(u32::MAX);

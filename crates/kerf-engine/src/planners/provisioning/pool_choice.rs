@@ -87,7 +87,7 @@ fn can_be_made(
     };
     let mut fitting = Vec::new();
     for instance in instances {
-        let read = Requirements::from_entries(&instance.requirements, normalization, &mut words);
+        let read = Requirements::from_entries(&*instance.requirements, normalization, &mut words);
         let Ok(offered) = read else { continue };
         if wanted.intersects(&offered, &words) {
             fitting.push(offered);

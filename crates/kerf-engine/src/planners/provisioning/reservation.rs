@@ -64,10 +64,12 @@ pub(super) fn without(instances: &Arc<[InstanceType]>, held: &Held<'_>) -> Arc<[
         return instances.clone();
     }
     let mut instances = instances.to_vec();
-    for offering in instances.iter_mut().flat_map(|instance| &mut instance.offerings) {
-        let taken = taken(offering).unwrap_or(0);
-        if let Some(reservation) = &mut offering.reservation {
-            reservation.remaining = reservation.remaining.saturating_sub(taken);
+    for instance in instances.iter_mut().filter(|instance| dependents(instance)) {
+        for offering in Arc::make_mut(&mut instance.offerings) {
+            let taken = taken(offering).unwrap_or(0);
+            if let Some(reservation) = &mut offering.reservation {
+                reservation.remaining = reservation.remaining.saturating_sub(taken);
+            }
         }
     }
     instances.into()

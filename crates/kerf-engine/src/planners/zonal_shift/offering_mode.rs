@@ -95,6 +95,6 @@ fn reaches(world: &World, pool: &Pool, zone: &ShiftedZone) -> bool {
     let mut offerings = instance_types
         .into_iter()
         .flat_map(|instance_types| instance_types.iter())
-        .flat_map(|it| &it.offerings);
+        .flat_map(|it| it.offerings.iter());
     offerings.any(|offering| !offering.requirements.iter().any(|own| own.rules_out(&there[0])))
 }

@@ -82,9 +82,10 @@ fn instance_type(cpus: i64) -> InstanceType {
     ];
     InstanceType {
         name,
-        requirements,
-        capacity: amounts(cpus * 1000, cpus * MEMORY_BYTES_PER_CPU, cpus * PODS_PER_CPU),
-        overhead: Overhead { kube_reserved: amounts(100, 10 << 20, 0), ..Overhead::default() },
+        requirements: requirements.into(),
+        capacity: amounts(cpus * 1000, cpus * MEMORY_BYTES_PER_CPU, cpus * PODS_PER_CPU).into(),
+        overhead: Overhead { kube_reserved: amounts(100, 10 << 20, 0), ..Overhead::default() }
+            .into(),
         offerings: SOLD.map(|(paid, zone)| offering(paid, zone, cpus)).into(),
     }
 }

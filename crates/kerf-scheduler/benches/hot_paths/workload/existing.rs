@@ -76,7 +76,7 @@ pub(super) fn node_of(number: usize, instance_type: &InstanceType) -> Node {
         pool: Some(POOL.to_owned()),
         taints: Vec::new(),
         initialized: true,
-        capacity: instance_type.capacity.clone(),
+        capacity: (*instance_type.capacity).clone(),
         allocatable: instance_type.allocatable(),
         pods: Vec::new(),
         volume_limits: BTreeMap::new(),

@@ -43,9 +43,9 @@ impl InstanceTypeFile {
         let kube_reserved = amounts(&overhead.unwrap_or_default())?;
         let offerings = offerings.into_iter().map(|offering| offering.read(&name));
         Ok(InstanceType {
-            requirements: entries(&requirements)?,
-            capacity: amounts(&resources)?,
-            overhead: Overhead { kube_reserved, ..Overhead::default() },
+            requirements: entries(&requirements)?.into(),
+            capacity: amounts(&resources)?.into(),
+            overhead: Overhead { kube_reserved, ..Overhead::default() }.into(),
             offerings: offerings.collect::<Result<_>>()?,
             name,
         })

@@ -103,6 +103,6 @@ fn workload(group: PodGroup) -> Workload {
 
 /// Every label of an instance type is well known.
 fn label_rules(types: &[InstanceType]) -> LabelRules {
-    let keys = types.iter().flat_map(|it| &it.requirements).map(|entry| entry.key.as_str());
+    let keys = types.iter().flat_map(|it| it.requirements.iter()).map(|entry| entry.key.as_str());
     LabelRules::core().with(&ProviderLabels::new().well_known(keys))
 }

@@ -1,5 +1,7 @@
 //! Each filter by itself, and all of them in a row.
 
+use std::sync::Arc;
+
 use kerf_model::instance_type::Offering;
 use kerf_model::labels::aws;
 
@@ -31,7 +33,7 @@ fn all(types: &[InstanceType]) -> Vec<Candidate<'_>> {
 fn only_what_the_claim_allows_and_can_be_had_is_asked_for() {
     let sold_out = Offering { available: false, ..offering("on-demand b 10") };
     let mut small = instance_type("t3.nano", vec![offering("on-demand a 1")]);
-    small.capacity.insert("cpu", kerf_model::quantity::Quantity::default());
+    Arc::make_mut(&mut small.capacity).insert("cpu", kerf_model::quantity::Quantity::default());
     let types = [
         instance_type("m5.large", vec![offering("on-demand a 10"), offering("spot a 3"), sold_out]),
         instance_type("c5.large", vec![offering("on-demand a 9")]),

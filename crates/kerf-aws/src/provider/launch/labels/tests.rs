@@ -18,9 +18,9 @@ fn label(instance: &Instance, key: &str) -> String {
 #[test]
 fn an_instance_has_the_labels_of_its_type_and_of_how_it_was_bought() {
     let mut sold = instance_type("m5.large", vec![offering("on-demand a 9"), offering("spot a 3")]);
-    sold.requirements.push(any_of(ZONE, &["a", "b"]));
-    sold.requirements.push(any_of(CAPACITY_TYPE, &["on-demand", "spot"]));
-    sold.requirements.push(any_of(CAPACITY_RESERVATION_TYPE, &["default"]));
+    sold.add_requirement(any_of(ZONE, &["a", "b"]));
+    sold.add_requirement(any_of(CAPACITY_TYPE, &["on-demand", "spot"]));
+    sold.add_requirement(any_of(CAPACITY_RESERVATION_TYPE, &["default"]));
     let instance = instance(&launch(Vec::new()), &[sold], &launched("i-1"));
     assert_eq!(&*instance.provider_id, "aws:///a/i-1");
     assert_eq!(instance.claim.as_deref(), Some("general-x7k2p"));
@@ -54,7 +54,7 @@ fn a_reserved_instance_names_its_reservation() {
 #[test]
 fn a_partition_is_the_one_asked_for_or_to_be_told() {
     let mut sold = instance_type("m5.large", vec![offering("on-demand a 9")]);
-    sold.requirements.push(any_of(PLACEMENT_GROUP_PARTITION, &["1", "2", "3"]));
+    sold.add_requirement(any_of(PLACEMENT_GROUP_PARTITION, &["1", "2", "3"]));
     let types = [sold];
     let partition = |partition| {
         let launched = Launched { partition, ..launched("i-1") };

@@ -174,7 +174,7 @@ fn only_selected_reservations_are_used() {
         ("cr-3", text("interruptible-capacity-reservation")),
     ] {
         let mut instance_type = m5();
-        instance_type.offerings = vec![reserved(id)];
+        instance_type.offerings = [reserved(id)].into();
         let only = "capacity-reservations-only".to_owned();
         assert_eq!(market(&scene, instance_type), (only, text(id), expected));
     }
@@ -187,7 +187,7 @@ fn instances_go_into_the_lowest_partition_that_is_allowed_and_can_be_had() {
     let partitioned = || {
         let mut instance_type = m5();
         let group = RequirementEntry::new(PLACEMENT_GROUP_ID, In, ["pg-1"]);
-        instance_type.requirements.push(group);
+        instance_type.add_requirement(group);
         let in_partition = |partition| offering(&[(PLACEMENT_GROUP_PARTITION, partition)]);
         instance_type.offerings = ["10", "2", "1"].map(in_partition).into();
         instance_type
@@ -208,7 +208,7 @@ fn instances_go_into_the_lowest_partition_that_is_allowed_and_can_be_had() {
     assert_eq!(placement(&wanted(NotIn, &["1"]), partitioned()), (group(), Some(2)));
     assert_eq!(placement(&wanted(Gt, &["2"]), partitioned()), (group(), Some(10)));
     let mut without_two = partitioned();
-    without_two.offerings[1].available = false;
+    Arc::make_mut(&mut without_two.offerings)[1].available = false;
     assert_eq!(placement(&wanted(In, &["10", "2"]), without_two), (group(), Some(10)));
 }
 

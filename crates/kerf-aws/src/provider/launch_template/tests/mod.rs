@@ -5,9 +5,10 @@ mod network;
 mod planning;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use kerf_api::ec2_node_class::EC2NodeClass;
-use kerf_model::instance_type::{InstanceType, Offering, Overhead, Reservation};
+use kerf_model::instance_type::{InstanceType, Offering, Reservation};
 use kerf_model::labels::aws;
 use kerf_model::labels::well_known::{ARCH, CAPACITY_TYPE, NODE_POOL, ON_DEMAND, ZONE};
 use kerf_model::price::Price;
@@ -141,13 +142,14 @@ fn instance_type(name: &str, arch: &str, pods: i64) -> InstanceType {
     capacity.insert(PODS, Quantity::from_int(pods));
     InstanceType {
         name: name.to_owned(),
-        requirements: vec![
+        requirements: [
             RequirementEntry::new(ARCH, In, [arch]),
             RequirementEntry::new(aws::INSTANCE_GPU_COUNT, DoesNotExist, []),
-        ],
-        capacity,
-        overhead: Overhead::default(),
-        offerings: vec![offering(&[(CAPACITY_TYPE, ON_DEMAND), (ZONE, "eu-west-1a")])],
+        ]
+        .into(),
+        capacity: capacity.into(),
+        overhead: Arc::default(),
+        offerings: [offering(&[(CAPACITY_TYPE, ON_DEMAND), (ZONE, "eu-west-1a")])].into(),
     }
 }
 

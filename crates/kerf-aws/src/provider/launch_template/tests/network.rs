@@ -63,7 +63,8 @@ fn addresses_follow_the_class_and_the_family_of_the_cluster() {
 #[test]
 fn pods_that_ask_for_fabric_get_an_adapter_on_each_card() {
     let mut instance_type = m5();
-    instance_type.capacity.insert("vpc.amazonaws.com/efa", Quantity::from_int(3));
+    Arc::make_mut(&mut instance_type.capacity)
+        .insert("vpc.amazonaws.com/efa", Quantity::from_int(3));
     let mut scene = Scene::new();
     assert_eq!(lines(&scene, instance_type.clone()).len(), 1);
     scene.requests.insert("vpc.amazonaws.com/efa", Quantity::from_int(1));

@@ -20,7 +20,8 @@ fn outline(templates: Vec<LaunchTemplate<'_>>) -> Vec<String> {
 #[test]
 fn types_share_a_template_unless_pods_or_image_differ() {
     let mut gpu = instance_type("g5.large", "amd64", 29);
-    gpu.requirements[1] = RequirementEntry::new(aws::INSTANCE_GPU_COUNT, In, ["1"]);
+    let one = RequirementEntry::new(aws::INSTANCE_GPU_COUNT, In, ["1"]);
+    Arc::make_mut(&mut gpu.requirements)[1] = one;
     let types = [
         m5(),
         instance_type("c5.large", "amd64", 29),
@@ -60,7 +61,7 @@ fn without_an_image_that_fits_the_types_are_named() {
 #[test]
 fn a_label_that_a_type_does_not_name_is_one_it_does_not_have() {
     let mut plain = m5();
-    plain.requirements.truncate(1);
+    plain.requirements = plain.requirements[..1].into();
     let gpu_only = Scene::new().class["status"]["amis"][1].clone();
     let scene = Scene::new().with("/status/amis", json!([gpu_only]));
     assert!(matches!(scene.plan(&[plain], outline), Err(TemplateError::NoImage { .. })));
@@ -69,9 +70,9 @@ fn a_label_that_a_type_does_not_name_is_one_it_does_not_have() {
 #[test]
 fn each_reservation_has_a_template_of_its_own() {
     let mut both = m5();
-    both.offerings = vec![reserved("cr-1"), reserved("cr-2")];
+    both.offerings = [reserved("cr-1"), reserved("cr-2")].into();
     let mut other = instance_type("c5.large", "amd64", 29);
-    other.offerings = vec![reserved("cr-2")];
+    other.offerings = [reserved("cr-2")].into();
     let mut scene = Scene::new();
     scene.capacity_type = "reserved";
     let outline = scene.plan(&[both, other], outline).unwrap();
@@ -82,7 +83,8 @@ fn each_reservation_has_a_template_of_its_own() {
 fn fabric_adapters_tell_types_apart_only_where_pods_ask_for_them() {
     let with = |name: &str, count: i64| {
         let mut instance_type = instance_type(name, "amd64", 29);
-        instance_type.capacity.insert("vpc.amazonaws.com/efa", Quantity::from_int(count));
+        Arc::make_mut(&mut instance_type.capacity)
+            .insert("vpc.amazonaws.com/efa", Quantity::from_int(count));
         instance_type
     };
     let types = [with("p4d.24xlarge", 4), with("p5.48xlarge", 32), with("g6.8xlarge", 1)];
@@ -97,7 +99,7 @@ fn amounts_that_depend_on_the_type_tell_types_apart() {
     let with = |name: &str, memory: &str| {
         let mut instance_type = instance_type(name, "amd64", 29);
         let memory = Quantity::parse(memory).unwrap();
-        instance_type.overhead.kube_reserved.insert("memory", memory);
+        Arc::make_mut(&mut instance_type.overhead).kube_reserved.insert("memory", memory);
         instance_type
     };
     let types = [with("a.large", "512Mi"), with("b.large", "1Gi")];

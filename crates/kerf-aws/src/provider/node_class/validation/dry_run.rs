@@ -78,8 +78,9 @@ impl DryRun<'_> {
     ) -> std::result::Result<(), TryFailure> {
         let templates = planned.map_err(|error| TryFailure::of_template(&error))?;
         let is_accelerated = |it: &&LaunchTemplate<'_>| {
-            let types = it.offerings.iter().map(|offering| &offering.instance_type.requirements);
-            types.flatten().any(|entry| entry.key.ends_with("-count") && !entry.values.is_empty())
+            let types = it.offerings.iter().map(|offering| offering.instance_type);
+            let mut labels = types.flat_map(|it| it.requirements.iter());
+            labels.any(|entry| entry.key.ends_with("-count") && !entry.values.is_empty())
         };
         let Some(template) = templates.iter().min_by_key(is_accelerated) else { return Ok(()) };
         let class = self.subject.class.meta.name.to_string();

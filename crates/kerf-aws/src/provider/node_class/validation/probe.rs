@@ -59,7 +59,7 @@ fn types(
     if let Some(group) = group {
         let id = [group.id.as_str()];
         let entry = RequirementEntry::new(aws::PLACEMENT_GROUP_ID, Operator::In, id);
-        found.iter_mut().for_each(|it| it.requirements.push(entry.clone()));
+        found.iter_mut().for_each(|it| it.add_requirement(entry.clone()));
     }
     found.sort_by_key(|it| USUAL.iter().position(|name| *name == it.name).unwrap_or(USUAL.len()));
     found

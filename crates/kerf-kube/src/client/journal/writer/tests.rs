@@ -73,10 +73,10 @@ fn records_that_come_too_fast_leave_a_gap_after_which_the_replay_goes_on() {
     // Writing this takes much longer than handing over what follows.
     let types = (0..5_000).map(|number| InstanceType {
         name: format!("type-{number}"),
-        requirements: Vec::new(),
+        requirements: Default::default(),
         capacity: Default::default(),
         overhead: Default::default(),
-        offerings: Vec::new(),
+        offerings: Default::default(),
     });
     engine.handle(Event::Offered { pool: "a".into(), instance_types: types.collect() }, START);
     for _ in 0..100 {
