@@ -3,11 +3,12 @@
 //! ```text
 //!  PreparedCluster ──► ResidualCluster ──► remove: its pods fit on the nodes that stay
 //!   (as it stands)      (as planned so   ├► replace: some of them need new nodes
-//!                        far)            └► take: the same, and it counts from now on
+//!                        far)            └► take_if: the same, and it counts from now on
 //! ```
 //!
 //! A removal that does not work out leaves no trace: what it changed is logged and undone.
 
+mod covering;
 pub(crate) mod left;
 mod placing;
 mod rehearsal;
@@ -15,11 +16,14 @@ mod target_index;
 
 use crate::limits::{CancelFlag, Effort, Limits};
 use crate::packing::bin::Content;
+use crate::packing::pack_state::PackState;
 use crate::prepared_cluster::{PreparedCluster, answered};
 use crate::reading::base::is_displaceable;
 use crate::solution::{Displaced, WhatIf};
+use crate::solving::rounds::Placed;
 use crate::solving::solver::Solver;
 
+pub use covering::Covering;
 use left::Left;
 use placing::Bound;
 
@@ -139,28 +143,29 @@ impl ResidualCluster<'_> {
         (!limits.is_cancelled()).then_some(answer)
     }
 
-    /// As [`replace`](Self::replace), and counts from now on: the nodes are gone, their pods stand
-    /// where the answer has them, and pool limits hold the new nodes.
-    pub fn take(&mut self, nodes: &[usize], effort: Effort, cancel: &CancelFlag) -> Option<WhatIf> {
+    /// As [`replace`](Self::replace), and where `accept` says so it counts from now on: the nodes
+    /// are gone, their pods stand where the answer has them, and pool limits hold the new nodes.
+    /// `None` if it was cancelled or not accepted; nothing has changed then.
+    pub fn take_if<T>(
+        &mut self,
+        nodes: &[usize],
+        effort: Effort,
+        cancel: &CancelFlag,
+        accept: impl FnOnce(WhatIf) -> Option<T>,
+    ) -> Option<T> {
         let limits = Limits::new(effort, cancel.clone());
         let gone = sorted(nodes);
         let (solver, placed) = answered(&limits, || Solver::over(&self.left, &gone, &limits));
-        let on_nodes: Vec<(usize, Vec<Content>)> = solver.contents().collect();
-        let on_new: Vec<Content> =
-            placed.bins.iter().flat_map(|bin| bin.contents.iter().cloned()).collect();
-        let state = solver.state.clone();
+        let outcome = Outcome::of(&solver, &placed);
         let answer = solver.into_answer(&placed);
         if limits.is_cancelled() {
             return None;
         }
+        let accepted = accept(answer)?;
         self.left.take_away(&gone);
-        self.left.bind_all(&on_nodes, &on_new);
-        self.left.take_limits(state);
+        self.bind(outcome);
         self.left.forget_marks();
-        for placement in &answer.solution.existing {
-            self.receives[placement.node] = true;
-        }
-        Some(answer)
+        Some(accepted)
     }
 
     /// Whether pods that wait or those of removed nodes go to a node.
@@ -177,13 +182,16 @@ impl ResidualCluster<'_> {
         }
         let limits = Limits::new(Effort::UNLIMITED, CancelFlag::default());
         let (solver, placed) = answered(&limits, || Solver::without(base, &[], &limits));
-        let on_nodes: Vec<(usize, Vec<Content>)> = solver.contents().collect();
-        let on_new: Vec<Content> =
-            placed.bins.iter().flat_map(|bin| bin.contents.iter().cloned()).collect();
+        self.bind(Outcome::of(&solver, &placed));
+    }
+
+    /// Lets pods stand where a what-if has them.
+    fn bind(&mut self, outcome: Outcome) {
+        let Outcome { on_nodes, on_new, state } = outcome;
         self.left.bind_all(&on_nodes, &on_new);
-        self.left.take_limits(solver.state.clone());
+        self.left.take_limits(state);
         for (index, _) in on_nodes.iter().filter(|(_, contents)| !contents.is_empty()) {
-            self.receives[base.cluster.nodes[*index].place] = true;
+            self.receives[self.left.base.cluster.nodes[*index].place] = true;
         }
     }
 
@@ -196,6 +204,25 @@ impl ResidualCluster<'_> {
             displaced.extend(pods.map(|(pod, _)| Displaced { node, pod }));
         }
         displaced
+    }
+}
+
+/// Where a what-if has put pods, and what it has used of limits and reservations.
+struct Outcome {
+    /// Nodes by their place in filling order.
+    on_nodes: Vec<(usize, Vec<Content>)>,
+    on_new: Vec<Content>,
+    state: PackState,
+}
+
+impl Outcome {
+    fn of(solver: &Solver<'_>, placed: &Placed) -> Self {
+        let on_new = placed.bins.iter().flat_map(|bin| bin.contents.iter().cloned());
+        Self {
+            on_nodes: solver.contents().collect(),
+            on_new: on_new.collect(),
+            state: solver.state.clone(),
+        }
     }
 }
 
