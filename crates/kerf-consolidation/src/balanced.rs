@@ -58,6 +58,11 @@ impl PoolTotals {
         self.of_nodes[node].map(|pool| self.pools[pool].policy)
     }
 
+    /// The pool of a node, if it is known.
+    pub(crate) fn pool(&self, node: usize) -> Option<usize> {
+        self.of_nodes[node]
+    }
+
     /// The lowest score of a move in any Balanced pool it takes nodes from, in thousandths, if that
     /// is too low. The saving is split over pools in proportion to what their nodes cost.
     pub(crate) fn too_low(

@@ -20,11 +20,15 @@
 
 mod balanced;
 mod eviction_cost;
+mod groups;
+mod judge;
 mod kept;
+mod launches;
 mod node_price;
 mod payback;
 mod plan;
 mod removals;
+mod replacements;
 mod search;
 mod snapshot;
 mod visiting_order;

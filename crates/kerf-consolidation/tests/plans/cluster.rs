@@ -136,6 +136,20 @@ pub(crate) fn change_pool(snapshot: &mut Snapshot, change: impl FnOnce(&mut Node
     change(Arc::make_mut(&mut snapshot.problem.pools[0].pool));
 }
 
+/// Gives the pool other instance types.
+pub(crate) fn set_types(snapshot: &mut Snapshot, types: Vec<InstanceType>) {
+    snapshot.problem.pools[0].instance_types = types.into();
+}
+
+/// Nothing can be launched any more.
+pub(crate) fn sell_out(snapshot: &mut Snapshot) {
+    let mut types = snapshot.problem.pools[0].instance_types.to_vec();
+    for known in &mut types {
+        Arc::make_mut(&mut known.offerings).iter_mut().for_each(|it| it.available = false);
+    }
+    set_types(snapshot, types);
+}
+
 /// An instance type `cN`, sold on demand in both zones.
 pub(crate) fn on_demand_type(cpu: u64) -> InstanceType {
     let price = cpu * MICROS_PER_CPU;

@@ -4,3 +4,4 @@ mod carrying_out;
 mod cluster;
 mod random_clusters;
 mod removals;
+mod replacements;

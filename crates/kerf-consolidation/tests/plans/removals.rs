@@ -3,15 +3,20 @@
 use kerf_consolidation::{Ineligible, Kept, Settings, Snapshot, plan};
 use kerf_model::labels::well_known;
 use kerf_model::pool::ConsolidationPolicy;
+use kerf_model::price::Price;
 
 use crate::carrying_out::violations;
-use crate::cluster::{ZONES, add, add_node, change_pool, cluster, shape, spread_shape};
+use crate::cluster::{ZONES, add, add_node, change_pool, cluster, sell_out, shape, spread_shape};
 
 /// The nodes that go, in order.
 fn removed(snapshot: &Snapshot) -> Vec<usize> {
     let plan = plan(snapshot, &Settings::default());
     assert_eq!(violations(snapshot, &plan), Vec::<String>::new());
     plan.moves.into_iter().flat_map(|each| each.removed).collect()
+}
+
+fn dollars(text: &str) -> Price {
+    Price::parse(text).expect("a price")
 }
 
 fn kept(snapshot: &Snapshot, node: usize) -> Option<Kept> {
@@ -55,8 +60,9 @@ fn no_pod_goes_where_none_may() {
     let idle = add(&mut snapshot, "c8", &[1]);
     snapshot.nodes[target].may_receive = false;
     snapshot.nodes[target].may_go = Err(Ineligible::ConsolidateAfter { until: 60 });
+    sell_out(&mut snapshot);
     assert_eq!(removed(&snapshot), [0; 0]);
-    assert!(matches!(kept(&snapshot, idle), Some(Kept::NoRoom { .. })));
+    assert!(matches!(kept(&snapshot, idle), Some(Kept::NoPlace { .. })));
     let cause = Kept::Ineligible(Ineligible::ConsolidateAfter { until: 60 });
     assert_eq!(kept(&snapshot, target), Some(cause));
 }
@@ -67,9 +73,11 @@ fn a_spread_over_zones_keeps_the_node_it_needs() {
     let spread = || spread_shape("db", 1, well_known::ZONE);
     add_node(&mut snapshot, "c8", (ZONES[0], well_known::ON_DEMAND), [spread(), shape("web", 2)]);
     let other = (ZONES[1], well_known::ON_DEMAND);
-    let alone = add_node(&mut snapshot, "c8", other, [spread()]);
+    let alone = add_node(&mut snapshot, "c2", other, [spread()]);
+    snapshot.nodes[0].may_go = Err(Ineligible::DoNotDisruptNode);
     assert_eq!(removed(&snapshot), [0; 0]);
-    assert!(matches!(kept(&snapshot, alone), Some(Kept::NoRoom { .. })));
+    let (price, best) = (dollars("0.1"), dollars("0.1"));
+    assert_eq!(kept(&snapshot, alone), Some(Kept::NotCheaper { price, best }));
 }
 
 /// Pods of five, four and one processors fit on two nodes with five free each, but not if the
@@ -83,6 +91,7 @@ fn a_removal_that_only_fits_when_placed_well_does_not_count() {
     for node in 0..2 {
         snapshot.nodes[node].may_go = Err(Ineligible::DoNotDisruptNode);
     }
+    sell_out(&mut snapshot);
     assert_eq!(removed(&snapshot), [0; 0]);
     assert!(matches!(kept(&snapshot, idle), Some(Kept::NotInEveryOrder { .. })));
 }
@@ -92,6 +101,7 @@ fn pods_that_wait_keep_their_places_and_never_veto() {
     let mut snapshot = cluster();
     add(&mut snapshot, "c8", &[4, 1]);
     let idle = add(&mut snapshot, "c8", &[2]);
+    sell_out(&mut snapshot);
     assert_eq!(removed(&snapshot), [idle]);
     let waits = |cpu| {
         let mut other = cluster();
@@ -156,6 +166,7 @@ fn balanced_pools_weigh_the_saving_against_the_disruption() {
 fn an_empty_node_goes_whatever_the_score() {
     let mut snapshot = cluster();
     add(&mut snapshot, "c32", &[4, 4]);
+    snapshot.nodes[0].may_go = Err(Ineligible::DoNotDisruptNode);
     let empty = add(&mut snapshot, "c2", &[]);
     change_pool(&mut snapshot, |pool| pool.disruption.policy = ConsolidationPolicy::Balanced);
     assert_eq!(removed(&snapshot), [empty]);
