@@ -17,10 +17,13 @@ pub(crate) fn dependents_of_update(world: &World, update: &Update) -> Vec<Subjec
     match update {
         Update::Create(claim) => vec![Subject::Claim(Arc::from(claim.spec.name.as_str()))],
         Update::Launched { .. } | Update::Created(_) => Vec::new(),
-        Update::LaunchFailed { claim, .. }
-        | Update::PodEvent { claim, .. }
-        | Update::Interrupted { claim, .. } => {
+        Update::LaunchFailed { claim, .. } | Update::PodEvent { claim, .. } => {
             vec![Subject::Claim(claim.clone())]
+        }
+        Update::Interrupted { claim: name, .. } => {
+            let claim = world.claims.get(name).into_iter();
+            let nodes = claim.flat_map(|claim| nodes_of(world, claim));
+            [Subject::Claim(name.clone())].into_iter().chain(nodes).collect()
         }
         Update::StartDrain { node, .. } | Update::DrainClosed { node, .. } => {
             vec![Subject::Node(node.clone())]

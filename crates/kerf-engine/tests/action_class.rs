@@ -58,7 +58,7 @@ fn evictions_are_urgent_where_the_node_has_a_deadline() {
 }
 
 #[test]
-fn everything_that_follows_from_a_spot_notice_is_urgent() {
+fn everything_that_follows_from_a_spot_notice_is_urgent_and_closing_its_node_comes_first() {
     let mut cluster = ready(|_| ());
     cluster.seconds(60);
     let done = cluster.actions.len();
@@ -70,7 +70,8 @@ fn everything_that_follows_from_a_spot_notice_is_urgent() {
         ["one", "node-one"].contains(&name.as_str()) || is_eviction(kind)
     };
     cluster.actions.drain(..done);
-    assert_eq!(classes(&cluster, own), [ActionClass::Urgent], "{:?}", cluster.log());
+    let classes = classes(&cluster, own);
+    assert_eq!(classes, [ActionClass::Closing, ActionClass::Urgent], "{:?}", cluster.log());
 }
 
 #[test]

@@ -6,13 +6,15 @@ mod cluster;
 
 use cluster::{Cluster, settings};
 use kerf_engine::Settings;
-use kerf_engine::action::ActionKind;
+use kerf_engine::action::{ActionClass, ActionKind};
 use kerf_engine::event::{Event, Failure};
 use kerf_engine::notice::{Notice, NoticeId, NoticeKind, NoticeOutcome, RebalancePolicy};
 use kerf_engine::time::Span;
 use kerf_model::labels::annotation::TERMINATION_TIMESTAMP;
-use kerf_model::labels::well_known::INSTANCE_TYPE;
-use kerf_model::taint::unschedulable;
+use kerf_model::labels::well_known::{
+    EXCLUDE_FROM_LOAD_BALANCERS, EXCLUDE_FROM_LOAD_BALANCERS_VALUE, INSTANCE_TYPE,
+};
+use kerf_model::taint::{disrupted, unschedulable};
 
 const RECOMMENDATION: &str = "SpotRebalanceRecommendation";
 
@@ -44,6 +46,82 @@ fn capacity_is_planned_from_the_notice_itself_before_anything_leaves_the_node() 
     cluster.wait(Span::from_millis(1_500));
     assert_eq!(claims_ordered(&cluster), 2, "{:?}", cluster.log());
     assert_eq!(cluster.count(|kind| matches!(kind, ActionKind::EvictPod { .. })), 0);
+}
+
+/// What closes nodes, by when it was ordered, with its class.
+fn closings(cluster: &Cluster) -> Vec<ActionClass> {
+    let closes =
+        |kind: &ActionKind| matches!(kind, ActionKind::PatchNode { patch, .. } if patch.closes());
+    let closings = cluster.actions.iter().filter(|(_, action)| closes(&action.kind));
+    closings.map(|(_, action)| action.class).collect()
+}
+
+#[test]
+fn a_node_is_closed_by_the_notice_itself_before_its_claim_is_deleted() {
+    let mut cluster = Cluster::with_nodes(1, |_| {});
+    cluster.refuses = |kind| matches!(kind, ActionKind::DeleteClaim { .. }).then(away);
+    notice(&mut cluster, NoticeKind::SpotInterrupted);
+    cluster.seconds(10);
+    let node = cluster.node();
+    assert!(node.taints.contains(&disrupted()), "{:?}", cluster.log());
+    assert_eq!(node.labels[EXCLUDE_FROM_LOAD_BALANCERS], EXCLUDE_FROM_LOAD_BALANCERS_VALUE);
+    assert!(!node.meta.is_deleting() && !cluster.claims()[0].meta.is_deleting());
+    assert_eq!(cluster.count(|kind| matches!(kind, ActionKind::EvictPod { .. })), 0);
+    cluster.refuses = |_| None;
+    cluster.seconds(120);
+    assert_eq!(closings(&cluster), [ActionClass::Closing], "termination finds it done");
+    assert!(cluster.nodes().iter().all(|node| !node.taints.contains(&disrupted())), "it went");
+}
+
+#[test]
+fn nodes_are_closed_before_anything_else_is_done_about_notices() {
+    let mut cluster = Cluster::with_nodes(4, |_| {});
+    let done = cluster.actions.len();
+    let claims = cluster.claims();
+    let ids: Vec<_> =
+        claims.iter().map(|claim| claim.status.provider_id.clone().unwrap()).collect();
+    for (number, provider_id) in (1..).zip(ids) {
+        let instances = vec![provider_id.rsplit('/').next().unwrap().into()];
+        let (id, kind) = (NoticeId(number), NoticeKind::SpotInterrupted);
+        cluster.engine.handle(Event::Noticed(Notice { id, kind, instances }), cluster.now);
+    }
+    let ordered = cluster.decide();
+    let names: Vec<_> = ordered.iter().map(|action| action.kind.info().name).collect();
+    let (first, rest) = names.split_at(4);
+    assert!(first.iter().all(|name| *name == names[0]), "{names:?}");
+    assert!(rest.len() >= 4 && !rest.contains(&names[0]), "{names:?}");
+    cluster.actions.drain(..done);
+    assert_eq!(closings(&cluster), [ActionClass::Closing; 4]);
+}
+
+#[test]
+fn a_node_that_cannot_be_closed_yet_is_closed_when_it_can() {
+    let mut cluster = Cluster::with_nodes(1, |_| {});
+    cluster.refuses = |kind| {
+        matches!(kind, ActionKind::DeleteClaim { .. } | ActionKind::PatchNode { .. }).then(away)
+    };
+    notice(&mut cluster, NoticeKind::InstanceStopped);
+    cluster.seconds(5);
+    assert!(!cluster.node().taints.contains(&disrupted()));
+    cluster.refuses = |kind| matches!(kind, ActionKind::DeleteClaim { .. }).then(away);
+    cluster.seconds(30);
+    assert!(cluster.closed_nodes().len() == 1, "{:?}", cluster.log());
+}
+
+#[test]
+fn a_node_closed_for_a_notice_that_is_lost_in_a_crash_is_opened_until_it_comes_again() {
+    let mut cluster = Cluster::with_nodes(1, |_| {});
+    cluster.refuses = |kind| matches!(kind, ActionKind::DeleteClaim { .. }).then(away);
+    notice(&mut cluster, NoticeKind::SpotInterrupted);
+    cluster.settle();
+    assert_eq!(cluster.closed_nodes().len(), 1);
+    cluster.crash();
+    cluster.seconds(30);
+    assert_eq!(cluster.closed_nodes().len(), 0, "{:?}", cluster.log());
+    assert!(!cluster.node().labels.contains_key(EXCLUDE_FROM_LOAD_BALANCERS));
+    notice(&mut cluster, NoticeKind::SpotInterrupted);
+    cluster.settle();
+    assert_eq!(cluster.closed_nodes().len(), 1, "{:?}", cluster.log());
 }
 
 #[test]

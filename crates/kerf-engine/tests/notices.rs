@@ -274,7 +274,7 @@ fn forged_notices_take_a_quarter_of_the_cluster_in_a_minute_and_no_more() {
         notice(&mut cluster, number, NoticeKind::SpotInterrupted, &[&instance]);
     }
     cluster.settle();
-    assert_eq!(deletions(&cluster), 10);
+    assert_eq!((deletions(&cluster), cluster.closed_nodes().len()), (10, 10));
     let held = outcomes(&cluster).iter().filter(|(_, outcome)| *outcome == Held).count();
     assert_eq!(held, 30);
     assert!(!Held.is_final(), "who brought it must not forget it");

@@ -8,7 +8,7 @@ use kerf_engine::sample::Sample;
 use kerf_engine::time::{Span, Time};
 use kerf_kube::{Health, Metrics, NoticeDelivery};
 use kerf_notices::zonal_shift::UnixSeconds;
-use kerf_runtime::queue::{Deliveries, Delivery, MESSAGES_PER_CALL, Reader, ReaderSettings};
+use kerf_runtime::queue::{Deliveries, Delivery, Reader, ReaderSettings};
 use kerf_runtime::{FailureLog, clock};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
@@ -20,12 +20,14 @@ use crate::meaning::{Meaning, Understood, understand};
 /// deleted. The engine has an outcome for every notice before that.
 const HIDDEN_FOR: Duration = Duration::from_secs(20);
 
-/// Messages in work at once: as many as one call receives. With more, the ends of many nodes and the
-/// launches that replace them would wait for each other at the API server.
-pub const MESSAGES_AT_ONCE: usize = MESSAGES_PER_CALL;
+/// Messages in work at once. The end of a node takes about ten calls to the API server, and by default
+/// there are 200 of those a second: so many are through with them within ten seconds, and none comes
+/// again because others were before it.
+pub const MESSAGES_AT_ONCE: usize = 200;
 
-/// Receivers: one brings as many as may be in work.
-const RECEIVERS: usize = 1;
+/// Receivers that poll side by side while the queue is full: what one brings is worked on while the
+/// others ask.
+const RECEIVERS: usize = 4;
 
 /// Reads the interruption queue of a cluster for its controller.
 #[derive(Clone, Debug)]

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub enum ActionClass {
+    /// What closes a node that is about to go. A pod that is bound there a moment later has to move
+    /// twice. One short write for each node, so that nothing waits long for these.
+    Closing,
     /// What has a deadline or costs money while it waits: notices, drains of nodes that will be
     /// gone, terminations.
     Urgent,
@@ -20,5 +23,5 @@ pub enum ActionClass {
 
 impl ActionClass {
     /// Every class, the most urgent first.
-    pub const ALL: [Self; 3] = [Self::Urgent, Self::Normal, Self::Background];
+    pub const ALL: [Self; 4] = [Self::Closing, Self::Urgent, Self::Normal, Self::Background];
 }

@@ -37,6 +37,9 @@ pub struct MetadataPatch {
 pub struct NodePatch {
     /// Labels to set.
     pub labels: BTreeMap<String, String>,
+    /// Keys of labels to remove.
+    #[serde(default)]
+    pub labels_removed: BTreeSet<String>,
     /// Annotations to set.
     pub annotations: BTreeMap<String, String>,
     /// Keys of annotations to remove.
@@ -105,15 +108,28 @@ impl MetadataPatch {
 }
 
 fn change(
-    annotations: &mut BTreeMap<String, String>,
+    values: &mut BTreeMap<String, String>,
     set: &BTreeMap<String, String>,
     removed: &BTreeSet<String>,
 ) {
-    annotations.retain(|key, _| !removed.contains(key));
-    annotations.extend(set.clone());
+    values.retain(|key, _| !removed.contains(key));
+    values.extend(set.clone());
 }
 
 impl NodePatch {
+    /// Whether it keeps new pods away.
+    #[must_use]
+    pub fn closes(&self) -> bool {
+        !self.taints_added.is_empty() || self.cordon == CordonChange::Cordon
+    }
+
+    /// The labels of a node after the change.
+    #[must_use]
+    pub fn labels(&self, mut before: BTreeMap<String, String>) -> BTreeMap<String, String> {
+        change(&mut before, &self.labels, &self.labels_removed);
+        before
+    }
+
     /// The annotations of a node after the change.
     #[must_use]
     pub fn annotations(&self, mut before: BTreeMap<String, String>) -> BTreeMap<String, String> {

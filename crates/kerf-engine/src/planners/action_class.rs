@@ -17,6 +17,11 @@ pub(crate) fn class_of(world: &World, kind: &ActionKind) -> ActionClass {
             let node = world.pods.get(pod).and_then(|pod| pod.node());
             urgent_if(node.is_some_and(|node| is_urgent_node(world, node)))
         }
+        ActionKind::PatchNode { name, patch, .. }
+            if patch.closes() && is_urgent_node(world, name) =>
+        {
+            ActionClass::Closing
+        }
         ActionKind::PatchNode { name, .. }
         | ActionKind::DeleteNode { name, .. }
         | ActionKind::ConfirmDrained { node: name, .. } => urgent_if(is_urgent_node(world, name)),

@@ -164,6 +164,7 @@ impl Planner {
             (Planner::Instances, Subject::Instances) => instances::plan(world, now),
             (Planner::ZonalShift, Subject::ZonalShift) => zonal_shift::plan(world, now),
             (Planner::Notices, Subject::Notices) => notices::plan(world, now),
+            (Planner::Notices, Subject::Node(name)) => notices::plan_node(world, name),
             _ => Decision::default(),
         }
     }

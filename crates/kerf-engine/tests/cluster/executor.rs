@@ -181,7 +181,7 @@ impl Executor<'_> for Cluster {
     fn patch_node(&mut self, name: &Name, _uid: &str, patch: &NodePatch) -> Outcome {
         self.stored(&Key::Node(name.clone()), |object| {
             let Object::Node(node) = object else { unreachable!("a node's key") };
-            node.labels.extend(patch.labels.clone());
+            node.labels = patch.labels(std::mem::take(&mut node.labels));
             node.annotations = patch.annotations(std::mem::take(&mut node.annotations));
             node.finalizers = patch.finalizers(std::mem::take(&mut node.finalizers));
             node.taints = patch.taints(std::mem::take(&mut node.taints));

@@ -159,7 +159,7 @@ impl<P: Provider> Controller<P> {
                 Some(notice) = notices.recv() => reconcile_loop.hear(notice),
                 () = sleep_until(wake) => {}
             }
-            reconcile_loop.catch_up(&mut events, &mut updates);
+            reconcile_loop.catch_up(&mut notices, &mut events, &mut updates);
             if *leading.borrow() {
                 reconcile_loop.decide();
             } else {
@@ -228,14 +228,17 @@ struct ReconcileLoop<P> {
 }
 
 impl<P: Provider> ReconcileLoop<P> {
-    /// Takes in what has come meanwhile, within reason.
+    /// Takes in what has come meanwhile, within reason, notices first: they are what hurries.
     fn catch_up(
         &mut self,
+        notices: &mut mpsc::Receiver<NoticeDelivery>,
         events: &mut mpsc::Receiver<Event>,
         updates: &mut mpsc::Receiver<WatchUpdate>,
     ) {
         for _ in 0..EVENTS_PER_DECISION_MAX {
-            if let Ok(event) = events.try_recv() {
+            if let Ok(notice) = notices.try_recv() {
+                self.hear(notice);
+            } else if let Ok(event) = events.try_recv() {
                 self.take_in(event);
             } else if let Ok(update) = updates.try_recv() {
                 self.learn(update);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kerf_engine::BEGIN_WITHIN;
-use kerf_engine::action::{Action, Lane};
+use kerf_engine::action::{Action, ActionClass, Lane};
 use kerf_engine::event::{Event, Failure, Outcome};
 use kerf_engine::time::Span;
 use kerf_runtime::FailureLog;
@@ -30,7 +30,9 @@ const CLOUD_CALLS_AT_ONCE: usize = 64;
 
 /// By class, the most urgent first: calls at once that are left to the more urgent, so that calls
 /// which hang do not hold those up.
-const LEFT_TO_URGENT: [usize; 3] = [0, 8, 32];
+const WRITES_LEFT: [usize; ActionClass::ALL.len()] = [0, 8, 16, 32];
+/// The same for the cloud, where nothing closes a node.
+const CLOUD_CALLS_LEFT: [usize; ActionClass::ALL.len()] = [0, 0, 8, 32];
 
 /// Those who carry out actions, so many at a time.
 pub(crate) struct ExecutorPool<P> {
@@ -59,8 +61,8 @@ impl<P: Provider> ExecutorPool<P> {
             failures,
             executor: Arc::new(executor),
             events,
-            writes: Turns::new(WRITES_AT_ONCE, LEFT_TO_URGENT),
-            cloud_calls: Turns::new(CLOUD_CALLS_AT_ONCE, LEFT_TO_URGENT),
+            writes: Turns::new(WRITES_AT_ONCE, WRITES_LEFT),
+            cloud_calls: Turns::new(CLOUD_CALLS_AT_ONCE, CLOUD_CALLS_LEFT),
             under_way: JoinSet::new(),
         }
     }

@@ -192,7 +192,7 @@ impl Executor<'_> for Simulation {
         self.store.change(name, Precondition::Uid(uid), |node: &mut Node| {
             node.finalizers = patch.finalizers(std::mem::take(&mut node.finalizers));
             node.taints = patch.taints(std::mem::take(&mut node.taints));
-            node.labels.extend(patch.labels.clone());
+            node.labels = patch.labels(std::mem::take(&mut node.labels));
             node.annotations = patch.annotations(std::mem::take(&mut node.annotations));
             if let Some((_, uid)) = &patch.owner {
                 node.owner_claim = Some(uid.clone());

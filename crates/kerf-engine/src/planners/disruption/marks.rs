@@ -1,5 +1,8 @@
 //! What a command leaves on stored objects: the taint, the condition and the annotations.
 
+use kerf_model::labels::well_known::{
+    EXCLUDE_FROM_LOAD_BALANCERS, EXCLUDE_FROM_LOAD_BALANCERS_VALUE,
+};
 use kerf_model::taint::{DISRUPTED_KEY, disrupted};
 
 use super::candidates::Candidate;
@@ -69,19 +72,30 @@ pub(super) fn clear(
         let kind = patch_claim(claim, without(COMMAND));
         decision.act(kind, Reason::DisruptionCancelled(cause.clone()));
     }
-    if let Some(node) = world.node_of(claim) {
+    // What a notice closed stays closed.
+    let is_interrupted = world.memory.interrupted.contains_key(&claim.meta.name);
+    if let Some(node) = world.node_of(claim).filter(|_| !is_interrupted) {
         untaint(node, cause, decision);
     }
 }
 
-/// Lets pods come to a node again, unless the node itself is being deleted: the same taint keeps it
-/// closed while it is drained.
+/// Lets pods and load balancers come to a node again, unless the node itself is being deleted: the
+/// same taint keeps it closed while it is drained.
 pub(super) fn untaint(node: &Node, cause: &Cancelled, decision: &mut Decision) {
     if !is_tainted(node) || node.meta.is_deleting() {
         return;
     }
     let marks = node.taints.iter().filter(|taint| taint.key == DISRUPTED_KEY);
-    let patch = NodePatch { taints_removed: marks.cloned().collect(), ..NodePatch::default() };
+    let is_excluded = node.labels.get(EXCLUDE_FROM_LOAD_BALANCERS).map(String::as_str)
+        == Some(EXCLUDE_FROM_LOAD_BALANCERS_VALUE);
+    let patch = NodePatch {
+        taints_removed: marks.cloned().collect(),
+        labels_removed: is_excluded
+            .then(|| EXCLUDE_FROM_LOAD_BALANCERS.to_owned())
+            .into_iter()
+            .collect(),
+        ..NodePatch::default()
+    };
     decision.act(patch_node(node, patch), Reason::DisruptionCancelled(cause.clone()));
 }
 

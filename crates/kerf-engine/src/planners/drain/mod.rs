@@ -21,7 +21,7 @@ pub(super) use eviction::conclude;
 pub(super) use node_drain::NodeDrain;
 pub(super) use pods::{given_up_at, is_waited_for, waiting};
 
-use crate::action::{Action, ActionKind, CordonChange, NodePatch};
+use crate::action::{Action, ActionClass, ActionKind, CordonChange, NodePatch};
 use crate::decision::Decision;
 use crate::event::{Key, Kind};
 use crate::memory::{Closing, Update};
@@ -96,12 +96,13 @@ pub(super) fn on_delete(world: &World, key: &Key) -> Decision {
     }
 }
 
-/// Puts what is done about nodes that will be gone first before everything else. Where writes wait
-/// for each other, or pods share a PodDisruptionBudget, these have no time to lose.
+/// Puts what is done about nodes that will be gone first before everything else, and before that
+/// what closes nodes. Where writes wait for each other, or pods share a PodDisruptionBudget, these
+/// have no time to lose.
 pub(crate) fn sort_by_deadline(world: &World, actions: &mut [Action]) {
-    actions.sort_by_cached_key(|action| match deadline_of(world, &action.kind) {
-        Some(deadline) => (false, Some(deadline)),
-        None => (true, None),
+    actions.sort_by_cached_key(|action| {
+        let deadline = deadline_of(world, &action.kind);
+        (action.class != ActionClass::Closing, deadline.is_none(), deadline)
     });
 }
 
@@ -117,7 +118,7 @@ fn deadline_of(world: &World, kind: &ActionKind) -> Option<Time> {
 }
 
 /// The taints and labels that keep new pods away, if they are not all there.
-fn closing_patch(drain: &NodeDrain<'_>) -> Option<NodePatch> {
+pub(super) fn closing_patch(drain: &NodeDrain<'_>) -> Option<NodePatch> {
     let mut patch = NodePatch::default();
     for request in drain.requests() {
         match &request.closing {

@@ -5,7 +5,7 @@
 //!  Noticed ─► claims of its instances ─┬─ none: settled
 //!             or nodes, by role        ├─ worth an Event only: recorded, settled
 //!                                      ├─ too many within a minute: held, comes again
-//!                                      └─ claims deleted, nodes drained ─► settled
+//!                                      └─ nodes closed, claims deleted or nodes drained ─► settled
 //! ```
 //!
 //! Disruption budgets and PodDisruptionBudgets do not count: the instance goes whether its pods are
@@ -13,6 +13,7 @@
 
 mod breaker;
 mod claims;
+mod closing;
 mod cordon;
 mod messages;
 mod nodes;
@@ -29,6 +30,7 @@ use crate::planners::Planner;
 use crate::time::{Span, Time};
 use crate::world::World;
 
+pub(super) use closing::plan_node;
 pub(super) use messages::terminating;
 
 /// A notice that has no outcome by then gets one: queues hide a message for 20 s, and it should be

@@ -80,6 +80,12 @@ pub(super) fn drain_request(world: &World, node: &Node) -> Option<DrainRequest> 
     (is_terminating(world, node) && !instance::is_lost(world, node)).then(|| request(world, node))
 }
 
+/// What closes a node as its termination does, if it is one of ours and not closed yet.
+pub(super) fn closing_patch(world: &World, node: &Node) -> Option<NodePatch> {
+    let is_ours = has_finalizer(node) && is_managed(world, node);
+    is_ours.then(|| drain::closing_patch(&own_drain(world, node))).flatten()
+}
+
 /// Until when a claim's pods are waited for: as its annotation says, or as its grace period does
 /// once its deletion was asked for.
 pub(super) fn deadline(claim: &Claim) -> Option<Time> {

@@ -4,7 +4,7 @@
 #[allow(clippy::unwrap_used, reason = "a panic is the report")]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::api::core::v1::{Node, Taint as StoredTaint};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
@@ -72,15 +72,11 @@ fn steps(before: &Node, uid: &str, patch: &NodePatch) -> Vec<Value> {
         let version = revision.to_string();
         steps.push(json!({ "op": "test", "path": "/metadata/resourceVersion", "value": version }));
     }
-    set_all("/metadata/labels", metadata.labels.is_some(), &patch.labels, &mut steps);
-    let has_annotations = metadata.annotations.is_some();
-    set_all("/metadata/annotations", has_annotations, &patch.annotations, &mut steps);
-    let is_there = |key: &&String| metadata.annotations.iter().any(|all| all.contains_key(*key));
-    for key in patch.annotations_removed.iter().filter(is_there) {
-        steps.push(
-            json!({ "op": "remove", "path": format!("/metadata/annotations/{}", escaped(key)) }),
-        );
-    }
+    let (labels, annotations) = (metadata.labels.as_ref(), metadata.annotations.as_ref());
+    set_all("/metadata/labels", labels, &patch.labels, &mut steps);
+    remove_all("/metadata/labels", labels, &patch.labels_removed, &mut steps);
+    set_all("/metadata/annotations", annotations, &patch.annotations, &mut steps);
+    remove_all("/metadata/annotations", annotations, &patch.annotations_removed, &mut steps);
     let finalizers = patch.finalizers(metadata.finalizers.clone().unwrap_or_default());
     replace("/metadata/finalizers", &metadata.finalizers, finalizers, &mut steps);
     let owners = metadata.owner_references.clone().unwrap_or_default();
@@ -106,14 +102,30 @@ fn steps(before: &Node, uid: &str, patch: &NodePatch) -> Vec<Value> {
     steps
 }
 
-fn set_all(path: &str, is_there: bool, values: &BTreeMap<String, String>, steps: &mut Vec<Value>) {
-    if !is_there && !values.is_empty() {
+fn set_all(
+    path: &str,
+    before: Option<&BTreeMap<String, String>>,
+    values: &BTreeMap<String, String>,
+    steps: &mut Vec<Value>,
+) {
+    if before.is_none() && !values.is_empty() {
         steps.push(json!({ "op": "test", "path": path, "value": null }));
         steps.push(json!({ "op": "add", "path": path, "value": {} }));
     }
     for (key, value) in values {
         let path = format!("{path}/{}", escaped(key));
         steps.push(json!({ "op": "add", "path": path, "value": value }));
+    }
+}
+
+fn remove_all(
+    path: &str,
+    before: Option<&BTreeMap<String, String>>,
+    keys: &BTreeSet<String>,
+    steps: &mut Vec<Value>,
+) {
+    for key in keys.iter().filter(|key| before.is_some_and(|all| all.contains_key(*key))) {
+        steps.push(json!({ "op": "remove", "path": format!("{path}/{}", escaped(key)) }));
     }
 }
 

@@ -30,7 +30,7 @@ impl Pace {
             between,
             ahead: between * burst.get(),
             due: Arc::default(),
-            turns: Turns::new(1, [0; 3]),
+            turns: Turns::new(1, [0; ActionClass::ALL.len()]),
         }
     }
 

@@ -89,7 +89,7 @@ mod tests {
 
     use super::*;
 
-    const NONE_LEFT: [usize; 3] = [0, 0, 0];
+    const NONE_LEFT: [usize; ActionClass::ALL.len()] = [0; ActionClass::ALL.len()];
 
     /// Lets so many of a class wait for a turn; each says its class once it has one.
     async fn queue(
@@ -118,18 +118,19 @@ mod tests {
         queue(&turns, ActionClass::Background, 500, &sender).await;
         queue(&turns, ActionClass::Normal, 10, &sender).await;
         queue(&turns, ActionClass::Urgent, 2, &sender).await;
+        queue(&turns, ActionClass::Closing, 1, &sender).await;
         drop((busy, sender));
         let mut order = Vec::new();
         while let Some(class) = said.recv().await {
             order.push(class);
         }
-        assert_eq!(order.len(), 512);
-        assert!(order.is_sorted(), "urgent, normal, background");
+        assert_eq!(order.len(), 513);
+        assert!(order.is_sorted(), "closing, urgent, normal, background");
     }
 
     #[tokio::test(start_paused = true)]
     async fn calls_that_hang_in_the_background_leave_turns_for_the_urgent() {
-        let turns = Turns::new(4, [0, 1, 2]);
+        let turns = Turns::new(4, [0, 0, 1, 2]);
         let mut hung = Vec::new();
         while let Ok(turn) = timeout(SOON, turns.turn(ActionClass::Background)).await {
             hung.push(turn);

@@ -97,9 +97,11 @@ fn what_was_set_goes_again_and_a_node_is_uncordoned() {
     let key = "zonal-autoshift.eks.amazonaws.com/protected".to_owned();
     let mut protected = node();
     protected["metadata"]["annotations"][&key] = json!("cordon");
+    protected["metadata"]["labels"]["example.com/a"] = json!("b");
     protected["spec"]["unschedulable"] = json!(true);
     let patch = NodePatch {
         annotations_removed: [key, "never-there".to_owned()].into(),
+        labels_removed: ["example.com/a".to_owned(), "never-there".to_owned()].into(),
         cordon: CordonChange::Uncordon,
         ..NodePatch::default()
     };
