@@ -25,14 +25,16 @@ mod tests;
 
 /// Calls to the API server under way at once; more would only wait in the server's own queues.
 const WRITES_AT_ONCE: usize = 64;
-/// Calls to the cloud under way at once.
-const CLOUD_CALLS_AT_ONCE: usize = 64;
+/// Actions of the cloud under way at once. Most wait to be made together, a thousand launches in one
+/// call, and each that may not begin makes that call smaller; how many calls there are is the
+/// provider's business.
+const CLOUD_CALLS_AT_ONCE: usize = 1_000;
 
 /// By class, the most urgent first: calls at once that are left to the more urgent, so that calls
 /// which hang do not hold those up.
 const WRITES_LEFT: [usize; ActionClass::ALL.len()] = [0, 8, 16, 32];
 /// The same for the cloud, where nothing closes a node.
-const CLOUD_CALLS_LEFT: [usize; ActionClass::ALL.len()] = [0, 0, 8, 32];
+const CLOUD_CALLS_LEFT: [usize; ActionClass::ALL.len()] = [0, 0, 100, CLOUD_CALLS_AT_ONCE - 32];
 
 /// Those who carry out actions, so many at a time.
 pub(crate) struct ExecutorPool<P> {

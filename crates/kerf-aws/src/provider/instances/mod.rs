@@ -13,6 +13,8 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use tokio::sync::Semaphore;
+
 use super::context::Context;
 use super::launch::Launcher;
 use super::launch::batch::Batches;
@@ -34,6 +36,8 @@ pub(crate) struct Instances {
     descriptions: IdBatches<DescribeCall>,
     terminations: IdBatches<TerminateCall>,
     reservations: Arc<ReservationCounts>,
+    /// Turns to set tags.
+    tagging: Semaphore,
     started_at: Instant,
     /// The ids of the instances that were listed last.
     own: Mutex<HashSet<String>>,
@@ -54,6 +58,7 @@ impl Instances {
             descriptions: IdBatches::new(describe, WINDOW, registry.clone()),
             terminations: IdBatches::new(terminate, WINDOW, registry.clone()),
             reservations,
+            tagging: Semaphore::new(tags::AT_ONCE),
             started_at: Instant::now(),
             own: Mutex::default(),
             context,

@@ -10,6 +10,10 @@ use super::instance::{parse_provider_id, tag};
 use crate::AwsAction;
 use crate::provider::tags::{self, Tags};
 
+/// CreateTags under way at once. The tags name the claim and the node, so that no two instances can
+/// share a call, and nothing waits for them: they come one after the other, beside what hurries.
+pub(super) const AT_ONCE: usize = 2;
+
 impl Instances {
     /// Sets those of the tags that an instance does not have, and the name of the cluster.
     ///
@@ -32,6 +36,8 @@ impl Instances {
         if missing.is_empty() {
             return Ok(());
         }
+        // Who is left without a turn when everything ends asks again.
+        let _turn = self.tagging.acquire().await;
         let call = self.context.clients.ec2.create_tags().resources(id);
         let call = call.set_tags(Some(tags::for_ec2(&missing))).send();
         self.context.calls.make(AwsAction::CreateTags, id, call).await?;
