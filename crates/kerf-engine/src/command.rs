@@ -202,6 +202,13 @@ impl Commands {
         self.disrupting.contains_key(claim)
     }
 
+    /// Whether a claim stays until the replacements of its command are up.
+    #[must_use]
+    pub fn is_awaiting_replacements(&self, claim: &Name) -> bool {
+        let command = self.disrupting.get(claim).and_then(|id| self.by_id.get(id));
+        command.is_some_and(|it| it.is_atomic() && it.state == CommandState::Executing)
+    }
+
     /// The claims that are candidates of a command that passed validation.
     pub fn disrupting(&self) -> impl Iterator<Item = &Name> {
         self.disrupting.keys()

@@ -94,6 +94,8 @@ pub enum Outcome {
     Resolved(Box<ResolvedNodeClass>),
     /// A placement problem was solved.
     Solved(Box<Solution>),
+    /// What-ifs were answered, one solution for each question.
+    Answered(Vec<Solution>),
     /// The account's zones and the cluster's subnets.
     ShiftNetwork(Box<ShiftNetwork>),
     /// The zonal shifts that ARC lists.

@@ -10,6 +10,7 @@ mod notice_breaker;
 mod open_notice;
 mod recorded_shift;
 mod update;
+mod what_if;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -33,6 +34,7 @@ pub use notice_breaker::NoticeBreaker;
 pub use open_notice::{Awaited, OpenNotice};
 pub use recorded_shift::RecordedShift;
 pub use update::Update;
+pub use what_if::{HeldOff, QUESTIONS_MAX, WhatIfMemory};
 
 /// What Kerf remembers by itself.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -103,6 +105,9 @@ pub struct Memory {
     /// When commands under way were last looked at.
     #[serde(default)]
     pub advanced_at: Option<Time>,
+    /// What-ifs about nodes that could go.
+    #[serde(default)]
+    pub what_ifs: WhatIfMemory,
     /// Whether the clock can be believed.
     #[serde(default)]
     pub clock: ClockCheck,
@@ -243,7 +248,16 @@ impl Memory {
             }
             Update::ForgetNodeClass(class) => drop(self.node_classes.remove(&class)),
             Update::Searched(at) => self.searched_at = Some(at),
+            Update::SearchAgain => self.searched_at = None,
             Update::Advanced(at) => self.advanced_at = Some(at),
+            Update::WhatIfsAsked(at) => self.what_ifs.asked_at = Some(at),
+            Update::WhatIfsAnswered { at, blocked, is_of_use } => {
+                self.what_ifs.answered(at, blocked, is_of_use);
+            }
+            Update::ReplacementFailed { pool, held_off } => {
+                self.what_ifs.held_off.insert(pool, held_off);
+            }
+            Update::Replaced { pool } => drop(self.what_ifs.held_off.remove(&pool)),
             Update::Command(update) => self.commands.apply(update),
             Update::ShiftRecorded(recorded) => {
                 self.recorded_shifts.insert(recorded.zone.name.clone(), *recorded);
@@ -302,7 +316,7 @@ impl Memory {
         let listed = self.instances.iter_mut().map(|list| &mut list.at);
         let searched = self.searched_at.iter_mut().chain(self.advanced_at.iter_mut());
         let times = asked.chain(noted).chain(closed).chain(confirmed).chain(listed).chain(searched);
-        let times = times.chain(self.notice_breaker.times_mut());
+        let times = times.chain(self.notice_breaker.times_mut()).chain(self.what_ifs.times_mut());
         times.chain(self.batch.times_mut()).for_each(|at| *at = (*at).min(now));
     }
 
@@ -325,6 +339,7 @@ impl Memory {
         self.nominated_until.remove(claim);
         self.interrupted.remove(claim);
         self.tagged.remove(claim);
+        self.what_ifs.blocked.remove(claim);
         self.commands.forget_claim(claim);
         self.nominations.retain(|_, nomination| nomination.target != *claim);
     }

@@ -29,6 +29,13 @@ pub enum Reason {
         /// The pool.
         pool: Name,
     },
+    /// Some nodes should go, and their pods need places.
+    PlacesUnknown {
+        /// Why the nodes should go.
+        reason: DisruptionReason,
+        /// How many they are.
+        nodes: usize,
+    },
     /// A claim has no instance yet.
     NotLaunched,
     /// A claim lacks labels, annotations or finalizers it should carry.
@@ -217,6 +224,13 @@ pub enum Blocked {
     SeveralPodDisruptionBudgets {
         /// The pod.
         pod: PodKey,
+    },
+    /// A pod on it would have no place to go.
+    NoPlace {
+        /// The pod.
+        pod: PodKey,
+        /// Why not.
+        cause: Box<NotPlaced>,
     },
     /// The budgets of its pool allow no (further) disruption for this reason.
     Budget {

@@ -1,5 +1,7 @@
 //! Solves: searches for places that run outside the engine's task and come back as events.
 
+mod what_ifs;
+
 use std::sync::Arc;
 
 use kerf_scheduler::{CancelFlag, Effort, PlacementProblem, SolverCache};
@@ -8,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::action::Subject;
 use crate::event::{Failure, Outcome};
 use crate::time::{Span, Time};
+pub use what_ifs::{Question, WhatIfs, is_complete};
 
 /// A placement problem to solve, on a snapshot of the world that shares what did not change with
 /// the snapshots before it.
@@ -23,6 +26,9 @@ pub struct SolveRequest {
     pub deadline: Time,
     /// What to solve.
     pub problem: Arc<PlacementProblem>,
+    /// The questions the problem consists of, where it is not one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub what_ifs: Option<Arc<WhatIfs>>,
 }
 
 /// Who asks for a solve.
@@ -84,7 +90,14 @@ impl SolveRequest {
     #[must_use]
     pub fn new(asker: Asker, problem: PlacementProblem, now: Time) -> Self {
         let (effort, deadline) = (asker.effort(), now + asker.patience());
-        Self { asker, effort, deadline, problem: Arc::new(problem) }
+        Self { asker, effort, deadline, problem: Arc::new(problem), what_ifs: None }
+    }
+
+    /// What-ifs, each with the effort of the search for nodes that could go.
+    #[must_use]
+    pub fn what_ifs(problem: PlacementProblem, what_ifs: WhatIfs, now: Time) -> Self {
+        let what_ifs = Some(Arc::new(what_ifs));
+        Self { what_ifs, ..Self::new(Asker::Disruption, problem, now) }
     }
 
     /// Solves it here and now.
@@ -96,11 +109,19 @@ impl SolveRequest {
     /// Solves it with what was read for requests before; the answer is the same.
     #[must_use]
     pub fn solve_with(&self, cache: &mut SolverCache, cancel: &CancelFlag) -> Outcome {
-        match cache.solve_within(&self.problem, self.effort, cancel) {
-            Some(solution) => Outcome::Solved(Box::new(solution)),
-            None => Outcome::Failed(Failure::Unavailable {
+        let outcome = match &self.what_ifs {
+            Some(what_ifs) => {
+                what_ifs::answer(self, what_ifs, cache, cancel).map(Outcome::Answered)
+            }
+            None => {
+                let solution = cache.solve_within(&self.problem, self.effort, cancel);
+                solution.map(|solution| Outcome::Solved(Box::new(solution)))
+            }
+        };
+        outcome.unwrap_or_else(|| {
+            Outcome::Failed(Failure::Unavailable {
                 message: "the solve was cancelled: nobody waits for its answer".to_owned(),
-            }),
-        }
+            })
+        })
     }
 }

@@ -7,7 +7,7 @@ use kerf_model::node_spec::NodeClassRef;
 use kerf_model::pod::PodShape;
 
 use super::{
-    Awaited, Confirmation, DrainReason, DrainRequest, InstanceList, NodeLook, Nomination,
+    Awaited, Confirmation, DrainReason, DrainRequest, HeldOff, InstanceList, NodeLook, Nomination,
     RecordedShift, Registration, ResolvedClass,
 };
 use crate::action::NewClaim;
@@ -190,8 +190,33 @@ pub enum Update {
     ForgetNodeClass(NodeClassRef),
     /// Nodes were searched for some to take away.
     Searched(Time),
+    /// Nodes are to be searched for again without a wait.
+    SearchAgain,
     /// Commands under way were looked at.
     Advanced(Time),
+    /// It was asked where the pods of some nodes would go.
+    WhatIfsAsked(Time),
+    /// The answer is there, or will not come.
+    WhatIfsAnswered {
+        /// The engine's time of it.
+        at: Time,
+        /// Claims whose pods have no place to go.
+        blocked: Vec<Name>,
+        /// Whether any node goes because of it.
+        is_of_use: bool,
+    },
+    /// A replacement for nodes of a pool failed.
+    ReplacementFailed {
+        /// The pool.
+        pool: Name,
+        /// Until when it is left alone.
+        held_off: HeldOff,
+    },
+    /// Nodes of a pool were replaced.
+    Replaced {
+        /// The pool.
+        pool: Name,
+    },
     /// A command changes.
     Command(CommandUpdate),
     /// Pools were told of a zonal shift.

@@ -129,6 +129,9 @@ pub(crate) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: T
             (Planner::Disruption, Subject::Claim(_)) => {
                 disruption::conclude(world, action, outcome)
             }
+            (Planner::Disruption, Subject::Disruption) => {
+                disruption::conclude_what_ifs(world, action, outcome, now)
+            }
             (Planner::Drain, Subject::Pod(key)) => drain::conclude(world, key, action, outcome),
             (Planner::Drain, Subject::Node(_)) => drain::confirmed(world, action, outcome),
             (Planner::Provisioning, Subject::Provisioning) => {

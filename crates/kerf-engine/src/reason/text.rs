@@ -12,6 +12,9 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reason::PodsPending { count } => write!(f, "{count} pods need a place"),
+            Reason::PlacesUnknown { reason, nodes } => {
+                write!(f, "places for the pods of {nodes} nodes: {}", disruption(*reason))
+            }
             Reason::NodeNeeded { pool } => write!(f, "pool {pool} needs another node"),
             Reason::Deletion(cause) => cause.fmt(f),
             Reason::Disruption { reason, .. } => f.write_str(disruption(*reason)),
@@ -73,6 +76,7 @@ fn sentence(reason: &Reason) -> &'static str {
         Reason::ShiftStateChanged => "the state of zonal shifts has changed",
         Reason::ZonalShift | Reason::ZonalShiftNode(_) => "a zone is to be avoided, or no longer",
         Reason::PodsPending { .. }
+        | Reason::PlacesUnknown { .. }
         | Reason::NodeNeeded { .. }
         | Reason::Deletion(_)
         | Reason::Disruption { .. }
@@ -164,6 +168,9 @@ impl fmt::Display for Blocked {
                 f,
                 "pod {pod} is covered by several PodDisruptionBudgets, so it cannot be evicted"
             ),
+            Blocked::NoPlace { pod, cause } => {
+                write!(f, "pod {pod} would have no place to go: {cause}")
+            }
             Blocked::Budget { reason } => {
                 write!(f, "the disruption budgets allow no node to go for the reason {reason}")
             }

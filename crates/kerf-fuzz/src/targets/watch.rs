@@ -11,11 +11,12 @@ use kerf_engine::event::{Event, Failure, Instance, Outcome};
 use kerf_engine::notice::{Notice, NoticeId, NoticeKind};
 use kerf_engine::observed::Revision;
 use kerf_engine::provider::{NodeClassKind, ProviderInfo};
+use kerf_engine::solve::SolveRequest;
 use kerf_engine::time::{Span, Time};
 use kerf_engine::{Engine, Settings};
 use kerf_kube::{Change, Observer, WatchUpdate};
 use kerf_model::instance_type::InstanceType;
-use kerf_scheduler::{CancelFlag, Effort, solve_within};
+use kerf_scheduler::{CancelFlag, Effort};
 use kube::api::{ApiResource, GroupVersionKind};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -118,11 +119,8 @@ impl Edge {
         let unavailable = || Failure::Unavailable { message: "away".to_owned() };
         match (&action.kind, answer % 5) {
             (ActionKind::Solve(request), 0..=3) => {
-                let effort = Effort(1_000);
-                match solve_within(&request.problem, effort, &CancelFlag::default()) {
-                    Some(solution) => Outcome::Solved(Box::new(solution)),
-                    None => Outcome::Failed(unavailable()),
-                }
+                let request = SolveRequest { effort: Effort(1_000), ..request.clone() };
+                request.solve(&CancelFlag::default())
             }
             (ActionKind::Launch(launch), 0..=2) => {
                 let name = &launch.claim.meta.name;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use kerf_engine::action::ActionId;
 use kerf_engine::event::{Event, Failure, Outcome};
-use kerf_engine::solve::{Asker, SolveRequest};
+use kerf_engine::solve::{Asker, SolveRequest, is_complete};
 use kerf_engine::time::{Span, Time};
 use kerf_scheduler::{CancelFlag, SolverCache};
 use tokio::sync::{Mutex, OwnedMutexGuard, mpsc};
@@ -115,6 +115,10 @@ fn log(outcome: &Outcome, milliseconds: u64) {
             deferred = solution.deferred.len(),
             "found places"
         ),
+        Outcome::Answered(answers) => {
+            let movable = answers.iter().filter(|answer| is_complete(answer)).count();
+            info!(milliseconds, nodes = answers.len(), movable, "looked for places elsewhere");
+        }
         outcome => warn!(?outcome, milliseconds, "found no places"),
     }
 }

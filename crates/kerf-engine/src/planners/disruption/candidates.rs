@@ -7,6 +7,7 @@ use kerf_model::labels::well_known::{CAPACITY_TYPE, INSTANCE_TYPE, ZONE};
 use kerf_model::price::Price;
 use kerf_model::requirement::Operator;
 
+use super::method::Method;
 use super::pdbs::{Held, Pdbs};
 use crate::command::CandidateRef;
 use crate::condition::claim::{INITIALIZED, REBOOTING};
@@ -88,8 +89,12 @@ impl<'a> Judge<'a> {
         Self { world, now, pdbs: Pdbs::new(world), in_use: targets_in_use(world, now) }
     }
 
-    /// Whether the node may go; if not, the nearest cause.
-    pub(super) fn may_go(&mut self, candidate: &Candidate<'a>) -> Result<(), Blocked> {
+    /// Whether the node may go by this method; if not, the nearest cause.
+    pub(super) fn may_go(
+        &mut self,
+        method: &dyn Method,
+        candidate: &Candidate<'a>,
+    ) -> Result<(), Blocked> {
         let Candidate { claim, node, .. } = candidate;
         if claim.status.conditions.is_true(REBOOTING) {
             return Err(Blocked::Rebooting);
@@ -106,6 +111,10 @@ impl<'a> Judge<'a> {
         if let Some(zone) = self.world.shifted_zone(&node.labels) {
             let (zone, id) = (zone.name.clone(), zone.id.clone());
             return Err(Blocked::ZoneShifted { zone, id });
+        }
+        // Pods that will not leave are deleted when the time of the node is over.
+        if method.is_eventual() && claim.spec.node.termination_grace.is_some() {
+            return Ok(());
         }
         for pod in self.world.pods_on(&node.meta.name).filter(|pod| pod.is_active()) {
             self.may_leave(pod)?;

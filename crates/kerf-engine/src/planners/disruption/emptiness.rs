@@ -6,7 +6,7 @@ use kerf_model::budget::DisruptionReason;
 use kerf_model::pool::Sizing;
 
 use super::candidates::Candidate;
-use super::method::Method;
+use super::method::{Method, Way};
 use crate::command::Command;
 use crate::condition::claim::CONSOLIDATABLE;
 use crate::observed::{Claim, Pod};
@@ -29,23 +29,29 @@ impl Method for Emptiness {
         true
     }
 
-    fn candidates<'a>(&self, world: &'a World) -> Vec<Candidate<'a>> {
+    fn candidates<'a>(&self, world: &'a World, _: Time) -> Vec<Candidate<'a>> {
         let mut empty: Vec<Candidate<'_>> = empty_nodes(world).collect();
         empty.sort_by_cached_key(|each| (Reverse(each.price(world)), each.claim.meta.name.clone()));
         empty
     }
 
-    fn is_candidate(&self, world: &World, candidate: &Candidate<'_>) -> bool {
+    fn is_candidate(&self, world: &World, candidate: &Candidate<'_>, _: Time) -> bool {
         wants_removal(candidate) && is_empty(world, candidate)
     }
 
-    fn commands(&self, _: &World, candidates: &[Candidate<'_>], now: Time) -> Vec<Command> {
-        if candidates.is_empty() {
-            return Vec::new();
-        }
-        let candidates = candidates.iter().map(Candidate::reference).collect();
-        vec![Command::proposed(self.reason(), candidates, Vec::new(), Vec::new(), now)]
+    fn way(&self) -> Way {
+        Way::Plan(delete)
     }
+}
+
+/// One command for all: nothing comes in their place.
+fn delete(_: &World, candidates: &[Candidate<'_>], now: Time) -> Vec<Command> {
+    if candidates.is_empty() {
+        return Vec::new();
+    }
+    let candidates = candidates.iter().map(Candidate::reference).collect();
+    let reason = DisruptionReason::Empty;
+    vec![Command::proposed(reason, candidates, Vec::new(), Vec::new(), now)]
 }
 
 /// Empty nodes that have been quiet for long enough.

@@ -4,12 +4,10 @@
 //!
 //! Each step is read off the stored objects, so it does not matter who took the one before.
 
-use kerf_model::budget::DisruptionReason;
-
 use super::budgets::Budgets;
 use super::candidates::{Candidate, Judge};
 use super::method::{Method, method_for};
-use super::{marks, messages, metrics};
+use super::{hold_off, marks, messages, metrics};
 use crate::action::{Action, ActionKind};
 use crate::command::{CandidateRef, Command, CommandState, CommandUpdate, Replacement, record};
 use crate::condition::claim::INITIALIZED;
@@ -36,6 +34,7 @@ const REPLACED_WITHIN_PER_CANDIDATE: Span = Span::from_millis(80);
 /// only decided on does not count as away: each candidate takes its own share of the budget.
 pub(super) struct Checks<'a> {
     world: &'a World,
+    now: Time,
     judge: Judge<'a>,
     budgets: Budgets<'a>,
 }
@@ -50,7 +49,7 @@ enum Progress {
 impl<'a> Checks<'a> {
     pub(super) fn new(world: &'a World, now: Time) -> Self {
         let (judge, budgets) = (Judge::new(world, now), Budgets::stored(world, now));
-        Self { world, judge, budgets }
+        Self { world, now, judge, budgets }
     }
 
     /// The claim as a candidate, if it still is one and may go.
@@ -60,9 +59,9 @@ impl<'a> Checks<'a> {
         claim: &'a Claim,
     ) -> Result<Candidate<'a>, Cancelled> {
         let candidate = Candidate::of(self.world, claim);
-        let candidate = candidate.filter(|each| method.is_candidate(self.world, each));
+        let candidate = candidate.filter(|each| method.is_candidate(self.world, each, self.now));
         let candidate = candidate.ok_or(Cancelled::NotCandidate)?;
-        self.may_go(&candidate, method.reason()).map_err(Cancelled::Blocked)?;
+        self.may_go(&candidate, method).map_err(Cancelled::Blocked)?;
         Ok(candidate)
     }
 
@@ -70,9 +69,10 @@ impl<'a> Checks<'a> {
     pub(super) fn may_go(
         &mut self,
         candidate: &Candidate<'a>,
-        reason: DisruptionReason,
+        method: &dyn Method,
     ) -> Result<(), Blocked> {
-        self.judge.may_go(candidate)?;
+        let reason = method.reason();
+        self.judge.may_go(method, candidate)?;
         // A node that is not ready counts as away already.
         let is_away = !candidate.node.is_ready || candidate.node.meta.is_deleting();
         if is_away || self.budgets.take(&candidate.pool.spec.name, reason) {
@@ -165,6 +165,7 @@ fn step<'a>(
             Progress::Waiting => return,
             Progress::Failed(cause) => return roll_back(world, command, &cause, now, decision),
         }
+        hold_off::succeeded(world, command, decision);
         decision.remember(Update::Command(CommandUpdate::Deleting(command.id.clone())));
     }
     for candidate in &candidates {
@@ -246,6 +247,7 @@ fn roll_back(
 ) {
     decision.remember(Update::Command(CommandUpdate::RolledBack(command.id.clone())));
     decision.samples.push(metrics::failed(command));
+    hold_off::failed(world, command, cause, now, decision);
     for claim in pending_claims(world, command) {
         marks::clear(world, claim, cause, now, decision);
     }

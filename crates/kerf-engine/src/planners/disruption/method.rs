@@ -3,6 +3,7 @@
 use kerf_model::budget::DisruptionReason;
 
 use super::candidates::Candidate;
+use super::drift::Drift;
 use super::emptiness::Emptiness;
 #[cfg(test)]
 use super::tests::Replace;
@@ -25,18 +26,35 @@ pub(super) trait Method: Sync {
     fn is_self_contained(&self) -> bool;
 
     /// The nodes it would have go, best first.
-    fn candidates<'a>(&self, world: &'a World) -> Vec<Candidate<'a>>;
+    fn candidates<'a>(&self, world: &'a World, now: Time) -> Vec<Candidate<'a>>;
 
     /// Whether it would still have this node go.
-    fn is_candidate(&self, world: &World, candidate: &Candidate<'_>) -> bool;
+    fn is_candidate(&self, world: &World, candidate: &Candidate<'_>, now: Time) -> bool;
 
-    /// What to do about candidates that may go and are within budgets.
-    fn commands(&self, world: &World, candidates: &[Candidate<'_>], now: Time) -> Vec<Command>;
+    /// How candidates become commands.
+    fn way(&self) -> Way;
+
+    /// Whether pods that must not be disturbed do not stop it where their node has a drain limit:
+    /// they are given until then.
+    fn is_eventual(&self) -> bool {
+        false
+    }
 }
 
-/// The methods, in the order they are asked; the first that proposes anything has the turn.
+/// How candidates that may go and are within budgets become commands.
+#[derive(Clone, Copy)]
+pub(super) enum Way {
+    /// By the method's own plan, looked at a second time after a wait.
+    Plan(fn(&World, &[Candidate<'_>], Time) -> Vec<Command>),
+    /// Each by itself and at once, when it is known where its pods go.
+    Move,
+}
+
+/// The methods, in the order they are asked. None waits for another: a node belongs to the first
+/// that takes it, and budgets are shared.
 pub(super) const METHODS: &[&dyn Method] = &[
     &Emptiness,
+    &Drift,
     #[cfg(test)]
     &Replace,
 ];

@@ -1,9 +1,9 @@
 //! Voluntary disruption: methods propose commands, commands are validated and carried out.
 //!
 //! ```text
-//!  search: methods ─► candidates within budgets ─► proposed ─► validated ─► execution
-//!    ▲                                                 │                      │
-//!    └── every 10 s, while there are candidates        └────── spared ◄───────┘
+//!  search: methods ─► candidates within budgets ─┬► proposed ─► validated ─┬► execution
+//!    ▲                                            └► what-ifs ─► answered ──┘      │
+//!    └── every 10 s, while there are candidates           spared ◄────────────────┘
 //! ```
 //!
 //! A candidate of a validated command counts as leaving from that moment, so budgets see it. A new
@@ -13,8 +13,10 @@
 mod budgets;
 mod candidates;
 mod destinations;
+mod drift;
 mod emptiness;
 mod execution;
+mod hold_off;
 mod marks;
 mod messages;
 mod method;
@@ -24,9 +26,11 @@ mod proposal;
 mod recovery;
 #[cfg(test)]
 mod tests;
+mod what_if;
 
 pub(super) use destinations::{held, on_change, targets};
 pub(super) use execution::conclude;
+pub(super) use what_if::conclude as conclude_what_ifs;
 
 use crate::decision::Decision;
 use crate::event::Kind;
@@ -69,10 +73,9 @@ pub(super) fn plan(world: &World, now: Time) -> Decision {
         _ => execution::advance(world, now, &mut decision),
     }
     let next_search = world.memory.searched_at.map(|last| last + SEARCH_EVERY);
-    let mut proposed = world.memory.commands.proposed().peekable();
-    if proposed.peek().is_some() {
-        proposed.for_each(|command| proposal::validate(world, command, now, &mut decision));
-    } else if let Some(at) = next_search.filter(|at| now < *at) {
+    let proposed = world.memory.commands.proposed();
+    proposed.for_each(|command| proposal::validate(world, command, now, &mut decision));
+    if let Some(at) = next_search.filter(|at| now < *at) {
         decision.wake(at);
     } else {
         search(world, now, &mut decision);
@@ -88,6 +91,9 @@ fn search(world: &World, now: Time, decision: &mut Decision) {
         return decision.wake(now);
     }
     let has_candidates = proposal::propose(world, now, decision);
+    if let Some(at) = hold_off::next_end(world, now) {
+        decision.wake(at);
+    }
     // Where there is nothing to hope for, the next change is early enough.
     if found.leftovers || has_candidates {
         decision.wake(now + SEARCH_EVERY);

@@ -1,12 +1,15 @@
 //! Commands before anything is done: proposed by a method, validated after a wait.
 
+use std::collections::BTreeSet;
+
 use super::budgets::Budgets;
 use super::candidates::{Candidate, Judge};
-use super::method::{METHODS, Method, method_for};
-use super::{messages, metrics};
+use super::method::{METHODS, Method, Way, method_for};
+use super::{messages, metrics, what_if};
 use crate::command::{CandidateRef, Command, CommandUpdate};
 use crate::decision::Decision;
 use crate::memory::Update;
+use crate::observed::Name;
 use crate::time::{Span, Time};
 use crate::world::World;
 
@@ -19,57 +22,80 @@ const RECHECK_AFTER: Span = Span::from_seconds(1);
 /// Nodes reported as blocked in one search at most; the others wait for the next.
 const BLOCKED_EVENTS_MAX: usize = 100;
 
-/// Asks the methods in turn for commands, until one has any. Returns whether there are candidates,
-/// so that it is worth asking again.
+/// Asks the methods for commands. Returns whether there are candidates, so that it is worth asking
+/// again.
 pub(super) fn propose(world: &World, now: Time, decision: &mut Decision) -> bool {
     let mut has_candidates = false;
+    let mut search = Search {
+        judge: Judge::new(world, now),
+        budgets: Budgets::of(world, now),
+        taken: proposed_claims(world),
+    };
     for method in METHODS {
-        let candidates = method.candidates(world);
-        if candidates.is_empty() {
+        let mut candidates = method.candidates(world, now);
+        has_candidates |= !candidates.is_empty();
+        candidates.retain(|each| !search.taken.contains(&each.claim.meta.name));
+        let is_asking = matches!(method.way(), Way::Move) && what_if::is_asking(world, now);
+        if candidates.is_empty() || is_asking {
             continue;
         }
-        has_candidates = true;
-        let admitted = admit(world, *method, candidates, now, decision);
-        let commands = method.commands(world, &admitted, now);
-        if !commands.is_empty() {
-            for command in commands {
-                decision.remember(Update::Command(CommandUpdate::Add(Box::new(command))));
+        let admitted = search.admit(*method, candidates, decision);
+        match method.way() {
+            Way::Move => what_if::propose(world, *method, admitted, now, decision),
+            Way::Plan(plan) => {
+                for command in plan(world, &admitted, now) {
+                    decision.remember(Update::Command(CommandUpdate::Add(Box::new(command))));
+                    decision.wake(now + VALIDATE_AFTER);
+                }
             }
-            decision.wake(now + VALIDATE_AFTER);
-            break;
         }
     }
     has_candidates
 }
 
-/// The candidates that may go now, as many as budgets allow. Those that may not are told why.
-fn admit<'a>(
-    world: &'a World,
-    method: &dyn Method,
-    candidates: Vec<Candidate<'a>>,
-    now: Time,
-    decision: &mut Decision,
-) -> Vec<Candidate<'a>> {
-    let mut judge = Judge::new(world, now);
-    let mut budgets = Budgets::of(world, now);
-    let reason = method.reason();
-    let (mut admitted, mut blocked) = (Vec::new(), 0);
-    for candidate in candidates {
-        let pool = candidate.pool;
-        match judge.may_go(&candidate) {
-            Ok(()) if budgets.take(&pool.spec.name, reason) => admitted.push(candidate),
-            Ok(()) if budgets.is_closed(&pool.spec.name, reason) => {
-                decision.record(messages::pool_closed(&pool.meta.name, reason));
+/// The claims of commands that wait to be looked at again.
+fn proposed_claims(world: &World) -> BTreeSet<Name> {
+    let commands = world.memory.commands.proposed();
+    commands.flat_map(|command| &command.candidates).map(|it| it.claim.clone()).collect()
+}
+
+/// One search over all methods: they share the budgets, and each node is taken once.
+struct Search<'a> {
+    judge: Judge<'a>,
+    budgets: Budgets<'a>,
+    taken: BTreeSet<Name>,
+}
+
+impl<'a> Search<'a> {
+    /// The candidates that may go now, as many as budgets allow. Those that may not are told why.
+    fn admit(
+        &mut self,
+        method: &dyn Method,
+        candidates: Vec<Candidate<'a>>,
+        decision: &mut Decision,
+    ) -> Vec<Candidate<'a>> {
+        let reason = method.reason();
+        let (mut admitted, mut blocked) = (Vec::new(), 0);
+        for candidate in candidates {
+            let pool = candidate.pool;
+            match self.judge.may_go(method, &candidate) {
+                Ok(()) if self.budgets.take(&pool.spec.name, reason) => {
+                    self.taken.insert(candidate.claim.meta.name.clone());
+                    admitted.push(candidate);
+                }
+                Ok(()) if self.budgets.is_closed(&pool.spec.name, reason) => {
+                    decision.record(messages::pool_closed(&pool.meta.name, reason));
+                }
+                Ok(()) => {}
+                Err(cause) if blocked < BLOCKED_EVENTS_MAX => {
+                    blocked += 1;
+                    decision.kubernetes_events.extend(messages::blocked(&candidate, &cause));
+                }
+                Err(_) => {}
             }
-            Ok(()) => {}
-            Err(cause) if blocked < BLOCKED_EVENTS_MAX => {
-                blocked += 1;
-                decision.kubernetes_events.extend(messages::blocked(&candidate, &cause));
-            }
-            Err(_) => {}
         }
+        admitted
     }
-    admitted
 }
 
 /// Looks at a proposed command again when some time has passed. Candidates that are still ones,
@@ -92,8 +118,9 @@ pub(super) fn validate(world: &World, command: &Command, now: Time, decision: &m
     let mut valid: Vec<Candidate<'_>> = Vec::new();
     for named in &command.candidates {
         let Some(candidate) = Candidate::named(world, named) else { continue };
-        if method.is_candidate(world, &candidate)
-            && judge.may_go(&candidate).is_ok()
+        if !world.is_leaving(candidate.claim)
+            && method.is_candidate(world, &candidate, now)
+            && judge.may_go(method, &candidate).is_ok()
             && budgets.take(&candidate.pool.spec.name, command.reason)
         {
             valid.push(candidate);

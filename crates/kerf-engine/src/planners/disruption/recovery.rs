@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::candidates::Candidate;
+use super::emptiness::Emptiness;
 use super::execution::{Checks, replaced_within};
 use super::marks;
 use super::method::method_for;
@@ -171,7 +172,7 @@ impl<'a> Recovery<'a> {
     /// One that is up is a node of its pool like any other, and goes within its budgets.
     fn may_end(&mut self, claim: &'a Claim) -> bool {
         match Candidate::of(self.world, claim) {
-            Some(candidate) => self.checks().may_go(&candidate, DisruptionReason::Empty).is_ok(),
+            Some(candidate) => self.checks().may_go(&candidate, &Emptiness).is_ok(),
             None => !claim.status.conditions.is_true(INITIALIZED),
         }
     }

@@ -16,6 +16,7 @@ mod nomination;
 mod pass;
 mod pool_choice;
 mod problem;
+mod replacement;
 mod reservation;
 mod start;
 mod usage;
@@ -26,7 +27,11 @@ pub use dry_run::{DryRun, dry_run};
 
 pub(super) use batch::{on_change, on_delete, on_instance_types, on_lead};
 pub(super) use nomination::targets_in_use;
+pub(super) use problem::build_without;
+pub(super) use replacement::Replacements;
 pub(super) use usage::within_limits;
+pub(super) use verdict::target;
+pub(super) use waiting::asked as asked_pod;
 
 use kerf_scheduler::PlacementProblem;
 
@@ -34,6 +39,7 @@ use crate::action::{Action, ActionKind};
 use crate::decision::Decision;
 use crate::event::Outcome;
 use crate::memory::Update;
+use crate::observed::Pod;
 use crate::reason::NotPlaced;
 use crate::time::Time;
 use crate::world::World;
@@ -46,6 +52,11 @@ pub(super) fn plan(world: &World, now: Time) -> Decision {
         Due::At(time) => Decision { wake_at: Some(time), ..Decision::default() },
         Due::Unasked => Decision::default(),
     }
+}
+
+/// The pods that wait for a place now.
+pub(super) fn waiting_pods(world: &World, now: Time) -> Vec<&Pod> {
+    waiting::all(world, now).pods
 }
 
 /// What to make of the answer to a placement problem.

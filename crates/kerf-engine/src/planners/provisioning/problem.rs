@@ -9,11 +9,12 @@ use kerf_scheduler::{PlacementProblem, PoolWithTypes};
 use rustc_hash::FxHashMap;
 
 use super::nomination;
+use super::pool_choice::{self, PoolChoice};
 use crate::observed::{Pod, PodKey};
 use crate::time::Time;
 use crate::world::World;
 use crate::world::arrival::Arrivals;
-use crate::world::node_entry::bound_pod;
+use crate::world::node_entry::{NodeEntry, bound_pod};
 
 /// The label every namespace carries: its name.
 const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
@@ -25,16 +26,40 @@ pub(super) fn build(
     pools: Vec<PoolWithTypes>,
     now: Time,
 ) -> PlacementProblem {
-    let mut expected = nomination::nominated_pods(world, now);
-    // Who is asked about is not expected anywhere.
-    let asked: BTreeSet<&PodKey> = pods.iter().map(|pod| &pod.key).collect();
-    expected.values_mut().for_each(|pods| pods.retain(|pod| !asked.contains(&pod.key)));
-    let meant = meant(world, pods, expected);
+    let nodes = nodes(world, &meant(world, pods, now), |_| true);
+    problem(world, pods, nodes, pools)
+}
+
+/// The problem where these pods, and those of some nodes, should go if those nodes were not there.
+/// Nodes that are up come first; returns how many they are.
+pub(in crate::planners) fn build_without(
+    world: &World,
+    (waiting, moving): (&[&Pod], &[&Pod]),
+    gone: &BTreeSet<&str>,
+    now: Time,
+) -> (PlacementProblem, usize) {
+    let meant = meant(world, waiting, now);
+    let mut nodes = nodes(world, &meant, |entry| !gone.contains(&*entry.node.meta.name));
+    // Stable: within the two parts the order stays.
+    let is_coming = |node: &Arc<NodeView>| node.pool.is_some() && !node.initialized;
+    nodes.sort_by_key(is_coming);
+    let nodes_up = nodes.partition_point(|node| !is_coming(node));
+    let pods: Vec<&Pod> = waiting.iter().chain(moving).copied().collect();
+    let PoolChoice { pools, .. } = pool_choice::choose(world);
+    (problem(world, &pods, nodes, pools), nodes_up)
+}
+
+/// Nodes that stay and fit, and those on their way, with the pods meant for them.
+fn nodes(
+    world: &World,
+    meant: &FxHashMap<&str, Vec<BoundPod>>,
+    fits: impl Fn(&NodeEntry) -> bool,
+) -> Vec<Arc<NodeView>> {
     let mut nodes: Vec<Arc<NodeView>> = Vec::with_capacity(world.nodes.len());
     let leaving = world.leaving_nodes();
     for entry in world.node_entries() {
         let Some(view) = &entry.view else { continue };
-        if !leaving.is_empty() && leaving.contains(&entry.node.meta.name) {
+        if !leaving.is_empty() && leaving.contains(&entry.node.meta.name) || !fits(&entry) {
             continue;
         }
         let nominated = match meant.is_empty() {
@@ -52,6 +77,15 @@ pub(super) fn build(
         let pods = meant.get(&**name).cloned().unwrap_or_default();
         nodes.push(Arc::new(arrivals.of_decision(claim, pods)));
     }
+    nodes
+}
+
+fn problem(
+    world: &World,
+    pods: &[&Pod],
+    nodes: Vec<Arc<NodeView>>,
+    pools: Vec<PoolWithTypes>,
+) -> PlacementProblem {
     PlacementProblem {
         pods: pods.iter().map(|pod| pod.to_model()).collect(),
         daemons: daemons(world),
@@ -73,11 +107,11 @@ fn with_nominated(view: &Arc<NodeView>, nominated: Option<&Vec<BoundPod>>) -> Ar
 
 /// The pods expected on each claim or node, by name or because capacity is held for them; those
 /// left out that nobody is expected on.
-fn meant<'a>(
-    world: &'a World,
-    asked: &[&Pod],
-    expected: BTreeMap<&'a str, Vec<&Pod>>,
-) -> FxHashMap<&'a str, Vec<BoundPod>> {
+fn meant<'a>(world: &'a World, asked: &[&Pod], now: Time) -> FxHashMap<&'a str, Vec<BoundPod>> {
+    let mut expected = nomination::nominated_pods(world, now);
+    // Who is asked about is not expected anywhere.
+    let keys: BTreeSet<&PodKey> = asked.iter().map(|pod| &pod.key).collect();
+    expected.values_mut().for_each(|pods| pods.retain(|pod| !keys.contains(&pod.key)));
     let held = nomination::held(world, asked, &expected);
     let mut meant: FxHashMap<&str, Vec<BoundPod>> = FxHashMap::default();
     for (target, pods) in expected.into_iter().filter(|(_, pods)| !pods.is_empty()) {

@@ -46,7 +46,7 @@ pub(super) fn carry_out(
     verdict.decision.remember(Update::PassEnded);
     for placement in &solution.existing {
         let pods = verdict.still_waiting(&placement.pods);
-        match verdict.target(&problem.nodes[placement.node].name) {
+        match target(world, &problem.nodes[placement.node].name) {
             Some(target) => verdict.nominate(&pods, &target),
             None => verdict.call_again(&pods),
         }
@@ -84,6 +84,18 @@ pub(super) fn judge(pod: &Pod, placed: bool, now: Time, world: &World, decision:
     }
 }
 
+/// The claim, or the node without one, that a node of a problem stands for, if it stays.
+pub(in crate::planners) fn target(world: &World, name: &str) -> Option<Name> {
+    if let Some((name, node)) = world.nodes.get_key_value(name) {
+        let claim = world.claim_of(node).map(|claim| claim.meta.name.clone());
+        return (!world.is_node_leaving(node)).then(|| claim.unwrap_or_else(|| name.clone()));
+    }
+    if let Some((name, claim)) = world.claims.get_key_value(name) {
+        return (!world.is_leaving(claim)).then(|| name.clone());
+    }
+    world.memory.creating.get_key_value(name).map(|(name, _)| name.clone())
+}
+
 impl<'a> Verdict<'a> {
     /// The pods among these that still need a place, and have none by now.
     fn still_waiting(&self, pods: &[usize]) -> Vec<&'a Pod> {
@@ -100,19 +112,6 @@ impl<'a> Verdict<'a> {
         let nomination = memory.nominations.get(&pod.key);
         let nomination = nomination.filter(|nomination| nomination.uid == pod.meta.uid);
         nomination.is_some_and(|nomination| Some(nomination.at) > memory.batch.last_pass_at)
-    }
-
-    /// The claim, or the node without one, that a node of the problem stands for, if it stays.
-    fn target(&self, name: &str) -> Option<Name> {
-        let world = self.world;
-        if let Some((name, node)) = world.nodes.get_key_value(name) {
-            let claim = world.claim_of(node).map(|claim| claim.meta.name.clone());
-            return (!world.is_node_leaving(node)).then(|| claim.unwrap_or_else(|| name.clone()));
-        }
-        if let Some((name, claim)) = world.claims.get_key_value(name) {
-            return (!world.is_leaving(claim)).then(|| name.clone());
-        }
-        world.memory.creating.get_key_value(name).map(|(name, _)| name.clone())
     }
 
     /// Makes the claim for a new node, unless its pods, its pool or the room for it are gone.

@@ -80,14 +80,28 @@ fn gather<'a>(world: &'a World, nominations: &mut Nominations<'a>, now: Time) ->
     }
     waiting.has_leaving_nodes = true;
     let mut pdbs = Pdbs::new(world);
-    for node in leaving {
-        let moving = world.pods_on(&node);
+    for node in leaving.iter().filter(|node| !stays_for_now(world, node)) {
+        let moving = world.pods_on(node);
         let is_free = |state| matches!(state, NominationState::Void | NominationState::Taken);
         let moving = moving.filter(|pod| is_free(nominations.of(pod)));
         let moving = moving.filter(|pod| pod.unusable.is_none() && may_move(pod, &mut pdbs, now));
         waiting.pods.extend(moving);
     }
     waiting
+}
+
+/// Whether the pods of a node have their places elsewhere held for them and are not asked to leave
+/// before those are ready.
+fn stays_for_now(world: &World, node: &str) -> bool {
+    let Some(node) = world.nodes.get(node) else { return false };
+    let is_drained = world.memory.drains.contains_key(&node.meta.name);
+    let Some(claim) = world.claim_of(node).filter(|_| !is_drained && !node.meta.is_deleting())
+    else {
+        return false;
+    };
+    let name = &claim.meta.name;
+    let is_going = claim.meta.is_deleting() || world.memory.interrupted.contains_key(name);
+    !is_going && world.memory.commands.is_awaiting_replacements(name)
 }
 
 impl<'a> Waiting<'a> {
@@ -147,7 +161,7 @@ pub(super) fn may_need_place(world: &World, pod: &Pod) -> bool {
 }
 
 /// The pod a solve was about, if it is still the same.
-pub(super) fn asked<'a>(world: &'a World, asked: &ModelPod) -> Option<&'a Pod> {
+pub(in crate::planners) fn asked<'a>(world: &'a World, asked: &ModelPod) -> Option<&'a Pod> {
     let namespace = Arc::from(asked.shape.namespace.as_str());
     let key = PodKey { namespace, name: Arc::from(asked.name.as_str()) };
     let pod = world.pods.get(&key).map(Arc::as_ref);

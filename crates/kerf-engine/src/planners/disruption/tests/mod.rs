@@ -12,7 +12,7 @@ use kerf_model::budget::DisruptionReason;
 use kerf_model::labels::well_known::NODE_POOL;
 
 use super::candidates::Candidate;
-use super::method::Method;
+use super::method::{Method, Way};
 use crate::action::NewClaim;
 use crate::cluster::{self, Cluster, pod_key};
 use crate::command::{Command, Destination};
@@ -29,7 +29,7 @@ const REPLACE: &str = "test.kerf.sh/replace";
 
 impl Method for Replace {
     fn reason(&self) -> DisruptionReason {
-        DisruptionReason::Drifted
+        DisruptionReason::Underutilized
     }
 
     fn consolidation_type(&self) -> &'static str {
@@ -40,43 +40,47 @@ impl Method for Replace {
         false
     }
 
-    fn candidates<'a>(&self, world: &'a World) -> Vec<Candidate<'a>> {
+    fn candidates<'a>(&self, world: &'a World, now: Time) -> Vec<Candidate<'a>> {
         let candidates = world.claims.values().filter_map(|claim| Candidate::of(world, claim));
         let free = candidates.filter(|each| !world.is_leaving(each.claim));
-        free.filter(|each| self.is_candidate(world, each)).collect()
+        free.filter(|each| self.is_candidate(world, each, now)).collect()
     }
 
-    fn is_candidate(&self, _: &World, candidate: &Candidate<'_>) -> bool {
+    fn is_candidate(&self, _: &World, candidate: &Candidate<'_>, _: Time) -> bool {
         candidate.claim.annotations().contains_key(REPLACE)
     }
 
-    fn commands(&self, world: &World, candidates: &[Candidate<'_>], now: Time) -> Vec<Command> {
-        let (mut replacements, mut destinations) = (Vec::new(), Vec::new());
-        for candidate in candidates {
-            let named = candidate.claim.annotations()[REPLACE].as_str();
-            let target: Name = if named.is_empty() {
-                let claim = replacement(candidate, now);
-                let name = Arc::from(claim.spec.name.as_str());
-                replacements.push(claim);
-                name
-            } else {
-                named.into()
-            };
-            let hold = |pod: &Pod| Destination {
-                candidate: candidate.claim.meta.name.clone(),
-                pod: pod.key.clone(),
-                shape: pod.shape.clone(),
-                target: target.clone(),
-            };
-            destinations.extend(candidate.reschedulable_pods(world).map(hold));
-        }
-        let candidates: Vec<_> = candidates.iter().map(Candidate::reference).collect();
-        match candidates.is_empty() {
-            true => Vec::new(),
-            false => {
-                let reason = self.reason();
-                vec![Command::proposed(reason, candidates, replacements, destinations, now)]
-            }
+    fn way(&self) -> Way {
+        Way::Plan(replace)
+    }
+}
+
+fn replace(world: &World, candidates: &[Candidate<'_>], now: Time) -> Vec<Command> {
+    let (mut replacements, mut destinations) = (Vec::new(), Vec::new());
+    for candidate in candidates {
+        let named = candidate.claim.annotations()[REPLACE].as_str();
+        let target: Name = if named.is_empty() {
+            let claim = replacement(candidate, now);
+            let name = Arc::from(claim.spec.name.as_str());
+            replacements.push(claim);
+            name
+        } else {
+            named.into()
+        };
+        let hold = |pod: &Pod| Destination {
+            candidate: candidate.claim.meta.name.clone(),
+            pod: pod.key.clone(),
+            shape: pod.shape.clone(),
+            target: target.clone(),
+        };
+        destinations.extend(candidate.reschedulable_pods(world).map(hold));
+    }
+    let candidates: Vec<_> = candidates.iter().map(Candidate::reference).collect();
+    match candidates.is_empty() {
+        true => Vec::new(),
+        false => {
+            let reason = Replace.reason();
+            vec![Command::proposed(reason, candidates, replacements, destinations, now)]
         }
     }
 }

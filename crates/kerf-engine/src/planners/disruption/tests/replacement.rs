@@ -54,7 +54,7 @@ fn a_candidate_is_deleted_after_its_replacement_is_up_and_its_pod_comes_there() 
     assert_eq!(claim_under(&cluster, "pod-0-again"), name);
     assert_eq!(cluster.claims().len(), 2, "nothing else was bought: {:?}", cluster.log());
     assert_eq!(cluster.counted("karpenter_voluntary_disruption_decisions_total", "replace"), 1);
-    assert_eq!(cluster.counted("karpenter_nodeclaims_created_total", "drifted"), 1);
+    assert_eq!(cluster.counted("karpenter_nodeclaims_created_total", "underutilized"), 1);
     assert_clean(&cluster);
 }
 
