@@ -41,6 +41,15 @@ fn whatever_goes_wrong_beside_interruptions_every_notice_has_its_outcome() {
     }
 }
 
+#[test]
+fn three_hundred_drifted_nodes_are_replaced_a_tenth_at_a_time_each_replacement_first() {
+    let report = play("drift", 1);
+    assert_eq!(report.violations, [], "{report:#?}");
+    assert_eq!(report.launches, 600, "one replacement for each node: {report:#?}");
+    let told = |reason: &str| report.kubernetes_events.get(reason).copied().unwrap_or_default();
+    assert_eq!(told("DisruptionTerminating"), 600, "{:?}", report.kubernetes_events);
+}
+
 /// The kubelet dies; the node is deleted a minute later, and its pod and volume never leave it.
 const DEAD_KUBELET: &str = r#"
 name: dead kubelet

@@ -1,8 +1,10 @@
-//! Nodes given up of the engine's own accord: within budgets, empty, and with nobody to disturb.
+//! Nodes given up of the engine's own accord: within budgets, empty or replaced, and with nobody to
+//! disturb.
 
 use std::sync::Arc;
 
 use kerf_engine::action::Action;
+use kerf_engine::command::record::Record;
 use kerf_engine::condition::claim::{INITIALIZED, INSTANCE_TERMINATING};
 use kerf_engine::observed::{Claim, Name, Node, Pod};
 use kerf_engine::reason::Reason;
@@ -44,7 +46,21 @@ impl Checker {
             let what = format!("{name} is given up; {} must not be disturbed", pod.key);
             self.object(Rule::DoNotDisrupt, what);
         }
+        self.check_replaced(claim, store);
         self.check_budget(claim, reason, store);
+    }
+
+    /// What comes in the place of a claim is up before the claim goes.
+    fn check_replaced(&mut self, claim: &Claim, store: &Store) {
+        let Some(record) = Record::on(claim) else { return };
+        let is_up = |name: &&Name| {
+            let replacement = store.claims.get(*name);
+            replacement.is_some_and(|it| it.status.conditions.is_true(INITIALIZED))
+        };
+        if let Some(missing) = record.replacements.iter().find(|name| !is_up(name)) {
+            let what = format!("{} is given up before {missing} is up", claim.meta.name);
+            self.object(Rule::ReplacedFirst, what);
+        }
     }
 
     /// Whether a pod has been on its node for longer than a watch event takes.

@@ -83,6 +83,8 @@ pub enum Rule {
     Budget,
     /// Only empty nodes are given up for being empty.
     Empty,
+    /// A node that is replaced goes after its replacements are up.
+    ReplacedFirst,
     /// Empty nodes are given up in time.
     KeptEmpty,
     /// Pods of nodes that are given up by choice have somewhere to go.
@@ -246,6 +248,7 @@ impl fmt::Display for Rule {
             Self::Limits => "pool limits",
             Self::Budget => "disruption budget",
             Self::Empty => "empty nodes only",
+            Self::ReplacedFirst => "replacement first",
             Self::KeptEmpty => "empty nodes go",
             Self::NowhereToGo => "nowhere to go",
             Self::DoNotDisrupt => "do-not-disrupt",

@@ -1,9 +1,11 @@
 //! The checker sees what an engine must not do: a cluster in order, and one rogue action each.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kerf_engine::action::{Action, ActionId, ActionKind, Launch};
 use kerf_engine::command::CommandId;
+use kerf_engine::command::record::{COMMAND, Record};
 use kerf_engine::event::Key;
 use kerf_engine::observed::{Claim, Node, Pod, PodOwner};
 use kerf_engine::reason::Reason;
@@ -129,6 +131,27 @@ fn a_node_in_use_given_up_past_its_budget_is_seen() {
     for rule in [Rule::Empty, Rule::DoNotDisrupt, Rule::Budget] {
         assert!(seen.contains(&rule), "{rule} in {seen:?}");
     }
+}
+
+#[test]
+fn a_node_given_up_before_its_replacement_is_up_is_seen() {
+    let mut simulation = calm();
+    let (_, _, claim) = pod_of(&simulation, "web");
+    let record = Record {
+        id: CommandId("drifted".into()),
+        reason: DisruptionReason::Drifted.as_str().to_owned(),
+        decided_at_millis: 0,
+        candidates: vec![claim.meta.name.clone()],
+        replacements: vec!["never-came".into()],
+        destinations: BTreeMap::new(),
+    };
+    let name = claim.meta.name.clone();
+    let _ = simulation.store.change(&name, Precondition::Nothing, |claim: &mut Claim| {
+        claim.spec.annotations.insert(COMMAND.to_owned(), record.to_text());
+    });
+    let kind = ActionKind::DeleteClaim { name, uid: claim.meta.uid };
+    simulation.carry_out(&rogue(kind));
+    assert!(rules(&simulation).contains(&Rule::ReplacedFirst), "{:?}", rules(&simulation));
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod timeline;
 mod workload;
 
 pub use error::ScenarioError;
+pub(crate) use pool::hash as pool_hash;
 pub use timeline::{Count, Expectation, Step, Victim};
 pub(crate) use workload::APP_LABEL;
 pub use workload::{PdbRule, Share, Workload, WorkloadKind};

@@ -102,7 +102,7 @@ fn budgets(docs: Option<&[doc::Budget]>, field: &str) -> Result<BudgetList, Scen
 }
 
 /// A stand-in for the public hash: here it only has to differ where templates do.
-fn hash(template: &NodeTemplate) -> String {
+pub(crate) fn hash(template: &NodeTemplate) -> String {
     let mut hasher = DefaultHasher::new();
     format!("{template:?}").hash(&mut hasher);
     hasher.finish().to_string()

@@ -9,7 +9,7 @@ use kerf_engine::time::Span;
 
 use super::Simulation;
 use crate::rng::Delay;
-use crate::scenario::Fault;
+use crate::scenario::{Fault, pool_hash};
 use crate::sim_event::SimEvent;
 use crate::store::Precondition;
 
@@ -115,7 +115,7 @@ impl Simulation {
         names.get(index).cloned()
     }
 
-    /// Somebody edits a pool: nodes get another label from now on.
+    /// Somebody edits a pool: nodes get another label from now on, and those there are have drifted.
     fn edit_pool(&mut self, pick: usize) {
         let names: Vec<Name> = self.store.pools.keys().cloned().collect();
         let Some(name) = names.get(pick % names.len().max(1)) else { return };
@@ -123,6 +123,7 @@ impl Simulation {
         let _ = self.store.change(name, Precondition::Nothing, |pool: &mut Pool| {
             let spec = Arc::make_mut(&mut pool.spec);
             spec.template.labels.insert(EDITED.to_owned(), now);
+            spec.hash = pool_hash(&spec.template);
             pool.meta.generation += 1;
         });
     }
