@@ -188,6 +188,11 @@ impl NodeReader<'_, '_> {
 }
 
 impl Headroom {
+    /// Of a node on which nothing stands.
+    pub(crate) fn of_empty(free: Amounts) -> Self {
+        Self { free, ..Self::default() }
+    }
+
     /// The same on a node that takes no more pods.
     pub(crate) fn closed(&self) -> Self {
         Self { free: smallvec::smallvec![-1], ..self.clone() }

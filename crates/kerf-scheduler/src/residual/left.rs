@@ -11,6 +11,7 @@ use crate::reading::demand::{Demands, Supply};
 use crate::reading::domains::DomainCounts;
 use crate::reading::group::Rule;
 use crate::reading::node::Headroom;
+use crate::residual::new_nodes::EmptyNode;
 use crate::residual::placing::Way;
 use crate::residual::target_index::TargetIndex;
 
@@ -26,6 +27,8 @@ pub(crate) struct Left<'b> {
     pub(crate) state: PackState,
     /// What nodes had before the changes since the last mark, latest last.
     undo: Vec<(usize, Option<Box<Headroom>>)>,
+    /// Nodes that come, while a rehearsal fills them.
+    pub(super) new_nodes: Vec<EmptyNode>,
     pub(super) demands: Demands,
     /// By class and variant: what decides where such pods may stand.
     pub(super) ways: FxHashMap<(usize, usize), Arc<Way>>,
@@ -51,6 +54,7 @@ impl<'b> Left<'b> {
             bound_pods: base.bound_pods.clone(),
             state: base.state.clone(),
             undo: Vec::new(),
+            new_nodes: Vec::new(),
             demands: Demands::default(),
             ways: FxHashMap::default(),
         }

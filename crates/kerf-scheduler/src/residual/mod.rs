@@ -10,6 +10,7 @@
 
 mod covering;
 pub(crate) mod left;
+mod new_nodes;
 mod placing;
 mod rehearsal;
 mod target_index;
@@ -25,6 +26,7 @@ use crate::solving::solver::Solver;
 
 pub use covering::Covering;
 use left::Left;
+use new_nodes::EmptyNode;
 use placing::Bound;
 
 /// A cluster as it will be once the removals decided so far are carried out. Nodes and pods are
@@ -63,6 +65,39 @@ pub enum Refusal {
         /// The node.
         node: usize,
     },
+}
+
+/// What is asked about replacing nodes.
+#[derive(Clone, Debug)]
+pub struct Question<'q> {
+    /// The nodes that go.
+    pub nodes: &'q [usize],
+    /// Where their pods may go.
+    pub onto: Onto,
+    /// A bound on the work.
+    pub effort: Effort,
+    /// By which somebody else ends it.
+    pub cancel: CancelFlag,
+}
+
+/// Where pods of nodes that are replaced may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Onto {
+    /// Onto nodes that stay, and onto new nodes if they must.
+    AnyNode,
+    /// Onto new nodes only: one of those for all of them holds whoever is put there, in any order.
+    NewNodes,
+}
+
+/// Why a what-if was not taken for true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotTaken {
+    /// Somebody ended it.
+    Cancelled,
+    /// The caller did not accept the answer.
+    NotAccepted,
+    /// Somebody may be left over.
+    Refused(Refusal),
 }
 
 impl PreparedCluster<'_> {
@@ -113,18 +148,22 @@ impl ResidualCluster<'_> {
         let without = self.left.mark();
         let bound = self.left.place_planned(displaced)?;
         self.left.undo(&without);
-        self.left.rehearse(displaced)?;
+        self.left.rehearse(displaced, &[])?;
         for Bound { class, variant, index, .. } in &bound {
-            self.left.bind(*index, *class, *variant);
+            if let Some(index) = index {
+                self.left.bind(*index, *class, *variant);
+            }
         }
         Ok(bound)
     }
 
     fn destinations(&mut self, bound: &[Bound]) -> Vec<Destination> {
         let cluster = &self.left.base.cluster;
-        let node = |each: &Bound| cluster.nodes[each.index].place;
-        let mut destinations: Vec<Destination> =
-            bound.iter().map(|each| Destination { pod: each.pod, node: node(each) }).collect();
+        let destination = |each: &Bound| {
+            let node = cluster.nodes[each.index?].place;
+            Some(Destination { pod: each.pod, node })
+        };
+        let mut destinations: Vec<Destination> = bound.iter().filter_map(destination).collect();
         destinations.sort_by_key(|each| each.pod);
         for destination in &destinations {
             self.receives[destination.node] = true;
@@ -135,37 +174,62 @@ impl ResidualCluster<'_> {
     /// Where the pods of some nodes would go if those were gone too, onto new nodes where need be.
     /// Changes nothing and may be asked from several threads. `None` if it was cancelled.
     #[must_use]
-    pub fn replace(&self, nodes: &[usize], effort: Effort, cancel: &CancelFlag) -> Option<WhatIf> {
-        let limits = Limits::new(effort, cancel.clone());
-        let gone = sorted(nodes);
-        let (solver, placed) = answered(&limits, || Solver::over(&self.left, &gone, &limits));
+    pub fn replace(&self, question: &Question<'_>) -> Option<WhatIf> {
+        let limits = Limits::new(question.effort, question.cancel.clone());
+        let gone = sorted(question.nodes);
+        let begin = || Solver::over(&self.left, &gone, question.onto, &limits);
+        let (solver, placed) = answered(&limits, begin);
         let answer = solver.into_answer(&placed);
         (!limits.is_cancelled()).then_some(answer)
     }
 
     /// As [`replace`](Self::replace), and where `accept` says so it counts from now on: the nodes
     /// are gone, their pods stand where the answer has them, and pool limits hold the new nodes.
-    /// `None` if it was cancelled or not accepted; nothing has changed then.
+    ///
+    /// # Errors
+    /// It was cancelled or not accepted, or kube-scheduler may bind the pods in an order in which
+    /// one is left over. Nothing has changed then.
     pub fn take_if<T>(
         &mut self,
-        nodes: &[usize],
-        effort: Effort,
-        cancel: &CancelFlag,
+        question: &Question<'_>,
         accept: impl FnOnce(WhatIf) -> Option<T>,
-    ) -> Option<T> {
-        let limits = Limits::new(effort, cancel.clone());
-        let gone = sorted(nodes);
-        let (solver, placed) = answered(&limits, || Solver::over(&self.left, &gone, &limits));
+    ) -> Result<T, NotTaken> {
+        let limits = Limits::new(question.effort, question.cancel.clone());
+        let gone = sorted(question.nodes);
+        let begin = || Solver::over(&self.left, &gone, question.onto, &limits);
+        let (solver, placed) = answered(&limits, begin);
         let outcome = Outcome::of(&solver, &placed);
         let answer = solver.into_answer(&placed);
         if limits.is_cancelled() {
-            return None;
+            return Err(NotTaken::Cancelled);
         }
-        let accepted = accept(answer)?;
+        let displaced = answer.displaced.clone();
+        let accepted = accept(answer).ok_or(NotTaken::NotAccepted)?;
+        let before = self.left.mark();
         self.left.take_away(&gone);
+        if outcome.may_come_otherwise()
+            && let Err(refusal) = self.left.rehearse(&displaced, &outcome.new_nodes)
+        {
+            self.left.undo(&before);
+            return Err(NotTaken::Refused(refusal));
+        }
         self.bind(outcome);
         self.left.forget_marks();
-        Some(accepted)
+        Ok(accepted)
+    }
+
+    /// Whether the pods of nodes fit on those that stay, if all go at once, in whatever order
+    /// kube-scheduler is rehearsed to bind them. Changes nothing.
+    ///
+    /// # Errors
+    /// The pods do not fit; [`Refusal`] says which.
+    pub fn rehearse(&mut self, nodes: &[usize]) -> Result<(), Refusal> {
+        let displaced = self.displaced(nodes);
+        let before = self.left.mark();
+        self.left.take_away(nodes);
+        let outcome = self.left.rehearse(&displaced, &[]);
+        self.left.undo(&before);
+        outcome
     }
 
     /// Whether pods that wait or those of removed nodes go to a node.
@@ -187,7 +251,7 @@ impl ResidualCluster<'_> {
 
     /// Lets pods stand where a what-if has them.
     fn bind(&mut self, outcome: Outcome) {
-        let Outcome { on_nodes, on_new, state } = outcome;
+        let Outcome { on_nodes, on_new, state, .. } = outcome;
         self.left.bind_all(&on_nodes, &on_new);
         self.left.take_limits(state);
         for (index, _) in on_nodes.iter().filter(|(_, contents)| !contents.is_empty()) {
@@ -212,6 +276,7 @@ struct Outcome {
     /// Nodes by their place in filling order.
     on_nodes: Vec<(usize, Vec<Content>)>,
     on_new: Vec<Content>,
+    new_nodes: Vec<EmptyNode>,
     state: PackState,
 }
 
@@ -221,8 +286,16 @@ impl Outcome {
         Self {
             on_nodes: solver.contents().collect(),
             on_new: on_new.collect(),
+            new_nodes: placed.bins.iter().map(|bin| EmptyNode::of(bin, solver)).collect(),
             state: solver.state.clone(),
         }
+    }
+
+    /// Whether pods may stand elsewhere than planned. One new node for all of them holds whoever is
+    /// put there.
+    fn may_come_otherwise(&self) -> bool {
+        let on_nodes = self.on_nodes.iter().any(|(_, contents)| !contents.is_empty());
+        on_nodes || self.new_nodes.len() > 1
     }
 }
 

@@ -14,15 +14,15 @@ pub(super) struct Bound {
     pub(super) pod: Displaced,
     pub(super) class: usize,
     pub(super) variant: usize,
-    /// The node, by its place in filling order.
-    pub(super) index: usize,
+    /// The node, by its place in filling order; none for one that comes.
+    pub(super) index: Option<usize>,
 }
 
 /// What decides where pods of a class may stand, placed one way.
 pub(crate) struct Way {
-    demand: DemandId,
+    pub(super) demand: DemandId,
     /// The labels whose domains matter, and whether a node without the label is out.
-    keys: Vec<(KeyId, bool)>,
+    pub(super) keys: Vec<(KeyId, bool)>,
 }
 
 /// Which of the nodes that could take a pod gets it.
@@ -87,7 +87,7 @@ impl Left<'_> {
     }
 
     /// Places one pod of a class; answers how and where.
-    fn place(&mut self, class: usize, choice: Choice) -> Option<(usize, usize)> {
+    fn place(&mut self, class: usize, choice: Choice) -> Option<(usize, Option<usize>)> {
         if self.base.classes[class].shape.has_resource_claims {
             return None;
         }
@@ -105,9 +105,13 @@ impl Left<'_> {
                 Choice::First => self.targets.first(asked, suits),
                 Choice::LeastInUse => self.targets.least_in_use(asked, suits),
             };
+            let in_use = found.map(|index| self.targets.use_of(index));
+            if choice == Choice::LeastInUse && self.place_on_new(class, variant, &way, in_use) {
+                return Some((variant, None));
+            }
             if let Some(index) = found {
                 self.bind(index, class, variant);
-                return Some((variant, index));
+                return Some((variant, found));
             }
         }
         None

@@ -6,6 +6,7 @@
 
 use crate::residual::Refusal;
 use crate::residual::left::Left;
+use crate::residual::new_nodes::EmptyNode;
 use crate::residual::placing::Choice;
 use crate::solution::Displaced;
 
@@ -24,8 +25,12 @@ impl Arrival {
 }
 
 impl Left<'_> {
-    /// Tries every order; changes nothing.
-    pub(super) fn rehearse(&mut self, pods: &[Displaced]) -> Result<(), Refusal> {
+    /// Tries every order, beside new nodes if there are any; changes nothing.
+    pub(super) fn rehearse(
+        &mut self,
+        pods: &[Displaced],
+        new_nodes: &[EmptyNode],
+    ) -> Result<(), Refusal> {
         // A single pod that fits somewhere fits wherever it is put.
         if pods.len() < 2 {
             return Ok(());
@@ -36,8 +41,10 @@ impl Left<'_> {
         for arrival in arrivals {
             let ordered = self.in_order(&classes, *arrival);
             let before = self.mark();
+            self.new_nodes = new_nodes.to_vec();
             let outcome = self.place_in_order(&ordered, Choice::LeastInUse);
             self.undo(&before);
+            self.new_nodes.clear();
             outcome.map_err(|pod| Refusal::NotInEveryOrder { pod })?;
         }
         Ok(())

@@ -118,15 +118,24 @@ impl TargetIndex {
         fitting.find(|node| suits(*node))
     }
 
-    fn in_use(&self, place: usize) -> i64 {
-        let free = &self.free[place * self.width..][..self.width];
-        let part = |(resource, whole): (usize, &i64)| {
-            let whole = i128::from(*whole).max(1);
-            (whole - i128::from(free.get(resource).copied().unwrap_or(0))) * PARTS / whole
-        };
-        let parts: i128 = TELLING.into_iter().zip(&self.whole[place]).map(part).sum();
-        i64::try_from(parts).unwrap_or(i64::MAX)
+    /// How much of a node is in use that may take pods.
+    pub(super) fn use_of(&self, node: usize) -> i64 {
+        self.places[node].checked_sub(1).map_or(i64::MAX, |place| self.in_use(place as usize))
     }
+
+    fn in_use(&self, place: usize) -> i64 {
+        in_use(&self.whole[place], &self.free[place * self.width..][..self.width])
+    }
+}
+
+/// How much of a node is in use, of which so much is free.
+pub(super) fn in_use(whole: &[i64], free: &[i64]) -> i64 {
+    let part = |resource: usize| {
+        let at = |amounts: &[i64]| i128::from(amounts.get(resource).copied().unwrap_or(0));
+        let whole = at(whole).max(1);
+        (whole - at(free)) * PARTS / whole
+    };
+    i64::try_from(TELLING.into_iter().map(part).sum::<i128>()).unwrap_or(i64::MAX)
 }
 
 /// Whether what is asked fits into what is free.

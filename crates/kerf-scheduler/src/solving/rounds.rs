@@ -3,6 +3,7 @@
 use crate::packing::bin::{Bin, Content};
 use crate::packing::item::Item;
 use crate::reading::class::{Class, Variant};
+use crate::residual::Onto;
 use crate::solving::assign::Ban;
 use crate::solving::solver::Solver;
 use crate::units;
@@ -202,6 +203,9 @@ impl Solver<'_> {
 
     /// Puts items onto nodes that exist, each onto the first nodes that have headroom.
     fn use_nodes(&mut self, items: &mut [Item]) {
+        if self.onto == Onto::NewNodes {
+            return;
+        }
         let base = self.base;
         for item in items.iter_mut().take_while(|_| !self.limits.is_stopped()) {
             let class = &base.classes[item.class];

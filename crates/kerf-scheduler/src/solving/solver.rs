@@ -16,6 +16,7 @@ use crate::reading::base::{Base, is_displaceable, oldest_first};
 use crate::reading::demand::{Demands, Supply};
 use crate::reading::domains::DomainCounts;
 use crate::reading::group::Rule;
+use crate::residual::Onto;
 use crate::residual::left::Left;
 use crate::solution::Displaced;
 use crate::solving::nodes::Nodes;
@@ -36,6 +37,8 @@ pub(crate) struct Solver<'b> {
     known_open_types: KnownOpenTypes,
     pub(crate) counts: DomainCounts,
     pub(crate) state: PackState,
+    /// Whether nodes there are may take pods.
+    pub(crate) onto: Onto,
 }
 
 impl<'b> Solver<'b> {
@@ -54,6 +57,7 @@ impl<'b> Solver<'b> {
             known_open_types: KnownOpenTypes::default(),
             counts: base.counts.clone(),
             state: base.state.clone(),
+            onto: Onto::AnyNode,
         };
         if !gone.is_empty() {
             solver.take_away(gone, base.bound_pods.clone());
@@ -64,7 +68,7 @@ impl<'b> Solver<'b> {
 
     /// Asks about what is left of a cluster, without some more of its nodes. The pods that wait have
     /// their places there already.
-    pub(crate) fn over(left: &'b Left<'b>, gone: &[usize], limits: &'b Limits) -> Self {
+    pub(crate) fn over(left: &'b Left<'b>, gone: &[usize], onto: Onto, limits: &'b Limits) -> Self {
         let base = left.base;
         let mut solver = Self {
             base,
@@ -77,6 +81,7 @@ impl<'b> Solver<'b> {
             known_open_types: KnownOpenTypes::default(),
             counts: left.counts.clone(),
             state: left.state.clone(),
+            onto,
         };
         solver.take_away(gone, left.bound_pods.clone());
         solver.followed = solver.followed();
