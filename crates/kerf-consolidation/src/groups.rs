@@ -7,31 +7,53 @@
 use kerf_model::labels::well_known;
 use kerf_model::price::Price;
 
+use crate::replacements::Found;
 use crate::search::Search;
 
 /// Nodes of one pool in one zone: most pods of one could stand on another.
 type Coupling<'a> = (Option<usize>, &'a str);
 
 impl Search<'_> {
-    /// Groups of nodes that can still be replaced, the largest regret together; those of each size
-    /// share no node. The largest groups come first.
-    pub(crate) fn groups(&self) -> Vec<Vec<usize>> {
+    /// Sets of nodes that can still be replaced: each alone, and groups with the largest regret
+    /// together. Of two sets one holds the other or they share no node, and smaller ones come first.
+    pub(crate) fn sets(&self, round: usize) -> Vec<Vec<usize>> {
         let mut open: Vec<usize> =
             self.order.iter().copied().filter(|node| self.is_open(*node)).collect();
         open.sort_by_cached_key(|node| {
             (self.coupling(*node), std::cmp::Reverse(self.regret_micros(*node)), *node)
         });
-        let mut groups = Vec::new();
-        let mut size = self.settings.group_max;
-        while size >= 2 {
+        // Those that stood at the end of one group stand in the middle of another next time.
+        let shift = round * self.settings.group_max / 2;
+        let mut sets: Vec<Vec<usize>> = Vec::new();
+        let mut size = 1;
+        while size <= self.settings.group_max.max(1) {
             for coupled in open.chunk_by(|a, b| self.coupling(*a) == self.coupling(*b)) {
-                let sized = coupled.chunks(size).filter(|group| group.len() > size / 2);
-                groups.extend(sized.filter(|group| self.may_pay(group)).map(<[usize]>::to_vec));
+                let (first, rest) = coupled.split_at(shift.min(coupled.len()));
+                for group in first.chunks(size).chain(rest.chunks(size)) {
+                    if group.len() > size / 2 && self.may_pay(group, round) {
+                        sets.push(group.to_vec());
+                    }
+                }
             }
-            size /= 2;
+            size *= 2;
         }
-        groups.iter_mut().for_each(|group| group.sort_unstable());
-        groups
+        sets.iter_mut().for_each(|set| set.sort_unstable());
+        sets
+    }
+
+    /// Of the sets that were found to save something, those that share no node and save most
+    /// together. Smaller sets come first, so whatever is known of the parts of one is known before.
+    pub(crate) fn choose(&mut self) {
+        let mut chosen: Vec<Found> = Vec::new();
+        for found in std::mem::take(&mut self.found) {
+            let is_part = |known: &Found| found.nodes.binary_search(&known.nodes[0]).is_ok();
+            let parts: u128 = chosen.iter().filter(|it| is_part(it)).map(|it| it.gain).sum();
+            if found.gain > parts {
+                chosen.retain(|known| !is_part(known));
+                chosen.push(found);
+            }
+        }
+        self.found = chosen;
     }
 
     fn coupling(&self, node: usize) -> Coupling<'_> {
@@ -43,9 +65,13 @@ impl Search<'_> {
         self.regrets[node].micros_per_hour()
     }
 
-    /// Whether what is paid for nothing could pay for the evictions in time.
-    fn may_pay(&self, group: &[usize]) -> bool {
-        let regret = group.iter().map(|node| self.regret_micros(*node)).sum();
-        group.len() > 1 && self.judge.could_pay(group, Price::from_micros_per_hour(regret))
+    /// Whether a group could pay for its evictions in time: a node alone with its whole price,
+    /// because its pods may fit into what is free elsewhere, several with what is paid for nothing.
+    fn may_pay(&self, group: &[usize], round: usize) -> bool {
+        let saving = match group {
+            [node] => return round == 0 && self.judge.could_pay(group, self.judge.prices[*node]),
+            _ => group.iter().map(|node| self.regret_micros(*node)).sum(),
+        };
+        self.judge.could_pay(group, Price::from_micros_per_hour(saving))
     }
 }

@@ -144,6 +144,12 @@ impl<'a> Judge<'a> {
         self.payback(nodes, saving, Price::ZERO).is_ok()
     }
 
+    /// What a move has saved by the time everything must have paid back, what it costs taken off.
+    pub(crate) fn gain(&self, each: &Move) -> u128 {
+        let left = self.settings.payback_max_seconds.saturating_sub(each.payback_seconds);
+        u128::from(each.saving.micros_per_hour()) * u128::from(left)
+    }
+
     /// After how long a move pays back, or why that is too long or not worth it.
     fn payback(&self, removed: &[usize], saving: Price, launched: Price) -> Result<u64, Kept> {
         let facts = || removed.iter().map(|node| &self.snapshot.nodes[*node]);

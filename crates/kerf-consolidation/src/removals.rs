@@ -9,9 +9,14 @@ use crate::search::Search;
 impl Search<'_> {
     /// Removes a node if its pods fit on the nodes that stay, and that is worth it.
     pub(crate) fn try_removal(&mut self, node: usize) {
+        if self.kept[node].is_none() {
+            return;
+        }
         match self.removal(&[node]) {
             Ok(removal) => self.accept(removal),
-            Err(kept) => self.kept[node] = Some(kept),
+            // What a replacement would have cost is the nearer cause.
+            Err(kept) if self.kept[node] == Some(Kept::NotReached) => self.kept[node] = Some(kept),
+            Err(_) => {}
         }
     }
 
@@ -21,11 +26,16 @@ impl Search<'_> {
             self.judge.check_policy(node)?;
         }
         let removal = self.judge.removal(nodes)?;
-        let destinations = self.residual.remove(nodes).map_err(|refusal| match refusal {
-            Refusal::NoRoom { pod } => Kept::NoRoom { pod },
-            Refusal::NotInEveryOrder { pod } => Kept::NotInEveryOrder { pod },
-            Refusal::Receives { .. } => Kept::Receives,
-        })?;
+        let destinations = self.residual.remove(nodes).map_err(refused)?;
         Ok(Move { destinations, ..removal })
+    }
+}
+
+/// Why nodes stay that the residual cluster would not let go.
+pub(crate) fn refused(refusal: Refusal) -> Kept {
+    match refusal {
+        Refusal::NoRoom { pod } => Kept::NoRoom { pod },
+        Refusal::NotInEveryOrder { pod } => Kept::NotInEveryOrder { pod },
+        Refusal::Receives { .. } => Kept::Receives,
     }
 }

@@ -2,9 +2,11 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use kerf_scheduler::{CancelFlag, Effort, WhatIf};
+use kerf_scheduler::{CancelFlag, Effort, NotTaken, Onto, Question, WhatIf};
 
 use crate::kept::Kept;
+use crate::plan::Move;
+use crate::removals::refused;
 use crate::search::Search;
 
 /// A set of nodes whose replacement saves something.
@@ -13,6 +15,9 @@ pub(crate) struct Found {
     pub(crate) nodes: Vec<usize>,
     saving_micros: u64,
     cost_parts: u64,
+    /// What is saved by the time everything must have paid back, evictions and launches taken off;
+    /// in micro-dollars and seconds per hour.
+    pub(crate) gain: u128,
 }
 
 impl Search<'_> {
@@ -35,6 +40,7 @@ impl Search<'_> {
                     nodes: nodes.clone(),
                     saving_micros: found.saving.micros_per_hour(),
                     cost_parts: found.eviction_cost.parts(),
+                    gain: self.judge.gain(&found),
                 }),
                 (Err(kept), [node]) => self.keep(*node, kept),
                 (Err(_), _) => {}
@@ -51,7 +57,7 @@ impl Search<'_> {
             loop {
                 let place = next.fetch_add(1, Ordering::Relaxed);
                 let Some(nodes) = sets.get(place) else { return answers };
-                let answer = residual.replace(nodes, Effort::UNLIMITED, &CancelFlag::default());
+                let answer = residual.replace(&question(nodes, Onto::AnyNode));
                 answers.push((place, answer.expect("nobody cancels it")));
             }
         };
@@ -90,20 +96,32 @@ impl Search<'_> {
             self.accept(removal);
             return;
         }
-        let judge = &self.judge;
-        let mut kept = None;
-        let unlimited = (Effort::UNLIMITED, CancelFlag::default());
-        let taken = self.residual.take_if(&found.nodes, unlimited.0, &unlimited.1, |answer| {
-            if answer.solution.new_nodes.is_empty() {
-                return None;
+        // Where kube-scheduler might leave somebody over, they may still fit on a new node together.
+        let taken = self.take_onto(&found.nodes, Onto::AnyNode).or_else(|kept| {
+            let is_order = matches!(kept, Kept::NotInEveryOrder { .. });
+            if is_order {
+                self.take_onto(&found.nodes, Onto::NewNodes).or(Err(kept))
+            } else {
+                Err(kept)
             }
-            judge.replacement(&found.nodes, &answer).map_err(|cause| kept = Some(cause)).ok()
         });
-        match (taken, kept, &found.nodes[..]) {
-            (Some(taken), ..) => self.accept(taken),
-            (None, Some(kept), [node]) => self.keep(*node, kept),
+        match (taken, &found.nodes[..]) {
+            (Ok(taken), _) => self.accept(taken),
+            (Err(kept), [node]) => self.keep(*node, kept),
             _ => {}
         }
+    }
+
+    fn take_onto(&mut self, nodes: &[usize], onto: Onto) -> Result<Move, Kept> {
+        let judge = &self.judge;
+        let mut cause = Kept::NotReached;
+        let taken = self.residual.take_if(&question(nodes, onto), |answer| {
+            judge.replacement(nodes, &answer).map_err(|kept| cause = kept).ok()
+        });
+        taken.map_err(|not_taken| match not_taken {
+            NotTaken::Refused(refusal) => refused(refusal),
+            NotTaken::NotAccepted | NotTaken::Cancelled => cause,
+        })
     }
 
     /// Notes why a node stays, unless it takes pods by now.
@@ -112,4 +130,8 @@ impl Search<'_> {
             self.kept[node] = Some(kept);
         }
     }
+}
+
+fn question(nodes: &[usize], onto: Onto) -> Question<'_> {
+    Question { nodes, onto, effort: Effort::UNLIMITED, cancel: CancelFlag::default() }
 }

@@ -4,7 +4,7 @@ use kerf_model::price::Price;
 use kerf_scheduler::{PreparedCluster, ResidualCluster};
 
 use crate::judge::{Judge, sum};
-use crate::kept::Kept;
+use crate::kept::{Ineligible, Kept};
 use crate::plan::{Move, Plan};
 use crate::replacements::Found;
 use crate::snapshot::{Settings, Snapshot};
@@ -14,11 +14,21 @@ use crate::visiting_order::{targets, visiting_order};
 /// threads at work.
 const ASKED_AT_ONCE: usize = 64;
 
+/// How often nodes are grouped: a second time for those that no group of the first could take.
+const ROUNDS: usize = 2;
+
+/// Most nodes for which a second strategy is tried. In a larger cluster what removals fill up is
+/// nearly full in the end, and there is little to be had.
+const SECOND_STRATEGY_NODES_MAX: usize = 200;
+
 /// A search that can be stopped and resumed.
 pub struct Search<'a> {
     pub(crate) snapshot: &'a Snapshot,
     pub(crate) settings: &'a Settings,
     pub(crate) judge: Judge<'a>,
+    cluster: &'a PreparedCluster<'a>,
+    /// Nodes that may take pods, in the order they do.
+    targets: Vec<usize>,
     pub(crate) residual: ResidualCluster<'a>,
     /// Nodes that may go, in the order they are looked at.
     pub(crate) order: Vec<usize>,
@@ -29,7 +39,24 @@ pub struct Search<'a> {
     /// Replacements that save something, until they are taken.
     pub(crate) found: Vec<Found>,
     saving_bound: Price,
+    strategy: Strategy,
     phase: Phase,
+    /// What the first strategy came to, once the second is tried.
+    first: Option<Attempt>,
+}
+
+/// What is tried first. Removals are cheap and evict nobody for a launch; but they fill nodes up that
+/// are far too large, and might themselves have been replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Strategy {
+    RemoveFirst,
+    ReplaceFirst,
+}
+
+/// What a strategy came to.
+struct Attempt {
+    moves: Vec<Move>,
+    kept: Vec<Option<Kept>>,
 }
 
 /// How far a search is.
@@ -38,24 +65,11 @@ enum Phase {
     /// Removals without a launch, up to this place in the order.
     Removals(usize),
     /// What-ifs about sets of nodes, up to this place.
-    Asking(Sets, usize),
-    /// Taking what was found.
-    Taking(Kind),
+    Asking { round: usize, sets: Vec<Vec<usize>>, place: usize },
+    /// Taking what was found in a round.
+    Taking { round: usize },
     /// Everything was looked at.
     Done,
-}
-
-/// Sets of nodes that are asked about.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Sets {
-    kind: Kind,
-    sets: Vec<Vec<usize>>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Single,
-    Group,
 }
 
 /// Plans a cluster to the end.
@@ -78,36 +92,36 @@ impl<'a> Search<'a> {
         let judge = Judge::new(snapshot, settings);
         let order = visiting_order(snapshot, &judge.prices);
         let targets = targets(snapshot, &order);
-        let kept = snapshot.nodes.iter().map(|facts| match &facts.may_go {
-            Err(cause) => Some(Kept::Ineligible(cause.clone())),
-            Ok(()) => Some(Kept::NotReached),
-        });
         let mut search = Self {
             residual: cluster.residual(&targets),
             regrets: vec![Price::ZERO; snapshot.nodes.len()],
             moves: Vec::new(),
-            kept: kept.collect(),
+            kept: unreached(snapshot),
             found: Vec::new(),
             saving_bound: Price::ZERO,
+            strategy: Strategy::RemoveFirst,
             phase: Phase::Removals(0),
+            first: None,
+            cluster,
+            targets,
             snapshot,
             settings,
             judge,
             order,
         };
-        search.price_pods(cluster, &targets);
+        search.price_pods();
         search
     }
 
     /// Finds the bound and the regret of each node.
-    fn price_pods(&mut self, cluster: &PreparedCluster<'_>, targets: &[usize]) {
+    fn price_pods(&mut self) {
         let prices = &self.judge.prices;
         let going: Vec<(usize, Price)> =
             self.order.iter().map(|node| (*node, prices[*node])).collect();
         let facts = &self.snapshot.nodes;
         let stays = |node: &usize| facts[*node].may_go.is_err();
-        let staying: Vec<usize> = targets.iter().copied().filter(stays).collect();
-        let covering = cluster.covering(&going, &staying);
+        let staying: Vec<usize> = self.targets.iter().copied().filter(stays).collect();
+        let covering = self.cluster.covering(&going, &staying);
         let whole = sum(going.iter().map(|(_, price)| *price));
         self.saving_bound = whole.checked_sub(covering.bound).unwrap_or(Price::ZERO);
         for ((node, price), value) in going.iter().zip(covering.values) {
@@ -130,17 +144,21 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The plan so far.
+    /// The best plan so far.
     #[must_use]
     pub fn plan(&self) -> Plan {
+        let gain = |moves: &[Move]| moves.iter().map(|each| self.judge.gain(each)).sum::<u128>();
+        let first = self.first.as_ref().filter(|first| gain(&first.moves) >= gain(&self.moves));
+        let (moves, kept) =
+            first.map_or((&self.moves, &self.kept), |first| (&first.moves, &first.kept));
         let price_before = sum(self.judge.prices.iter().copied());
-        let saving = sum(self.moves.iter().map(|each| each.saving));
+        let saving = sum(moves.iter().map(|each| each.saving));
         Plan {
-            moves: self.moves.clone(),
+            moves: moves.clone(),
             price_before,
             price_after: price_before.checked_sub(saving).unwrap_or(Price::ZERO),
             saving_bound: self.saving_bound,
-            kept: self.kept.clone(),
+            kept: kept.clone(),
             is_complete: self.phase == Phase::Done,
         }
     }
@@ -152,42 +170,51 @@ impl<'a> Search<'a> {
                     self.try_removal(node);
                     Phase::Removals(place + 1)
                 }
-                None => Phase::Asking(self.singles(), 0),
+                None => match self.strategy {
+                    Strategy::RemoveFirst => self.ask_in(0),
+                    Strategy::ReplaceFirst => Phase::Done,
+                },
             },
-            Phase::Asking(sets, place) => {
-                match sets.sets.get(place..).filter(|it| !it.is_empty()) {
-                    Some(rest) => {
-                        let asked = rest.len().min(ASKED_AT_ONCE);
-                        self.evaluate(&rest[..asked]);
-                        Phase::Asking(sets, place + asked)
-                    }
-                    None => {
-                        self.sort_found();
-                        Phase::Taking(sets.kind)
-                    }
-                }
+            Phase::Asking { round, sets, place } if place < sets.len() => {
+                let end = sets.len().min(place + ASKED_AT_ONCE);
+                self.evaluate(&sets[place..end]);
+                Phase::Asking { round, sets, place: end }
             }
-            Phase::Taking(kind) => match (self.found.pop(), kind) {
-                (Some(found), _) => {
+            Phase::Asking { round, .. } => {
+                self.choose();
+                self.sort_found();
+                Phase::Taking { round }
+            }
+            Phase::Taking { round } => match self.found.pop() {
+                Some(found) => {
                     self.take(&found);
-                    Phase::Taking(kind)
+                    Phase::Taking { round }
                 }
-                (None, Kind::Single) => {
-                    Phase::Asking(Sets { kind: Kind::Group, sets: self.groups() }, 0)
-                }
-                (None, Kind::Group) => Phase::Done,
+                None if round + 1 < ROUNDS => self.ask_in(round + 1),
+                None => match self.strategy {
+                    Strategy::RemoveFirst => self.try_again(),
+                    Strategy::ReplaceFirst => Phase::Removals(0),
+                },
             },
             Phase::Done => Phase::Done,
         }
     }
 
-    fn singles(&self) -> Sets {
-        // Where the whole price of a node does not pay for its evictions, a part of it does not.
-        let pays = |node: &usize| {
-            !matches!(self.kept[*node], Some(Kept::PaybackTooLong { .. } | Kept::NotWorthIt { .. }))
-        };
-        let open = self.order.iter().copied().filter(|node| self.is_open(*node)).filter(pays);
-        Sets { kind: Kind::Single, sets: open.map(|node| vec![node]).collect() }
+    /// Begins with the second strategy where that is worth it.
+    fn try_again(&mut self) -> Phase {
+        if self.order.len() > SECOND_STRATEGY_NODES_MAX {
+            return Phase::Done;
+        }
+        self.strategy = Strategy::ReplaceFirst;
+        self.residual = self.cluster.residual(&self.targets);
+        let moves = std::mem::take(&mut self.moves);
+        let kept = std::mem::replace(&mut self.kept, unreached(self.snapshot));
+        self.first = Some(Attempt { moves, kept });
+        self.ask_in(0)
+    }
+
+    fn ask_in(&self, round: usize) -> Phase {
+        Phase::Asking { round, sets: self.sets(round), place: 0 }
     }
 
     /// Notes that a move is part of the plan.
@@ -203,4 +230,13 @@ impl<'a> Search<'a> {
         }
         self.moves.push(accepted);
     }
+}
+
+/// Before anything was looked at.
+fn unreached(snapshot: &Snapshot) -> Vec<Option<Kept>> {
+    let cause = |may_go: &Result<(), Ineligible>| match may_go {
+        Err(cause) => Kept::Ineligible(cause.clone()),
+        Ok(()) => Kept::NotReached,
+    };
+    snapshot.nodes.iter().map(|facts| Some(cause(&facts.may_go))).collect()
 }

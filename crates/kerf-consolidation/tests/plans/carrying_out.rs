@@ -6,7 +6,9 @@ use kerf_checker::check;
 use kerf_consolidation::{Launch, Move, Plan, Snapshot};
 use kerf_model::node::{BoundPod, Node};
 use kerf_model::requirement::Operator;
-use kerf_scheduler::{Displaced, ExistingPlacement, NewNode, PlacementProblem, Solution, Unplaced};
+use kerf_scheduler::{
+    Displaced, ExistingPlacement, NewNode, PlacementProblem, PreparedCluster, Solution, Unplaced,
+};
 
 /// A cluster while a plan is carried out. Nodes keep their index: one that is gone is empty and so
 /// small that nothing fits.
@@ -15,6 +17,7 @@ pub(crate) struct Carried {
     pub(crate) problem: PlacementProblem,
     original: PlacementProblem,
     gone: Vec<bool>,
+    may_receive: Vec<bool>,
 }
 
 /// Everything that is wrong with a plan, move by move.
@@ -32,7 +35,8 @@ impl Carried {
         let mut problem = snapshot.problem.clone();
         problem.pods.clear();
         let gone = vec![false; problem.nodes.len()];
-        Self { original: problem.clone(), problem, gone }
+        let may_receive = snapshot.nodes.iter().map(|facts| facts.may_receive).collect();
+        Self { original: problem.clone(), problem, gone, may_receive }
     }
 
     /// Carries a move out; answers with what is wrong with it.
@@ -58,8 +62,22 @@ impl Carried {
             let node = self.launched(launch);
             self.problem.nodes.push(Arc::new(node));
             self.gone.push(false);
+            self.may_receive.push(false);
         }
         wrong
+    }
+
+    /// Whether the pods of a node all fit on those that stay and may take pods, in every order.
+    pub(crate) fn could_go(&self, node: usize) -> bool {
+        let targets: Vec<usize> = (0..self.gone.len())
+            .filter(|target| !self.gone[*target] && self.may_receive[*target])
+            .collect();
+        let mut problem = self.problem.clone();
+        for gone in (0..self.gone.len()).filter(|node| self.gone[*node]) {
+            Arc::make_mut(&mut problem.nodes[gone]).pods.clear();
+        }
+        let cluster = PreparedCluster::read(&problem);
+        cluster.residual(&targets).remove(&[node]).is_ok()
     }
 
     /// The pods that have to move: all that stood on the nodes at first, and nobody who came since.

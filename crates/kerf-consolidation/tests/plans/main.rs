@@ -1,5 +1,6 @@
 //! Plans for whole clusters: small ones by hand, and many made up by chance.
 
+mod brute_force;
 mod carrying_out;
 mod cluster;
 mod random_clusters;

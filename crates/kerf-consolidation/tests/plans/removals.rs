@@ -2,11 +2,14 @@
 
 use kerf_consolidation::{Ineligible, Kept, Settings, Snapshot, plan};
 use kerf_model::labels::well_known;
+use kerf_model::node::Node;
 use kerf_model::pool::ConsolidationPolicy;
 use kerf_model::price::Price;
+use kerf_model::resources::ResourceList;
 
-use crate::carrying_out::violations;
+use crate::carrying_out::{Carried, violations};
 use crate::cluster::{ZONES, add, add_node, change_pool, cluster, sell_out, shape, spread_shape};
+use crate::random_clusters::{eager, for_every_cluster};
 
 /// The nodes that go, in order.
 fn removed(snapshot: &Snapshot) -> Vec<usize> {
@@ -170,4 +173,45 @@ fn an_empty_node_goes_whatever_the_score() {
     let empty = add(&mut snapshot, "c2", &[]);
     change_pool(&mut snapshot, |pool| pool.disruption.policy = ConsolidationPolicy::Balanced);
     assert_eq!(removed(&snapshot), [empty]);
+}
+
+/// A node that may go, costs the same and has no more on it than one that went is tried before it:
+/// it stays only if its pods fit nowhere, or if it takes pods itself.
+#[test]
+fn a_fuller_node_never_goes_where_an_emptier_one_would_do() {
+    for_every_cluster(|snapshot| {
+        let plan = plan(snapshot, &eager());
+        let mut carried = Carried::new(snapshot);
+        let mut wrong = Vec::new();
+        for each in plan.moves.iter().take_while(|each| each.launches.is_empty()) {
+            let [fuller] = each.removed[..] else { break };
+            for emptier in (0..snapshot.nodes.len()).filter(|node| *node != fuller) {
+                let stays = plan.kept[emptier].as_ref().is_some_and(|kept| *kept != Kept::Receives);
+                if stays && is_emptier(snapshot, emptier, fuller) && carried.could_go(emptier) {
+                    wrong.push(format!("{fuller} goes and {emptier} stays"));
+                }
+            }
+            carried.carry_out(each);
+        }
+        wrong
+    });
+}
+
+/// Whether a node could go as well as another, at the same price, with less to move.
+fn is_emptier(snapshot: &Snapshot, emptier: usize, fuller: usize) -> bool {
+    let (one, other) = (&snapshot.problem.nodes[emptier], &snapshot.problem.nodes[fuller]);
+    let (facts, others) = (&snapshot.nodes[emptier], &snapshot.nodes[fuller]);
+    let same = [well_known::NODE_POOL, well_known::INSTANCE_TYPE, well_known::ZONE]
+        .into_iter()
+        .chain([well_known::CAPACITY_TYPE])
+        .all(|key| one.labels.get(key) == other.labels.get(key));
+    let asked = |node: &Node| {
+        let mut sum = ResourceList::new();
+        node.pods.iter().for_each(|bound| sum.add(&bound.pod.shape.requests));
+        sum
+    };
+    facts.may_go.is_ok()
+        && same
+        && facts.reschedule_cost < others.reschedule_cost
+        && asked(one).fits(&asked(other))
 }

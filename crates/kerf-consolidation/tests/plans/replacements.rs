@@ -8,7 +8,8 @@ use kerf_model::requirement::RequirementEntry;
 
 use crate::carrying_out::violations;
 use crate::cluster::{
-    ZONES, add, add_node, change_pool, cluster, instance_type, is_in, offering, set_types, shape,
+    ZONES, add, add_node, change_pool, cluster, instance_type, is_in, offering, on_demand_type,
+    sell_out, set_types, shape,
 };
 
 fn planned(snapshot: &Snapshot) -> Plan {
@@ -58,12 +59,12 @@ fn pods_use_free_capacity_before_anything_is_launched() {
     let mut snapshot = cluster();
     add(&mut snapshot, "c8", &[7]);
     snapshot.nodes[0].may_go = Err(Ineligible::DoNotDisruptNode);
-    add(&mut snapshot, "c16", &[7, 1, 1]);
+    add(&mut snapshot, "c32", &[8, 5, 1]);
     let plan = planned(&snapshot);
     let only = only_move(&plan);
     assert_eq!(only.removed, [1]);
     assert_eq!(only.destinations.len(), 1, "one small pod fits beside the other node's");
-    assert_eq!(types(&snapshot, only, 0), ["c8"]);
+    assert_eq!(types(&snapshot, only, 0), ["c16"]);
 }
 
 /// Five processors fill no type, and three times five do: nobody fits on another's node, no node
@@ -197,4 +198,34 @@ fn reserved_capacity_is_used_while_some_is_left() {
     assert_eq!(capacity_types(only_move(&plan)), [RESERVED]);
     assert_eq!(only_move(&plan).saving_at_least, dollars("0.199"));
     assert_eq!(planned(&reserved(0)).moves, []);
+}
+
+/// One processor is free beside the other node's pod, and eight on a new node for the rest. But
+/// kube-scheduler may give both small pods to the new node, where the large one then fits no more.
+#[test]
+fn a_replacement_that_only_fits_when_placed_well_does_not_count() {
+    let mut snapshot = cluster();
+    add(&mut snapshot, "c8", &[7]);
+    snapshot.nodes[0].may_go = Err(Ineligible::DoNotDisruptNode);
+    let node = add(&mut snapshot, "c16", &[7, 1, 1]);
+    sell_out(&mut snapshot);
+    let mut types = snapshot.problem.pools[0].instance_types.to_vec();
+    types[2] = on_demand_type(8);
+    set_types(&mut snapshot, types);
+    let plan = planned(&snapshot);
+    assert_eq!(plan.moves, []);
+    assert!(matches!(plan.kept[node], Some(Kept::NotInEveryOrder { .. })));
+}
+
+/// The same with small nodes on sale: then all pods go to new nodes that hold them in any order.
+#[test]
+fn pods_that_might_be_placed_badly_all_go_to_new_nodes() {
+    let mut snapshot = cluster();
+    add(&mut snapshot, "c8", &[7]);
+    snapshot.nodes[0].may_go = Err(Ineligible::DoNotDisruptNode);
+    add(&mut snapshot, "c16", &[7, 1, 1]);
+    let plan = planned(&snapshot);
+    assert_eq!(only_move(&plan).destinations, []);
+    assert_eq!(types(&snapshot, only_move(&plan), 0), ["c8"]);
+    assert_eq!(types(&snapshot, only_move(&plan), 1), ["c2"]);
 }

@@ -1,0 +1,108 @@
+//! A plan for a large cluster: how long it takes, how much memory, and what it saves of what could
+//! be saved.
+//!
+//! ```text
+//! whole_cluster [PODS [SLACK_PERCENT [THREADS]]]    50,000 pods on 5,000 nodes, 20 %, two threads
+//! whole_cluster once consolidate-2000               plans once, inside `counted_work`
+//! ```
+//!
+//! The cluster is the scheduler's `packed` family, each node as small as its ten pods allow, of
+//! which then so many in a hundred are gone.
+
+#[path = "../../../kerf-scheduler/benches/hot_paths/workload/mod.rs"]
+mod workload;
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Instant;
+
+use kerf_consolidation::{EvictionCost, NodeFacts, Plan, Search, Settings, Snapshot};
+use kerf_model::rng::SplitMix64;
+use kerf_scheduler::PreparedCluster;
+
+const SEED: u64 = 42;
+/// Whose instructions can be counted in seconds.
+const COUNTED: &str = "consolidate-2000";
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match args[..] {
+        ["once", COUNTED] => {
+            let snapshot = with_slack(2_000, 20);
+            counted_work(&snapshot);
+        }
+        _ => {
+            let number = |place: usize, default| {
+                args.get(place).map_or(default, |text| text.parse().expect("a number"))
+            };
+            report(number(0, 50_000), number(1, 20), number(2, 2));
+        }
+    }
+}
+
+/// Callgrind counts from the entry of the function of this name to its return, so it must stay one.
+#[inline(never)]
+fn counted_work(snapshot: &Snapshot) {
+    std::hint::black_box(kerf_consolidation::plan(snapshot, &Settings::default()));
+}
+
+fn report(pods: usize, slack_percent: usize, threads: usize) {
+    let snapshot = with_slack(pods, slack_percent);
+    let nodes = snapshot.nodes.len();
+    let threads = NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN);
+    let settings = Settings { threads, ..Settings::default() };
+    let before_kib = peak_kib();
+    let start = Instant::now();
+    let cluster = PreparedCluster::read(&snapshot.problem);
+    let mut search = Search::new(&snapshot, &cluster, &settings);
+    let read = start.elapsed();
+    search.run(|| false);
+    let took = start.elapsed();
+    let plan = search.plan();
+    println!("{nodes} nodes, {pods} pods less {slack_percent} %, {threads} threads");
+    println!("read {read:?}, in all {took:?}, peak {} MiB", (peak_kib() - before_kib) / 1024);
+    tell(&plan);
+}
+
+fn tell(plan: &Plan) {
+    let removed: usize = plan.moves.iter().map(|each| each.removed.len()).sum();
+    let launched: usize = plan.moves.iter().map(|each| each.launches.len()).sum();
+    println!("{} moves: {removed} nodes go, {launched} come", plan.moves.len());
+    println!(
+        "{} $/h, then {}; saves {} of at most {}, {} evictions' cost",
+        plan.price_before,
+        plan.price_after,
+        plan.saving(),
+        plan.saving_bound,
+        plan.eviction_cost().millis() / 1000
+    );
+}
+
+/// The most memory that the process ever had.
+fn peak_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let number = line.and_then(|rest| rest.split_whitespace().next()?.parse().ok());
+    number.unwrap_or(0)
+}
+
+/// The packed cluster, of whose pods so many in a hundred are gone.
+fn with_slack(pods: usize, slack_percent: usize) -> Snapshot {
+    let mut problem = workload::problem(&format!("packed-{pods}")).expect("there is such a family");
+    let rng = &mut SplitMix64::new(SEED);
+    for node in &mut problem.nodes {
+        Arc::make_mut(node).pods.retain(|_| rng.below(100) >= slack_percent);
+    }
+    let facts = problem.nodes.iter().map(|node| {
+        let cost = EvictionCost::of_node(node.pods.iter().map(|_| EvictionCost::ONE));
+        NodeFacts {
+            may_go: Ok(()),
+            may_receive: true,
+            reschedule_cost: cost,
+            disruption_cost: cost,
+            was_undone: false,
+        }
+    });
+    Snapshot { nodes: facts.collect(), problem }
+}
