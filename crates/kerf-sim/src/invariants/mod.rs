@@ -54,6 +54,8 @@ pub struct Checker {
     claims: BTreeMap<Name, Name>,
     deleted_by_people: BTreeSet<Name>,
     overlap_until: Time,
+    /// Until when some kind is not heard of.
+    deaf_until: Time,
     last_look_at_pods: Time,
 }
 
@@ -202,6 +204,11 @@ impl Checker {
     /// each alone would.
     pub(crate) fn leaders_overlap_until(&mut self, until: Time) {
         self.overlap_until = self.overlap_until.max(until);
+    }
+
+    /// Notes that the engine hears nothing of some kind, and may conclude nothing from it.
+    pub(crate) fn engine_is_deaf_until(&mut self, until: Time) {
+        self.deaf_until = self.deaf_until.max(until);
     }
 
     /// Notes that somebody, not the engine, deletes a claim or a node.

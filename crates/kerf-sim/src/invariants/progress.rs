@@ -43,7 +43,9 @@ impl Checker {
             let name = &claim.meta.name;
             let since = self.free_since.get(name).copied().unwrap_or(self.now);
             free_since.insert(name.clone(), since);
-            let overdue = self.now.since(since);
+            // While a kind is not heard of nothing is known to be drained or detached, and watches
+            // may stall one after another.
+            let overdue = self.now.since(since.max(self.deaf_until));
             if overdue > within && overdue <= within.times(2) {
                 let what = format!("nothing holds {name} up, and yet its deletion does not end");
                 if !self.violations.iter().any(|known| known.what == what) {

@@ -131,6 +131,7 @@ impl Simulation {
     /// The watch of one kind is silent for a while, and then goes on where it was.
     fn stall(&mut self, kind: Kind, silence: Span) {
         let until = self.store.now + silence;
+        self.checker.engine_is_deaf_until(until);
         self.replicas.iter_mut().for_each(|replica| replica.deafen(kind, until));
     }
 
