@@ -141,10 +141,13 @@ pub(crate) fn of_node(world: &World, node: &Node) -> Vec<Subject> {
     [Subject::Node(node.meta.name.clone())].into_iter().chain(claim).chain(instances).collect()
 }
 
-/// The pool and the nodes of a claim.
+/// The pool and the nodes of a claim, and its class if that waits for the end of its claims.
 pub(crate) fn of_claim(world: &World, claim: &Claim) -> Vec<Subject> {
     let pool = claim.pool().map(|pool| Subject::Pool(Arc::from(pool)));
-    pool.into_iter().chain(nodes_of(world, claim)).collect()
+    let key = &claim.spec.node.node_class;
+    let class = world.node_classes.get(key).filter(|class| class.meta.is_deleting());
+    let class = class.map(|_| Subject::NodeClass(key.clone()));
+    pool.into_iter().chain(class).chain(nodes_of(world, claim)).collect()
 }
 
 /// More than one node may say it runs on a claim's instance; a fault, but all of them must go.
