@@ -41,6 +41,7 @@ from stand_in import (  # noqa: E402
     prices,
     queues,
     reservations,
+    stacks,
     tags,
 )
 from stand_in.gate import Gate  # noqa: E402
@@ -62,6 +63,7 @@ PARTS = [
     prices,
     queues,
     reservations,
+    stacks,
     tags,
 ]
 

@@ -24,7 +24,7 @@ struct Task {
     run: fn(&[String]) -> Result<()>,
 }
 
-const TASKS: [Task; 9] = [
+const TASKS: [Task; 10] = [
     Task {
         name: "check",
         about: "Format, lints, generated files, crate dependencies, licences: what CI checks first",
@@ -38,7 +38,12 @@ const TASKS: [Task; 9] = [
     Task {
         name: "crds",
         about: "Write deploy/crds/ anew from the types in crates/kerf-api",
-        run: |_| generated::write(),
+        run: |_| generated::write_crds(),
+    },
+    Task {
+        name: "policies",
+        about: "Write IAM policies and their table in docs/aws.md anew from crates/kerf-aws/src/iam",
+        run: |_| generated::write_policies(),
     },
     Task {
         name: "testbed",

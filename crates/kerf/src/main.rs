@@ -39,6 +39,8 @@ enum Command {
     Convert(commands::convert::Convert),
     /// Print the custom resource definitions: kerf crds | kubectl apply --server-side -f -
     Crds(commands::crds::Crds),
+    /// Write the IAM policies of the controller: JSON, CloudFormation, Terraform
+    Policies(commands::policies::Policies),
     /// Solve a problem of bench/peer and measure it
     #[command(hide = true)]
     BenchSolve(commands::bench_solve::BenchSolve),
@@ -74,6 +76,7 @@ fn main() -> ExitCode {
         Command::Lint(lint) => lint.run(),
         Command::Convert(convert) => convert.run(),
         Command::Crds(crds) => crds.run(),
+        Command::Policies(policies) => policies.run(),
         Command::BenchSolve(bench) => bench.run(),
         Command::Completion { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "kerf", &mut std::io::stdout());

@@ -30,7 +30,7 @@ pub(crate) fn kerf() -> Result<PathBuf> {
 
 /// Builds, and asks cargo where it put the program of this name.
 pub(crate) fn built(args: [&str; 6], name: &str) -> Result<PathBuf> {
-    eprintln!("bench: building {name}");
+    eprintln!("building {name}");
     let messages = output(cargo(args).args(["--quiet", "--message-format", "json"]))?;
     let found = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let mut named = found.filter(|message| message["target"]["name"] == name);

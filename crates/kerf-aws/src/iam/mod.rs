@@ -2,15 +2,18 @@
 //!
 //! [`STATEMENTS`] says which calls are made on what and under which conditions; [`document`] writes
 //! the part of it that is one managed policy, for names that are known or for those of a template
-//! language.
+//! language. [`files`] are those that people install it with, and the table of the documentation.
 
 mod document;
+mod files;
+mod permission_table;
 mod statements;
 #[cfg(test)]
 mod tests;
 
 use crate::AwsAction;
 pub use document::{Names, document};
+pub use files::{PolicyFile, files};
 pub use statements::STATEMENTS;
 
 /// A managed policy. The list is cut into several because each may have 6,144 characters only, and
@@ -44,6 +47,8 @@ pub struct Statement {
     pub resources: &'static [&'static str],
     /// When, with the same placeholders; all must hold.
     pub conditions: &'static [Condition],
+    /// What Kerf does with it, for people who grant it.
+    pub purpose: &'static str,
 }
 
 /// Something that is allowed.
@@ -80,15 +85,27 @@ impl Policy {
     /// Its name in an account with that cluster.
     #[must_use]
     pub fn name(self, cluster: &str) -> String {
-        let part = match self {
-            Self::NodeLifecycle => "NodeLifecycle",
-            Self::IamIntegration => "IAMIntegration",
-            Self::EksIntegration => "EKSIntegration",
-            Self::Interruption => "Interruption",
-            Self::ZonalShift => "ZonalShift",
-            Self::ResourceDiscovery => "ResourceDiscovery",
-        };
-        format!("KarpenterController{part}Policy-{cluster}")
+        format!("KarpenterController{}Policy-{cluster}", self.words().concat())
+    }
+
+    /// What tells it from the others, for names with that between words. Without anything between,
+    /// words keep their capitals.
+    pub(crate) fn part(self, between: &str) -> String {
+        match between {
+            "" => self.words().concat(),
+            _ => self.words().join(between).to_lowercase(),
+        }
+    }
+
+    const fn words(self) -> &'static [&'static str] {
+        match self {
+            Self::NodeLifecycle => &["Node", "Lifecycle"],
+            Self::IamIntegration => &["IAM", "Integration"],
+            Self::EksIntegration => &["EKS", "Integration"],
+            Self::Interruption => &["Interruption"],
+            Self::ZonalShift => &["Zonal", "Shift"],
+            Self::ResourceDiscovery => &["Resource", "Discovery"],
+        }
     }
 }
 

@@ -100,6 +100,7 @@ pub const STATEMENTS: &[Statement] = &[
             "arn:{partition}:ec2:{region}:*:placement-group/*",
         ],
         conditions: &[],
+        purpose: "launches use these; they belong to others",
     },
     Statement {
         policy: Policy::NodeLifecycle,
@@ -107,6 +108,7 @@ pub const STATEMENTS: &[Statement] = &[
         permissions: &[Call(AwsAction::RunInstances), Call(AwsAction::CreateFleet)],
         resources: &[LAUNCH_TEMPLATES],
         conditions: OWN,
+        purpose: "launches use the templates made for them",
     },
     Statement {
         policy: Policy::NodeLifecycle,
@@ -118,6 +120,8 @@ pub const STATEMENTS: &[Statement] = &[
         ],
         resources: MADE,
         conditions: FOR_CLUSTER,
+        purpose: "launches make these, marked as the cluster's; `RunInstances` is only ever a dry \
+                  run, to try a node class",
     },
     Statement {
         policy: Policy::NodeLifecycle,
@@ -125,6 +129,7 @@ pub const STATEMENTS: &[Statement] = &[
         permissions: &[Call(AwsAction::CreateTags)],
         resources: MADE,
         conditions: TAGGED_WHEN_MADE,
+        purpose: "the marks, while it is made",
     },
     Statement {
         policy: Policy::NodeLifecycle,
@@ -132,6 +137,7 @@ pub const STATEMENTS: &[Statement] = &[
         permissions: &[Call(AwsAction::CreateTags)],
         resources: &[INSTANCES],
         conditions: TAGGED_LATER,
+        purpose: "instances are named after their nodes",
     },
     Statement {
         policy: Policy::NodeLifecycle,
@@ -139,6 +145,7 @@ pub const STATEMENTS: &[Statement] = &[
         permissions: &[Call(AwsAction::TerminateInstances), Call(AwsAction::DeleteLaunchTemplate)],
         resources: &[INSTANCES, LAUNCH_TEMPLATES],
         conditions: OWN,
+        purpose: "nodes that go, and templates that nobody uses",
     },
     Statement {
         policy: Policy::IamIntegration,
@@ -149,6 +156,7 @@ pub const STATEMENTS: &[Statement] = &[
             "iam:PassedToService",
             &["ec2.amazonaws.com", "ec2.amazonaws.com.cn"],
         )],
+        purpose: "instances get the role of nodes",
     },
     Statement {
         policy: Policy::IamIntegration,
@@ -156,6 +164,7 @@ pub const STATEMENTS: &[Statement] = &[
         permissions: &[Call(AwsAction::CreateInstanceProfile)],
         resources: &[INSTANCE_PROFILES],
         conditions: NEW_PROFILE,
+        purpose: "`spec.role` of a node class becomes an instance profile",
     },
     Statement {
         policy: Policy::IamIntegration,
@@ -163,6 +172,7 @@ pub const STATEMENTS: &[Statement] = &[
         permissions: &[Implied("iam:TagInstanceProfile")],
         resources: &[INSTANCE_PROFILES],
         conditions: TAGGED_PROFILE,
+        purpose: "its marks, while it is made",
     },
     Statement {
         policy: Policy::IamIntegration,
@@ -174,6 +184,7 @@ pub const STATEMENTS: &[Statement] = &[
         ],
         resources: &[INSTANCE_PROFILES],
         conditions: OWN_PROFILE,
+        purpose: "its role, and its end with the class",
     },
     Statement {
         policy: Policy::EksIntegration,
@@ -181,6 +192,7 @@ pub const STATEMENTS: &[Statement] = &[
         permissions: &[Call(AwsAction::DescribeCluster)],
         resources: &[CLUSTER],
         conditions: &[],
+        purpose: "endpoint, certificate authority and version of the cluster",
     },
     Statement {
         policy: Policy::Interruption,
@@ -192,6 +204,7 @@ pub const STATEMENTS: &[Statement] = &[
         ],
         resources: &["arn:{partition}:sqs:{region}:{account}:{queue}"],
         conditions: &[],
+        purpose: "notices",
     },
     Statement {
         policy: Policy::ZonalShift,
@@ -199,6 +212,7 @@ pub const STATEMENTS: &[Statement] = &[
         permissions: &[Call(AwsAction::GetManagedResource)],
         resources: &["*"],
         conditions: &[equals("arc-zonal-shift:ResourceIdentifier", &[CLUSTER])],
+        purpose: "zones that are shifted away from, with `--enable-zonal-shift`",
     },
     Statement {
         policy: Policy::ResourceDiscovery,
@@ -218,6 +232,7 @@ pub const STATEMENTS: &[Statement] = &[
         ],
         resources: &["*"],
         conditions: &[equals("aws:RequestedRegion", &["{region}"])],
+        purpose: "what node classes select, what is sold, what runs and how it does",
     },
     Statement {
         policy: Policy::ResourceDiscovery,
@@ -225,6 +240,7 @@ pub const STATEMENTS: &[Statement] = &[
         permissions: &[Call(AwsAction::GetParameter)],
         resources: &["arn:{partition}:ssm:{region}::parameter/aws/service/*"],
         conditions: &[],
+        purpose: "AMI aliases; a `ssmParameter` of your own needs the same for it",
     },
     Statement {
         policy: Policy::ResourceDiscovery,
@@ -232,6 +248,7 @@ pub const STATEMENTS: &[Statement] = &[
         permissions: &[Call(AwsAction::GetProducts)],
         resources: &["*"],
         conditions: &[],
+        purpose: "prices on demand",
     },
     Statement {
         policy: Policy::ResourceDiscovery,
@@ -239,6 +256,7 @@ pub const STATEMENTS: &[Statement] = &[
         permissions: &[Call(AwsAction::ListInstanceProfiles)],
         resources: &["*"],
         conditions: &[],
+        purpose: "profiles that nobody uses any more",
     },
     Statement {
         policy: Policy::ResourceDiscovery,
@@ -246,5 +264,6 @@ pub const STATEMENTS: &[Statement] = &[
         permissions: &[Call(AwsAction::GetInstanceProfile)],
         resources: &[INSTANCE_PROFILES],
         conditions: &[],
+        purpose: "whether a profile is there and has its role",
     },
 ];

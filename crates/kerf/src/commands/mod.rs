@@ -9,6 +9,7 @@ mod journal;
 pub(crate) mod lint;
 mod log;
 pub(crate) mod plan;
+pub(crate) mod policies;
 pub(crate) mod replay;
 pub(crate) mod router;
 pub(crate) mod simulate;

@@ -185,3 +185,21 @@ fn a_storm_of_errors_is_told_in_a_few_words() {
     assert!(message.ends_with("and 3 other errors"), "{message}");
     assert!(message.len() < 1_000, "{}", message.len());
 }
+
+#[test]
+fn the_documentation_lists_every_error_with_its_reason() {
+    let page = include_str!("../../../../../../docs/aws.md");
+    for row in ROWS {
+        let cells = |line: &str| line.split('|').map(str::to_owned).collect::<Vec<_>>();
+        let is_told = |line: &str| match cells(line).as_slice() {
+            [_, says, reason, elsewhere, advice, _] => {
+                let words = format!("{says} {advice}");
+                row.has.iter().all(|it| words.contains(it))
+                    && reason.contains(row.reason)
+                    && elsewhere.trim().starts_with("yes") == row.is_capacity
+            }
+            _ => false,
+        };
+        assert!(page.lines().any(is_told), "{row:?}");
+    }
+}

@@ -1,0 +1,160 @@
+//! The files that are written from the list of permissions work where people use them: as policies,
+//! as a CloudFormation stack, as a Terraform module. That they are up to date is checked by
+//! `cargo xtask check`; that the list is what the controller uses, by `aws_nodes`.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use kerf_aws::iam::{Names, Policy, document};
+use kerf_testbed::{AwsStandIn, lint_template};
+use serde_json::Value;
+
+const CLUSTER: &str = "tidepool";
+const NAMES: Names<'_> = Names {
+    partition: "aws",
+    region: "us-east-1",
+    account: "123456789012",
+    cluster: CLUSTER,
+    node_role: "KarpenterNodeRole-tidepool",
+    queue: CLUSTER,
+};
+
+fn deploy(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy").join(path)
+}
+
+fn text(path: &str) -> String {
+    std::fs::read_to_string(deploy(path)).unwrap()
+}
+
+#[test]
+fn plain_policies_become_those_of_a_cluster_with_six_variables() {
+    for (policy, file) in [
+        (Policy::NodeLifecycle, "node-lifecycle"),
+        (Policy::IamIntegration, "iam-integration"),
+        (Policy::EksIntegration, "eks-integration"),
+        (Policy::Interruption, "interruption"),
+        (Policy::ZonalShift, "zonal-shift"),
+        (Policy::ResourceDiscovery, "resource-discovery"),
+    ] {
+        let variables = [
+            ("${AWS_PARTITION}", NAMES.partition),
+            ("${AWS_REGION}", NAMES.region),
+            ("${AWS_ACCOUNT_ID}", NAMES.account),
+            ("${CLUSTER_NAME}", NAMES.cluster),
+            ("${NODE_ROLE}", NAMES.node_role),
+            ("${QUEUE}", NAMES.queue),
+        ];
+        let template = text(&format!("policies/{file}.json"));
+        let filled =
+            variables.iter().fold(template, |text, (name, value)| text.replace(name, value));
+        let filled: Value = serde_json::from_str(&filled).unwrap();
+        assert_eq!(filled, document(policy, &NAMES), "{file}");
+    }
+}
+
+#[test]
+fn cfn_lint_finds_nothing_in_the_template() {
+    let found = lint_template(&deploy("cloudformation/controller.yaml")).unwrap();
+    assert_eq!(found, "");
+    let template = text("cloudformation/controller.yaml");
+    assert!(!template.contains("arn:aws:"), "other partitions exist");
+}
+
+#[test]
+fn the_stack_makes_every_policy_as_the_list_has_it_and_gives_them_to_the_controller() {
+    let aws = AwsStandIn::start().unwrap();
+    let template = escaped(&text("cloudformation/controller.yaml"));
+    let created = aws.query(
+        "cloudformation",
+        &format!(
+            "Action=CreateStack&Version=2010-05-15&StackName=kerf&TemplateBody={template}\
+             &Capabilities.member.1=CAPABILITY_NAMED_IAM\
+             &Parameters.member.1.ParameterKey=ClusterName\
+             &Parameters.member.1.ParameterValue={CLUSTER}"
+        ),
+    );
+    assert!(created.contains("<StackId>"), "{created}");
+    let role = format!("KarpenterController-{CLUSTER}");
+    let attached = iam(&aws, &format!("ListAttachedRolePolicies&RoleName={role}"));
+    for policy in Policy::ALL {
+        let name = policy.name(CLUSTER);
+        assert!(attached.contains(&format!("<PolicyName>{name}</PolicyName>")), "{attached}");
+        let arn = format!("arn:aws:iam::{}:policy/{name}", NAMES.account);
+        let made = iam(&aws, &format!("GetPolicyVersion&VersionId=v1&PolicyArn={}", escaped(&arn)));
+        let made = between(&made, "<Document>", "</Document>").replace("&quot;", "\"");
+        let mut made: Value = serde_json::from_str(&unescaped(&made)).unwrap();
+        // The stand-in keeps a text that was filled in as text.
+        if let Some(inner) = made.as_str() {
+            made = serde_json::from_str(inner).unwrap();
+        }
+        assert_eq!(made, document(policy, &NAMES), "{name}");
+    }
+    let rules = aws.json("events", "AWSEvents.ListRules", &serde_json::json!({}));
+    assert_eq!(rules["Rules"].as_array().unwrap().len(), 3, "{rules}");
+}
+
+#[test]
+fn terraform_accepts_the_module() {
+    let module = text("terraform/controller-policies/main.tf");
+    assert_eq!(module.matches("resource \"aws_iam_policy\"").count(), Policy::ALL.len());
+    let Ok(plugins) = std::env::var("KERF_TERRAFORM_PLUGINS") else {
+        println!("KERF_TERRAFORM_PLUGINS is not set: Terraform is not asked");
+        return;
+    };
+    let folder = std::env::temp_dir().join(format!("kerf-terraform-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("terraformrc"), "").unwrap();
+    std::fs::copy(deploy("terraform/controller-policies/main.tf"), folder.join("main.tf")).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new("terraform");
+        command.current_dir(&folder).env("TF_CLI_CONFIG_FILE", folder.join("terraformrc"));
+        let said = command.args(arguments).output().unwrap();
+        let text = String::from_utf8([said.stdout, said.stderr].concat()).unwrap();
+        (said.status.success(), text)
+    };
+    let plugin_dir = format!("-plugin-dir={plugins}");
+    let steps: [&[&str]; 3] = [
+        &["init", "-backend=false", "-input=false", &plugin_dir],
+        &["validate", "-no-color"],
+        &["fmt", "-check", "-diff"],
+    ];
+    let said: Vec<(bool, String)> = steps.iter().map(|step| run(step)).collect();
+    std::fs::remove_dir_all(&folder).unwrap();
+    for (is_well, text) in said {
+        assert!(is_well, "{text}");
+    }
+}
+
+fn iam(aws: &AwsStandIn, call: &str) -> String {
+    aws.query("iam", &format!("Action={call}&Version=2010-05-08"))
+}
+
+fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
+    text.split_once(start).unwrap().1.split_once(end).unwrap().0
+}
+
+/// Text as a form takes it.
+fn escaped(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut escaped, byte| {
+        let _ = match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => write!(escaped, "{}", char::from(byte)),
+            _ => write!(escaped, "%{byte:02X}"),
+        };
+        escaped
+    })
+}
+
+/// And back.
+fn unescaped(text: &str) -> String {
+    let mut parts = text.split('%');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |mut plain, part| {
+        let (code, rest) = part.split_at(2);
+        plain.push(char::from(u8::from_str_radix(code, 16).unwrap()));
+        plain.push_str(rest);
+        plain
+    })
+}
