@@ -168,17 +168,20 @@ impl Instances {
         Ok(())
     }
 
-    /// Those of the cluster's own instances that are unhealthy.
+    /// Those of the cluster's own instances that are unhealthy: of those listed last, and of those
+    /// launched since.
     fn own_unhealthy(
         &self,
         category: Category,
         statuses: &[InstanceStatus],
         now_seconds: i64,
     ) -> Vec<Arc<str>> {
+        let launched = self.batches.ledger().launched_since(None);
+        let launched: HashSet<&str> = launched.iter().map(|it| it.instance.id.as_str()).collect();
         let own = self.own();
         let unhealthy = statuses.iter().filter(|it| category.is_met_by(it, now_seconds));
         let ids = unhealthy.filter_map(|it| it.instance_id());
-        ids.filter(|id| own.contains(*id)).map(Arc::from).collect()
+        ids.filter(|id| own.contains(*id) || launched.contains(id)).map(Arc::from).collect()
     }
 }
 
