@@ -42,6 +42,7 @@ actions! {
     DeleteLaunchTemplate "ec2" "DeleteLaunchTemplate",
     CreateTags "ec2" "CreateTags",
     TerminateInstances "ec2" "TerminateInstances",
+    DescribeAvailabilityZones "ec2" "DescribeAvailabilityZones",
     DescribeCapacityReservations "ec2" "DescribeCapacityReservations",
     DescribeImages "ec2" "DescribeImages",
     DescribeInstances "ec2" "DescribeInstances",

@@ -342,6 +342,19 @@ resource "aws_iam_policy" "zonal_shift" {
           "Effect": "Allow",
           "Resource": "*",
           "Sid": "AllowZonalShiftStatusReadOnly"
+        },
+        {
+          "Action": [
+            "ec2:DescribeAvailabilityZones"
+          ],
+          "Condition": {
+            "StringEquals": {
+              "aws:RequestedRegion": "${local.region}"
+            }
+          },
+          "Effect": "Allow",
+          "Resource": "*",
+          "Sid": "AllowZoneReadActions"
         }
       ],
       "Version": "2012-10-17"

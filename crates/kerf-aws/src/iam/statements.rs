@@ -215,6 +215,14 @@ pub const STATEMENTS: &[Statement] = &[
         purpose: "zones that are shifted away from, with `--enable-zonal-shift`",
     },
     Statement {
+        policy: Policy::ZonalShift,
+        sid: "AllowZoneReadActions",
+        permissions: &[Call(AwsAction::DescribeAvailabilityZones)],
+        resources: &["*"],
+        conditions: &[equals("aws:RequestedRegion", &["{region}"])],
+        purpose: "the names of these zones, whose ids ARC tells",
+    },
+    Statement {
         policy: Policy::ResourceDiscovery,
         sid: "AllowRegionalReadActions",
         permissions: &[

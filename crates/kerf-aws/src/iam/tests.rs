@@ -56,6 +56,7 @@ fn every_call_is_allowed_by_the_statements_it_needs() {
                 vec!["AllowInterruptionQueueActions"]
             }
             AwsAction::GetManagedResource => vec!["AllowZonalShiftStatusReadOnly"],
+            AwsAction::DescribeAvailabilityZones => vec!["AllowZoneReadActions"],
             AwsAction::DescribeCapacityReservations
             | AwsAction::DescribeImages
             | AwsAction::DescribeInstances
@@ -130,6 +131,12 @@ fn a_policy_is_written_as_iam_takes_it() {
                     "arc-zonal-shift:ResourceIdentifier":
                         "arn:aws:eks:eu-west-1:123456789012:cluster/demo",
                 }},
+            }, {
+                "Sid": "AllowZoneReadActions",
+                "Effect": "Allow",
+                "Action": ["ec2:DescribeAvailabilityZones"],
+                "Resource": "*",
+                "Condition": {"StringEquals": {"aws:RequestedRegion": "eu-west-1"}},
             }],
         })
     );
