@@ -16,7 +16,7 @@ mod watch;
 use anyhow::Result;
 
 /// `peer [ARGS]` compares with Karpenter, `scale` measures large problems, `e2e [WORKLOAD]` pods on a
-/// real control plane, `aws [kerf]` nodes and notices on the AWS stand-in, `engine [NODES…]` the
+/// real control plane, `aws [WHAT] [kerf]` nodes and notices on the AWS stand-in, `engine [NODES…]` the
 /// engine in large clusters, `router` the event router; anything else is for the instruction counts.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     match args.split_first() {

@@ -13,6 +13,8 @@ use kube::{Client, ResourceExt};
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
+use crate::copies::claims;
+
 /// The taint of a node that is given up.
 const DISRUPTED: &str = "karpenter.sh/disrupted";
 
@@ -23,17 +25,20 @@ pub(crate) struct Counts {
     pub(crate) running: BTreeSet<String>,
     /// The instances of nodes, by name.
     pub(crate) nodes: BTreeMap<String, String>,
-    /// Nodes that take no more pods, or went.
-    pub(crate) closed: BTreeSet<String>,
+    /// When nodes were first seen to take no more pods, or to be gone, by name.
+    pub(crate) closed: BTreeMap<String, Instant>,
+    /// Claims that are being deleted, or went.
+    pub(crate) deleting: BTreeSet<String>,
 }
 
 enum Told {
     Pod(Box<Pod>),
     Node(Node),
     NodeGone(Node),
+    ClaimLeaving(String),
 }
 
-/// Watches of pods and nodes.
+/// Watches of pods, nodes and claims.
 pub(crate) struct Seen(RefCell<Watching>);
 
 struct Watching {
@@ -58,7 +63,17 @@ impl Seen {
                     _ => None,
                 }
             });
-        let told = Box::pin(select(pods.boxed_local(), nodes.boxed_local()));
+        let claims = watcher(claims(client), Config::default());
+        let claims = claims.filter_map(async |event| match event.ok()? {
+            Event::Apply(claim) | Event::InitApply(claim) => {
+                let is_leaving = claim.metadata.deletion_timestamp.is_some();
+                is_leaving.then(|| Told::ClaimLeaving(claim.name_any()))
+            }
+            Event::Delete(claim) => Some(Told::ClaimLeaving(claim.name_any())),
+            _ => None,
+        });
+        let objects = select(nodes.boxed_local(), claims.boxed_local());
+        let told = Box::pin(select(pods.boxed_local(), objects.boxed_local()));
         Self(RefCell::new(Watching { told, counts: Counts::default() }))
     }
 
@@ -82,6 +97,16 @@ impl Seen {
         })
     }
 
+    /// How long it took from these moments, by instance, until the node was closed.
+    pub(crate) fn closed_after(&self, since: &BTreeMap<&str, Instant>) -> Vec<f64> {
+        let counts = &self.0.borrow().counts;
+        let after = |(node, at): (&String, &Instant)| {
+            let since = since.get(counts.nodes[node].as_str())?;
+            Some(at.saturating_duration_since(*since).as_secs_f64())
+        };
+        counts.closed.iter().filter_map(after).collect()
+    }
+
     /// The instances of all nodes that joined.
     pub(crate) fn instances(&self) -> Vec<String> {
         self.0.borrow().counts.nodes.values().cloned().collect()
@@ -103,11 +128,14 @@ impl Counts {
                 let id = id.rsplit('/').next().unwrap_or_default().to_owned();
                 let mut taints = spec.iter().flat_map(|spec| spec.taints.iter().flatten());
                 if taints.any(|taint| taint.key == DISRUPTED) {
-                    self.closed.insert(node.name_any());
+                    self.closed.entry(node.name_any()).or_insert_with(Instant::now);
                 }
                 self.nodes.entry(node.name_any()).or_insert(id);
             }
-            Told::NodeGone(node) => drop(self.closed.insert(node.name_any())),
+            Told::NodeGone(node) => {
+                self.closed.entry(node.name_any()).or_insert_with(Instant::now);
+            }
+            Told::ClaimLeaving(claim) => drop(self.deleting.insert(claim)),
         }
     }
 }

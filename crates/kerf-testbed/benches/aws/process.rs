@@ -4,7 +4,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use kerf_testbed::{AwsStandIn, Program, QuickStart, wait_until};
+use kerf_testbed::{Program, wait_until};
+
+use crate::stage::Stage;
 
 const READY_AT_MOST: Duration = Duration::from_secs(120);
 /// Where the log shall stay, for those who want to know more.
@@ -31,22 +33,23 @@ impl Product {
 pub(crate) struct Controller(Program);
 
 impl Controller {
-    /// Starts the program with its defaults and waits until it is ready.
+    /// Starts the program with its defaults and these variables, and waits until it is ready.
     pub(crate) fn start(
-        product: Product,
         program: &Path,
         kubeconfig: &Path,
-        aws: &AwsStandIn,
-        made: &QuickStart,
+        stage: &Stage,
+        variables: &[(&str, &str)],
     ) -> Self {
+        let (product, made) = (stage.product, &stage.made);
         let mut command = Command::new(program);
-        command.env("KUBECONFIG", kubeconfig).envs(aws.environment());
+        command.env("KUBECONFIG", kubeconfig).envs(stage.aws.environment());
         // Both read these; neither needs a flag.
         command.env("CLUSTER_NAME", &made.cluster).env("INTERRUPTION_QUEUE", &made.queue);
         command.env("SYSTEM_NAMESPACE", "karpenter").env("KARPENTER_SERVICE", "karpenter");
         // Two hundred spot nodes at once are what an attack looks like, too.
         command.env("INTERRUPTION_PERCENT_PER_MINUTE", "100");
         command.env("DISABLE_LEADER_ELECTION", "true");
+        command.envs(variables.iter().copied());
         if product == Product::Kerf {
             command.arg("controller");
         }

@@ -34,6 +34,14 @@ pub(crate) fn class_and_pool(cluster: &str) -> String {
     list(&[class, pool])
 }
 
+/// A pod that nobody owns.
+pub(crate) fn pod() -> String {
+    list(&[json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": "inflate", "namespace": "default"}, "spec": pod_spec(),
+    })])
+}
+
 /// Pods that each fill a large instance.
 pub(crate) fn deployment(replicas: usize) -> String {
     let labels = json!({"app": "inflate"});
@@ -45,17 +53,21 @@ pub(crate) fn deployment(replicas: usize) -> String {
             "selector": {"matchLabels": labels},
             "template": {
                 "metadata": {"labels": labels},
-                "spec": {
-                    "terminationGracePeriodSeconds": 0,
-                    "containers": [{
-                        "name": "pause", "image": "registry.k8s.io/pause:3.10",
-                        "resources": {"requests": {"cpu": "1500m"}},
-                    }],
-                },
+                "spec": pod_spec(),
             },
         },
     });
     list(&[deployment])
+}
+
+fn pod_spec() -> serde_json::Value {
+    json!({
+        "terminationGracePeriodSeconds": 0,
+        "containers": [{
+            "name": "pause", "image": "registry.k8s.io/pause:3.10",
+            "resources": {"requests": {"cpu": "1500m"}},
+        }],
+    })
 }
 
 fn list(objects: &[serde_json::Value]) -> String {
