@@ -1,6 +1,7 @@
 //! Which subjects to plan again when something changes; for an object, see
 //! [`ObservedKind::dependents`](crate::observed::ObservedKind::dependents).
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kerf_model::node_spec::NodeClassRef;
@@ -9,6 +10,7 @@ use crate::action::Subject;
 use crate::event::Instance;
 use crate::memory::{InstanceList, ResolvedClass, Update};
 use crate::observed::{Claim, Node};
+use crate::planners;
 use crate::provider::DriftRule;
 use crate::world::World;
 
@@ -39,7 +41,7 @@ pub(crate) fn dependents_of_update(world: &World, update: &Update) -> Vec<Subjec
             let nodes = world.nodes.values().filter(silent);
             let nodes = nodes.map(|node| Subject::Node(node.meta.name.clone()));
             let nodes = nodes.chain(waiting_for_hooks(world));
-            nodes.chain(described_otherwise(world, list)).collect()
+            nodes.chain(described_otherwise(world, list)).chain(reserved(world)).collect()
         }
         Update::InstanceGone(claim) | Update::TerminateAsked { claim, .. } => {
             let mut subjects = vec![Subject::Claim(claim.clone())];
@@ -113,14 +115,22 @@ fn described_otherwise<'w>(
     claims.map(|claim| Subject::Claim(claim.meta.name.clone()))
 }
 
+/// Claims whose instances may have left their reservation.
+fn reserved(world: &World) -> impl Iterator<Item = Subject> {
+    let has_any = world.settings.provider.reservation_labels.is_some();
+    let claims = if has_any { Some(world.claims.values()) } else { None };
+    let reserved = claims.into_iter().flatten().filter(|claim| planners::is_reserved(claim));
+    reserved.map(|claim| Subject::Claim(claim.meta.name.clone()))
+}
+
 /// The claims of a node class, if it asks for something else than before.
 fn made_otherwise<'w>(
     world: &'w World,
     class: &'w NodeClassRef,
     resolved: &ResolvedClass,
 ) -> impl Iterator<Item = Subject> + use<'w> {
-    fn rules(of: &ResolvedClass) -> Option<&Vec<DriftRule>> {
-        of.found.as_ref().map(|found| &found.drift_rules)
+    fn rules(of: &ResolvedClass) -> Option<(&Vec<DriftRule>, &BTreeSet<String>)> {
+        of.found.as_ref().map(|found| (&found.drift_rules, &found.ending_reservations))
     }
     let is_same = |known: &ResolvedClass| {
         (&known.uid, known.generation) == (&resolved.uid, resolved.generation)

@@ -113,6 +113,9 @@ pub struct ResolvedNodeClass {
     pub status: Arc<Value>,
     /// What instances of the class may be made of; one made of something else has drifted.
     pub drift_rules: Vec<DriftRule>,
+    /// Reservations that are about to end: what runs in them must leave before.
+    #[serde(default)]
+    pub ending_reservations: BTreeSet<String>,
     /// When to look again, where that is sooner than usual: something gave no answer for now.
     #[serde(default)]
     pub again_after: Option<Span>,

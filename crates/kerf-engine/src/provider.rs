@@ -30,6 +30,18 @@ pub struct ProviderInfo {
     pub registration_hooks: Vec<RegistrationHook>,
     /// How instances are tagged once their nodes are known, if they are.
     pub tagging: Option<Tagging>,
+    /// The labels of nodes in capacity that was reserved beforehand, if it has such.
+    #[serde(default)]
+    pub reservation_labels: Option<ReservationLabels>,
+}
+
+/// The labels of nodes in reserved capacity, beside their capacity type.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReservationLabels {
+    /// Names the reservation.
+    pub id: String,
+    /// Say more about it.
+    pub more: Vec<String>,
 }
 
 /// A kind of node class.
@@ -149,6 +161,13 @@ impl Choice {
             Some(label) => entry.admits(label),
             None => matches!(entry.operator, Operator::NotIn | Operator::DoesNotExist),
         })
+    }
+}
+
+impl ReservationLabels {
+    /// All of them.
+    pub fn keys(&self) -> impl Iterator<Item = &String> {
+        [&self.id].into_iter().chain(&self.more)
     }
 }
 

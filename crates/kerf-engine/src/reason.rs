@@ -53,6 +53,8 @@ pub enum Reason {
     NodeInitialized,
     /// A node lacks the label of its node class.
     NodeClassLabelMissing,
+    /// A node speaks of a reservation that its instance does not run in any more.
+    ReservationLeft,
     /// A claim is given up although nobody asked for its deletion.
     Deletion(DeletionCause),
     /// A claim is disrupted voluntarily.
@@ -166,6 +168,8 @@ pub enum DeletionCause {
     Expired,
     /// The cloud no longer has its instance.
     GarbageCollected,
+    /// The reservation its instance runs in is about to end.
+    ReservationEnding,
 }
 
 /// Why a voluntary disruption is off.
@@ -297,6 +301,7 @@ impl DeletionCause {
             DeletionCause::RegistrationTimeout => "registration_timeout",
             DeletionCause::Expired => "expired",
             DeletionCause::GarbageCollected => "garbage_collected",
+            DeletionCause::ReservationEnding => "capacity_reservation_expiring",
         }
     }
 }

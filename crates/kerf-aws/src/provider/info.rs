@@ -2,10 +2,12 @@
 
 use kerf_engine::condition::{READY, Status};
 use kerf_engine::provider::{
-    ManagedNodeClass, NodeClassKind, ProviderInfo, RegistrationHook, RepairPolicy, Tagging,
+    ManagedNodeClass, NodeClassKind, ProviderInfo, RegistrationHook, RepairPolicy,
+    ReservationLabels, Tagging,
 };
 use kerf_engine::time::Span;
 use kerf_model::labels::aws::{
+    CAPACITY_RESERVATION_ID, CAPACITY_RESERVATION_INTERRUPTIBLE, CAPACITY_RESERVATION_TYPE,
     CLUSTER_NAME_TAGGED_ANNOTATION, PLACEMENT_GROUP_PARTITION, TAGGED_ANNOTATION,
 };
 
@@ -79,6 +81,12 @@ pub(super) fn info(settings: &AwsSettings) -> ProviderInfo {
                 .into(),
             node_tag: "Name".to_owned(),
             claim_tag: "karpenter.sh/nodeclaim".to_owned(),
+        }),
+        reservation_labels: settings.uses_reserved_capacity.then(|| ReservationLabels {
+            id: CAPACITY_RESERVATION_ID.to_owned(),
+            more: [CAPACITY_RESERVATION_TYPE, CAPACITY_RESERVATION_INTERRUPTIBLE]
+                .map(str::to_owned)
+                .into(),
         }),
     }
 }

@@ -24,6 +24,9 @@ pub struct NewClaim {
 pub struct MetadataPatch {
     /// Labels to set.
     pub labels: BTreeMap<String, String>,
+    /// Keys of labels to remove.
+    #[serde(default)]
+    pub labels_removed: BTreeSet<String>,
     /// Annotations to set.
     pub annotations: BTreeMap<String, String>,
     /// Keys of annotations to remove.
@@ -90,7 +93,7 @@ impl MetadataPatch {
         annotations: &mut BTreeMap<String, String>,
         finalizers: &mut Vec<String>,
     ) {
-        labels.extend(self.labels.clone());
+        change(labels, &self.labels, &self.labels_removed);
         self.apply_to_unlabelled(annotations, finalizers);
     }
 

@@ -5,11 +5,12 @@
 
 use kerf_model::labels::node_class_key;
 use kerf_model::labels::well_known::{
-    DO_NOT_SYNC_TAINTS, INITIALIZED as INITIALIZED_LABEL, REGISTERED as REGISTERED_LABEL,
-    TERMINATION_FINALIZER,
+    CAPACITY_TYPE, DO_NOT_SYNC_TAINTS, INITIALIZED as INITIALIZED_LABEL, ON_DEMAND,
+    REGISTERED as REGISTERED_LABEL, RESERVED, TERMINATION_FINALIZER,
 };
 use kerf_model::taint::{Taint, UNREGISTERED_KEY, is_known_ephemeral, merge_taints, unregistered};
 
+use super::claims;
 use crate::action::{ActionKind, FinalizerChange, NodePatch};
 use crate::command::record::REPLACEMENT_FOR;
 use crate::condition::claim::{LAUNCHED, REGISTERED};
@@ -64,6 +65,7 @@ pub(super) fn plan(world: &World, name: &Name) -> Decision {
         }
         decision.kubernetes_events.extend(missing_taint(node, claim));
     }
+    leave_reservation(world, &mut patch, &mut reason, node, claim);
     hydrate(&mut patch, node, claim);
     if patch != NodePatch::default() {
         let (name, uid) = (node.meta.name.clone(), node.meta.uid.clone());
@@ -163,6 +165,22 @@ fn missing_taint(node: &Node, claim: &Claim) -> Option<KubernetesEvent> {
     );
     let about = Key::Claim(claim.meta.name.clone());
     (!is_there).then(|| KubernetesEvent::warning(about, "UnregisteredTaintMissing", message))
+}
+
+/// A node says what its claim says about how it is paid for.
+fn leave_reservation(
+    world: &World,
+    patch: &mut NodePatch,
+    reason: &mut Reason,
+    node: &Node,
+    claim: &Claim,
+) {
+    let Some(labels) = &world.settings.provider.reservation_labels else { return };
+    let of_node = node.labels.get(CAPACITY_TYPE).map(String::as_str);
+    if of_node == Some(RESERVED) && claim.label(CAPACITY_TYPE) == Some(ON_DEMAND) {
+        claims::take_off(labels, &node.labels, &mut patch.labels, &mut patch.labels_removed);
+        *reason = Reason::ReservationLeft;
+    }
 }
 
 fn hydrate(patch: &mut NodePatch, node: &Node, claim: &Claim) {

@@ -30,6 +30,7 @@ use crate::observed::Name;
 use crate::time::Time;
 use crate::world::World;
 pub(crate) use action_class::class_of;
+pub(crate) use claims::is_reserved;
 pub(crate) use zonal_shift::{active_shifts, unix_seconds};
 
 /// A part of what the engine decides, switched on by the role.

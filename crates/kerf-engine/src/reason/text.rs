@@ -50,6 +50,7 @@ fn sentence(reason: &Reason) -> &'static str {
         Reason::NodeJoined => "the node has joined and gets what its claim asks for",
         Reason::NodeInitialized => "the node is ready for pods",
         Reason::NodeClassLabelMissing => "the node lacks the label of its node class",
+        Reason::ReservationLeft => "the instance has left its capacity reservation",
         Reason::ReplacementKept => "the replacement stands by itself",
         Reason::ReplacementUnused => "nothing needs the replacement any more",
         Reason::ClaimDeleting => "its claim is being deleted",
@@ -139,6 +140,7 @@ impl fmt::Display for DeletionCause {
             DeletionCause::RegistrationTimeout => "the node did not join in time",
             DeletionCause::Expired => "the node has reached its age limit",
             DeletionCause::GarbageCollected => "the cloud no longer has the instance",
+            DeletionCause::ReservationEnding => "the capacity reservation is about to end",
         })
     }
 }

@@ -28,12 +28,13 @@ mod security_groups;
 mod subnets;
 mod validation;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use kerf_api::ec2_node_class::{
-    Ami, CapacityReservation, EC2NodeClass, EC2NodeClassSpec, EC2NodeClassStatus, SecurityGroup,
-    Subnet,
+    Ami, CapacityReservation, CapacityReservationState, EC2NodeClass, EC2NodeClassSpec,
+    EC2NodeClassStatus, SecurityGroup, Subnet,
 };
 use kerf_catalog::settings::PlacementGroup;
 use kerf_engine::condition::Status;
@@ -303,11 +304,13 @@ impl NodeClasses {
             return Err(error.clone().into());
         }
         let drift_rules = drift_rules::of(&status, group_id(look.spec, &group), knows_reservations);
+        let ending_reservations = ending(status.capacity_reservations.as_deref());
         let unanswered = (!parts.unanswered.is_empty()).then_some(AGAIN_AFTER);
         Ok(ResolvedNodeClass {
             conditions: parts.conditions,
             status: Arc::new(serde_json::to_value(&status).unwrap_or_default()),
             drift_rules,
+            ending_reservations,
             again_after: unanswered.into_iter().chain(next_change).min(),
         })
     }
@@ -333,6 +336,13 @@ impl NodeClasses {
 
 fn unreadable(class: &NodeClass, error: &serde_json::Error) -> Failure {
     Failure::Invalid { message: format!("EC2NodeClass {}: {error}", class.meta.name) }
+}
+
+/// Those of the reservations that are about to end.
+fn ending(reservations: Option<&[CapacityReservation]>) -> BTreeSet<String> {
+    let all = reservations.unwrap_or_default().iter();
+    let ending = all.filter(|it| it.state == Some(CapacityReservationState::Expiring));
+    ending.map(|it| it.id.clone()).collect()
 }
 
 /// The reservations as they are at a time, and how long they stay so.

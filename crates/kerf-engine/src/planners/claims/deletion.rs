@@ -5,7 +5,7 @@ use kerf_model::labels::annotation::TERMINATION_TIMESTAMP;
 use kerf_model::labels::well_known::TERMINATION_FINALIZER;
 
 use super::super::{notices, termination};
-use super::{Reconcile, metrics, registration};
+use super::{Reconcile, metrics, registration, reserved};
 use crate::action::{Action, ActionKind};
 use crate::condition::claim::{INSTANCE_TERMINATING, LAUNCHED, REGISTERED};
 use crate::decision::Decision;
@@ -41,6 +41,7 @@ pub(super) fn cause(world: &World, claim: &Claim, now: Time) -> Option<DeletionC
     let believed = world.memory.clock.believed(now);
     announced
         .map(|kind| DeletionCause::Interrupted(*kind))
+        .or_else(|| ending(world, claim))
         .or_else(|| refused(world, claim))
         .or_else(|| out_of_time(world, claim, now, believed))
         .or_else(|| has_expired(world, claim, now, believed).then_some(DeletionCause::Expired))
@@ -78,6 +79,11 @@ pub(in crate::planners) fn is_garbage(world: &World, claim: &Claim, now: Time) -
         && !world.node_of(claim).is_some_and(|node| node.is_ready)
         && world.unreadable_node_of(claim).is_none()
         && world.is_fresh(&[Kind::Claim, Kind::Node], now)
+}
+
+fn ending(world: &World, claim: &Claim) -> Option<DeletionCause> {
+    let is_ending = reserved::is_reservation_ending(world, claim);
+    is_ending.then_some(DeletionCause::ReservationEnding)
 }
 
 fn refused(world: &World, claim: &Claim) -> Option<DeletionCause> {

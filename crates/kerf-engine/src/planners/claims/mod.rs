@@ -15,6 +15,7 @@ mod launch;
 mod metrics;
 mod on_change;
 mod registration;
+mod reserved;
 mod transitions;
 
 use std::borrow::Cow;
@@ -24,6 +25,8 @@ use kerf_model::labels::well_known::TERMINATION_FINALIZER;
 
 pub(super) use deletion::is_garbage;
 pub(super) use on_change::{on_change, on_delete};
+pub(crate) use reserved::is_reserved;
+pub(super) use reserved::take_off;
 
 use crate::action::{Action, ActionKind, MetadataPatch};
 use crate::condition::claim::DEPENDENTS;
@@ -100,6 +103,7 @@ fn advance(world: &World, claim: &Claim, now: Time) -> Decision {
     let mut reconcile = Reconcile::new(world, claim, now);
     ensure_finalizer(&mut reconcile);
     ensure_node_class_label(&mut reconcile);
+    reserved::demote(&mut reconcile);
     launch::advance(&mut reconcile);
     registration::register(&mut reconcile);
     registration::initialize(&mut reconcile);

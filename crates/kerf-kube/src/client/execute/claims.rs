@@ -94,15 +94,17 @@ pub(crate) fn of_identity(uid: &str) -> DeleteParams {
 pub(super) fn metadata(patch: &MetadataPatch, revision: Revision) -> Value {
     let mut body = version(revision);
     let fields = body.as_object_mut().expect("it was made as an object");
-    if !patch.labels.is_empty() {
-        fields.insert("labels".to_owned(), json!(patch.labels));
-    }
-    // In a merge patch null removes a key.
-    let removed = patch.annotations_removed.iter().map(|key| (key.clone(), Value::Null));
-    let set = patch.annotations.iter().map(|(key, value)| (key.clone(), json!(value)));
-    let annotations: serde_json::Map<String, Value> = removed.chain(set).collect();
-    if !annotations.is_empty() {
-        fields.insert("annotations".to_owned(), Value::Object(annotations));
+    for (field, set, removed) in [
+        ("labels", &patch.labels, &patch.labels_removed),
+        ("annotations", &patch.annotations, &patch.annotations_removed),
+    ] {
+        // In a merge patch null removes a key.
+        let removed = removed.iter().map(|key| (key.clone(), Value::Null));
+        let set = set.iter().map(|(key, value)| (key.clone(), json!(value)));
+        let texts: serde_json::Map<String, Value> = removed.chain(set).collect();
+        if !texts.is_empty() {
+            fields.insert(field.to_owned(), Value::Object(texts));
+        }
     }
     if let Some(finalizers) = &patch.finalizers {
         fields.insert("finalizers".to_owned(), json!(finalizers));
