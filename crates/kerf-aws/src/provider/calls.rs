@@ -97,6 +97,31 @@ impl Calls {
         })
     }
 
+    /// Makes a call for each page of an answer. `take` keeps what is on a page and tells where the
+    /// next one begins; more than `most` pages are not read.
+    pub(crate) async fn pages<'a, T, E, F>(
+        &'a self,
+        action: AwsAction,
+        most: usize,
+        call: impl Fn(Option<String>) -> F + Send,
+        mut take: impl FnMut(T) -> Option<String> + Send,
+    ) -> Result<()>
+    where
+        T: Send + 'a,
+        E: ProvideErrorMetadata + std::error::Error + Send + 'static,
+        F: Future<Output = std::result::Result<T, SdkError<E, HttpResponse>>> + Send + 'a,
+    {
+        let mut token = None;
+        for _ in 0..most {
+            let page = self.make(action, "*", call(token.take())).await?;
+            token = take(page).filter(|token| !token.is_empty());
+            if token.is_none() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     fn count(&self, action: AwsAction, status: u16, took: Duration) {
         let labels = vec![
             ("service", action.service().to_owned()),
@@ -129,6 +154,35 @@ impl Calls {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What is asked for with the token of a page, and how many pages were read.
+    async fn read(answers: &[&str], most: usize) -> (Vec<Option<String>>, usize) {
+        let calls = Calls::new(Registry::default());
+        let (asked, mut read) = (std::sync::Mutex::new(Vec::new()), 0);
+        let call = |token: Option<String>| {
+            let next = {
+                let mut asked = asked.lock().unwrap();
+                asked.push(token);
+                answers.get(asked.len() - 1).map(|token| (*token).to_owned())
+            };
+            async move { Ok::<_, SdkError<aws_sdk_ec2::Error, HttpResponse>>(next) }
+        };
+        let take = |next: Option<String>| {
+            read += 1;
+            next
+        };
+        calls.pages(AwsAction::DescribeSubnets, most, call, take).await.unwrap();
+        (asked.into_inner().unwrap(), read)
+    }
+
+    #[tokio::test]
+    async fn pages_are_read_until_there_is_no_next_one_or_too_many() {
+        let token = |text: &str| Some(text.to_owned());
+        assert_eq!(read(&[], 9).await, (vec![None], 1));
+        assert_eq!(read(&["", "b"], 9).await, (vec![None], 1), "an empty token is none");
+        assert_eq!(read(&["a", "b"], 9).await, (vec![None, token("a"), token("b")], 3));
+        assert_eq!(read(&["a", "b"], 2).await, (vec![None, token("a")], 2));
+    }
 
     #[tokio::test]
     async fn launches_go_at_the_pace_of_ec2_after_a_burst() {

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use kerf_runtime::metrics::Registry;
 use tokio::sync::OnceCell;
 
+use super::discovery::service_cidr;
+use super::zone_ids::ZoneIds;
 use super::{AwsSettings, Calls, Cluster, ClusterVersion};
 use crate::{AwsAction, CallError, Result, Session};
 
@@ -19,6 +21,8 @@ pub(crate) struct Context {
     pub(crate) clients: Clients,
     /// Where the parts count what happened.
     pub(crate) registry: Registry,
+    /// The ids of zones, as subnets tell them.
+    pub(crate) zone_ids: ZoneIds,
     /// The cluster with the addresses of its Services, once somebody needed them.
     with_service_cidr: Arc<OnceCell<Arc<Cluster>>>,
 }
@@ -55,6 +59,7 @@ impl Context {
             cluster: Arc::new(cluster),
             settings: Arc::new(settings),
             registry,
+            zone_ids: ZoneIds::default(),
             with_service_cidr: Arc::default(),
         }
     }
@@ -77,15 +82,11 @@ impl Context {
         let resource = format!("cluster/{name}");
         let call = self.clients.eks.describe_cluster().name(name).send();
         let answer = self.calls.make(action, &resource, call).await?;
-        let network = answer.cluster().and_then(|cluster| cluster.kubernetes_network_config());
-        let cidr = network.and_then(|network| {
-            network.service_ipv4_cidr().or_else(|| network.service_ipv6_cidr())
-        });
-        let Some(cidr) = cidr else {
+        let service_cidr = answer.cluster().and_then(service_cidr);
+        if service_cidr.is_none() {
             let why = "the answer has no addresses of Services";
             return Err(CallError::refused(action.permission(), &resource, why));
-        };
-        let service_cidr = Some(cidr.to_owned());
+        }
         Ok(Arc::new(Cluster { service_cidr, ..(*self.cluster).clone() }))
     }
 }

@@ -117,7 +117,8 @@ fn cluster(
     Ok(cluster)
 }
 
-fn service_cidr(cluster: &EksCluster) -> Option<String> {
+/// The addresses of its Services.
+pub(super) fn service_cidr(cluster: &EksCluster) -> Option<String> {
     let network = cluster.kubernetes_network_config()?;
     network.service_ipv4_cidr().or(network.service_ipv6_cidr()).map(str::to_owned)
 }

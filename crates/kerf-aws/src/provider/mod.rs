@@ -7,6 +7,7 @@ mod cluster_version;
 mod context;
 mod discovery;
 mod failure;
+mod filters;
 mod hash;
 mod info;
 mod instances;
@@ -17,6 +18,7 @@ mod offers;
 mod settings;
 mod tags;
 mod user_data;
+mod zone_ids;
 
 use std::collections::BTreeMap;
 use std::future::Future;

@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 
-use aws_sdk_ec2::types::{Filter, Instance as Described};
+use aws_sdk_ec2::operation::describe_instances::DescribeInstancesOutput;
+use aws_sdk_ec2::types::Instance as Described;
 
 use super::id_batches::IdCall;
 use crate::provider::context::Context;
+use crate::provider::filters::Filters;
 use crate::{AwsAction, Result};
 
 /// The most results of one page.
@@ -27,7 +29,7 @@ impl IdCall for DescribeCall {
     async fn call(&self, ids: Vec<String>) -> Result<HashMap<String, Described>> {
         let mut found = HashMap::new();
         for ids in ids.chunks(VALUES_MAX) {
-            let described = describe(&self.0, vec![filter("instance-id", ids.to_vec())]).await?;
+            let described = describe(&self.0, Filters::any_of("instance-id", ids.to_vec())).await?;
             let by_id = |it: Described| Some((it.instance_id()?.to_owned(), it));
             found.extend(described.into_iter().filter_map(by_id));
         }
@@ -36,24 +38,18 @@ impl IdCall for DescribeCall {
 }
 
 /// All instances that pass these filters, page by page.
-pub(crate) async fn describe(context: &Context, filters: Vec<Filter>) -> Result<Vec<Described>> {
-    let (mut found, mut token) = (Vec::new(), None);
-    for _ in 0..PAGES_MAX {
+pub(crate) async fn describe(context: &Context, filters: Filters) -> Result<Vec<Described>> {
+    let (filters, mut found) = (filters.to_sdk(), Vec::new());
+    let call = |token| {
         let call = context.clients.ec2.describe_instances().set_filters(Some(filters.clone()));
-        let call = call.max_results(PAGE).set_next_token(token).send();
-        let mut page = context.calls.make(AwsAction::DescribeInstances, "*", call).await?;
+        call.max_results(PAGE).set_next_token(token).send()
+    };
+    let take = |mut page: DescribeInstancesOutput| {
         for reservation in page.reservations.take().unwrap_or_default() {
             found.extend(reservation.instances.unwrap_or_default());
         }
-        token = page.next_token.filter(|token| !token.is_empty());
-        if token.is_none() {
-            break;
-        }
-    }
+        page.next_token
+    };
+    context.calls.pages(AwsAction::DescribeInstances, PAGES_MAX, call, take).await?;
     Ok(found)
-}
-
-/// A filter: one of these values.
-pub(crate) fn filter(name: &str, values: Vec<String>) -> Filter {
-    Filter::builder().name(name).set_values(Some(values)).build()
 }

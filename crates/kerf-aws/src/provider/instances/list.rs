@@ -3,16 +3,17 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
-use aws_sdk_ec2::types::{Filter, InstanceStateName};
+use aws_sdk_ec2::types::InstanceStateName;
 use kerf_engine::event::{Failure, Instance};
 use kerf_engine::observed::Name;
 use kerf_model::labels::aws::NODE_CLASS;
 use kerf_model::labels::well_known::NODE_POOL;
 
-use super::describe::{DescribeCall, describe, filter};
+use super::describe::{DescribeCall, describe};
 use super::id_batches::IdCall;
 use super::instance::{self, read, state};
 use super::{CONSISTENT_AFTER, Instances};
+use crate::provider::filters::Filters;
 use crate::provider::launch::ledger::Remembered;
 use crate::provider::tags;
 
@@ -79,12 +80,10 @@ fn claims(remembered: &[Remembered]) -> HashMap<String, Name> {
     remembered.iter().map(claim).collect()
 }
 
-fn filters(cluster: &str) -> Vec<Filter> {
+fn filters(cluster: &str) -> Filters {
     let states = STATES.iter().map(|state| state.as_str().to_owned()).collect();
-    vec![
-        filter("tag-key", vec![NODE_POOL.to_owned()]),
-        filter("tag-key", vec![NODE_CLASS.to_owned()]),
-        filter(&format!("tag:{}", tags::CLUSTER_NAME), vec![cluster.to_owned()]),
-        filter("instance-state-name", states),
-    ]
+    Filters::any_of("instance-state-name", states)
+        .with_tag_key(NODE_POOL)
+        .with_tag_key(NODE_CLASS)
+        .with(&format!("tag:{}", tags::CLUSTER_NAME), cluster)
 }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use aws_sdk_ec2::operation::describe_instance_status::DescribeInstanceStatusOutput;
 use aws_sdk_ec2::primitives::DateTime;
 use aws_sdk_ec2::types::{
     EventCode, InstanceStatus, InstanceStatusDetails, InstanceStatusEvent, StatusType,
@@ -16,8 +17,8 @@ use tokio::sync::mpsc;
 use tokio::time::sleep;
 
 use super::Instances;
-use super::describe::filter;
 use crate::provider::context::Context;
+use crate::provider::filters::Filters;
 use crate::{AwsAction, CallError, Result};
 
 /// How often EC2 is asked.
@@ -190,18 +191,18 @@ async fn statuses(
     name: &str,
     values: Vec<String>,
 ) -> Result<Vec<InstanceStatus>> {
-    let filter = filter(name, values);
-    let (mut found, mut token) = (Vec::new(), None);
-    for _ in 0..PAGES_MAX {
-        let call = context.clients.ec2.describe_instance_status().filters(filter.clone());
-        let call = call.max_results(PAGE).set_next_token(token).send();
-        let page = context.calls.make(AwsAction::DescribeInstanceStatus, "*", call).await?;
+    let filters = Filters::any_of(name, values).to_sdk();
+    let mut found = Vec::new();
+    let call = |token| {
+        let call =
+            context.clients.ec2.describe_instance_status().set_filters(Some(filters.clone()));
+        call.max_results(PAGE).set_next_token(token).send()
+    };
+    let take = |page: DescribeInstanceStatusOutput| {
         found.extend(page.instance_statuses.unwrap_or_default());
-        token = page.next_token.filter(|token| !token.is_empty());
-        if token.is_none() {
-            break;
-        }
-    }
+        page.next_token
+    };
+    context.calls.pages(AwsAction::DescribeInstanceStatus, PAGES_MAX, call, take).await?;
     Ok(found)
 }
 

@@ -9,11 +9,12 @@ use kerf_engine::observed::Name;
 use kerf_kube::Ending;
 use kerf_runtime::metrics::Labels;
 
-use super::describe::{describe, filter};
+use super::describe::describe;
 use super::id_batches::IdCall;
 use super::instance::{parse_provider_id, reservation, state};
 use super::{CONSISTENT_AFTER, Instances};
 use crate::provider::context::Context;
+use crate::provider::filters::Filters;
 use crate::provider::tags;
 use crate::{AwsAction, CallError, Result};
 
@@ -116,11 +117,10 @@ impl Instances {
                 Some(Err(_)) | None => {}
             }
         }
-        let cluster = self.context.cluster.name.clone();
-        let filters = vec![
-            filter(&format!("tag:{}", tags::NODE_CLAIM), vec![claim.to_string()]),
-            filter(&format!("tag:{}", tags::CLUSTER_NAME), vec![cluster]),
-        ];
+        let cluster = &self.context.cluster.name;
+        let filters = Filters::default()
+            .with(&format!("tag:{}", tags::NODE_CLAIM), claim)
+            .with(&format!("tag:{}", tags::CLUSTER_NAME), cluster);
         let described = describe(&self.context, filters).await?;
         let is_there = |it: &&Described| state(it) != Some(&InstanceStateName::Terminated);
         let there = described.iter().filter(is_there);
@@ -179,7 +179,8 @@ impl Instances {
 
     fn count_failure(&self, provider_id: Option<&str>) {
         let zone = provider_id.and_then(parse_provider_id).map_or("", |(zone, _)| zone);
-        let labels: Labels = vec![("zone", zone.to_owned()), ("zone_id", String::new())];
+        let zone_id = self.context.zone_ids.of(zone).unwrap_or_default();
+        let labels: Labels = vec![("zone", zone.to_owned()), ("zone_id", zone_id)];
         let metric = "karpenter_cloudprovider_instance_termination_failures_total";
         self.context.registry.count(metric, labels, 1);
     }

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use aws_sdk_ec2::types::{Filter, LaunchTemplate, ResourceType};
+use aws_sdk_ec2::operation::describe_launch_templates::DescribeLaunchTemplatesOutput;
+use aws_sdk_ec2::types::{LaunchTemplate, ResourceType};
 use kerf_model::labels::aws::NODE_CLASS;
 use tokio::sync::Mutex;
 use tokio::time::sleep;
@@ -12,6 +13,7 @@ use tracing::{debug, warn};
 
 use super::fleet::Template;
 use crate::provider::context::Context;
+use crate::provider::filters::Filters;
 use crate::provider::tags;
 use crate::{AwsAction, Result};
 
@@ -128,19 +130,18 @@ impl Templates {
 
     /// Templates by a filter: a name that is not there is no error.
     async fn describe(&self, filter: &str, values: Vec<String>) -> Result<Vec<LaunchTemplate>> {
-        let filter = Filter::builder().name(filter).set_values(Some(values)).build();
-        let (mut found, mut token) = (Vec::new(), None);
-        for _ in 0..PAGES_MAX {
+        let (filters, mut found) = (Filters::any_of(filter, values).to_sdk(), Vec::new());
+        let call = |token| {
             let call = self.context.clients.ec2.describe_launch_templates();
-            let call = call.filters(filter.clone()).max_results(PAGE).set_next_token(token).send();
-            let action = AwsAction::DescribeLaunchTemplates;
-            let page = self.context.calls.make(action, "*", call).await?;
+            let call = call.set_filters(Some(filters.clone())).max_results(PAGE);
+            call.set_next_token(token).send()
+        };
+        let take = |page: DescribeLaunchTemplatesOutput| {
             found.extend_from_slice(page.launch_templates());
-            token = page.next_token().filter(|token| !token.is_empty()).map(str::to_owned);
-            if token.is_none() {
-                break;
-            }
-        }
+            page.next_token
+        };
+        let action = AwsAction::DescribeLaunchTemplates;
+        self.context.calls.pages(action, PAGES_MAX, call, take).await?;
         Ok(found)
     }
 

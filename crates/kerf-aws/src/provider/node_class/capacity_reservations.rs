@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use aws_sdk_ec2::operation::describe_capacity_reservations::DescribeCapacityReservationsOutput;
 use aws_sdk_ec2::primitives::DateTimeFormat;
 use aws_sdk_ec2::types::{CapacityReservationType as Sold, InstanceMatchCriteria as Matched};
 use kerf_api::ec2_node_class::{
@@ -11,8 +12,8 @@ use kerf_api::ec2_node_class::{
 use serde_json::json;
 use tracing::warn;
 
-use super::filters::Filters;
 use crate::provider::context::Context;
+use crate::provider::filters::Filters;
 use crate::{AwsAction, Result};
 
 /// The most results a page has.
@@ -112,29 +113,28 @@ fn queries(terms: &[CapacityReservationSelectorTerm]) -> Vec<Query> {
 
 async fn describe(context: &Context, query: &Query) -> Result<Vec<FoundReservation>> {
     let filters = query.filters.clone().with("state", "active").to_sdk();
-    let (mut found, mut token, mut unknown) = (Vec::new(), None, Vec::new());
-    for _ in 0..PAGES_MAX {
+    let (mut found, mut unknown) = (Vec::new(), Vec::new());
+    let call = |token| {
         let ids = query.id.clone().map(|id| vec![id]);
         // A page size cannot be combined with ids.
         let page_size = ids.is_none().then_some(PAGE);
         let call = context.clients.ec2.describe_capacity_reservations();
         let call = call.set_capacity_reservation_ids(ids).set_filters(Some(filters.clone()));
-        let call = call.set_max_results(page_size).set_next_token(token).send();
-        let page = context.calls.make(AwsAction::DescribeCapacityReservations, "*", call).await;
-        let page = match page {
-            Err(error) if error.code() == Some(NOT_FOUND) => return Ok(Vec::new()),
-            page => page?,
-        };
+        call.set_max_results(page_size).set_next_token(token).send()
+    };
+    let take = |page: DescribeCapacityReservationsOutput| {
         for reservation in page.capacity_reservations() {
             match described(reservation) {
                 Some(reservation) => found.push(reservation),
                 None => unknown.extend(reservation.capacity_reservation_id().map(str::to_owned)),
             }
         }
-        token = page.next_token().filter(|token| !token.is_empty()).map(str::to_owned);
-        if token.is_none() {
-            break;
-        }
+        page.next_token
+    };
+    let action = AwsAction::DescribeCapacityReservations;
+    match context.calls.pages(action, PAGES_MAX, call, take).await {
+        Err(error) if error.code() == Some(NOT_FOUND) => return Ok(Vec::new()),
+        read => read?,
     }
     if !unknown.is_empty() {
         warn!(reservations = unknown.join(", "), "capacity reservations of a kind unknown to Kerf");

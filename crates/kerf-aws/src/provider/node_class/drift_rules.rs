@@ -12,9 +12,9 @@
 //! | `PlacementGroupDrift` | the id of its placement group; nothing outside of one |
 //!
 //! The image must be the one that the class would pick now for the instance's type. The rule knows
-//! the type by its labels: architecture and operating system, the counts of GPUs and accelerators,
-//! and the build of Windows must be in `Instance.labels` where the type has them. An instance
-//! without `kubernetes.io/arch` fits no image, and so never counts as drifted.
+//! the type by its labels: architecture and operating system, and the counts of GPUs and
+//! accelerators must be in `Instance.labels` where the type has them. An instance without
+//! `kubernetes.io/arch` fits no image, and so never counts as drifted.
 //!
 //! A part of which nothing is known (nothing was found, or nobody could ask) has no rule.
 
@@ -23,6 +23,7 @@ use std::collections::BTreeSet;
 use kerf_api::Requirement;
 use kerf_api::ec2_node_class::{Ami, EC2NodeClassStatus};
 use kerf_engine::provider::{Allowed, Choice, DriftRule};
+use kerf_model::labels::well_known::WINDOWS_BUILD;
 use kerf_model::requirement::{Operator, RequirementEntry};
 
 /// Made of another image than a new instance of its type would be.
@@ -85,9 +86,11 @@ fn some<T>(list: Option<&[T]>) -> Option<&[T]> {
     list.filter(|list| !list.is_empty())
 }
 
-/// An image with requirements that cannot be read is never the one.
+/// An image with requirements that cannot be read is never the one. The build of Windows is left
+/// out: EC2 does not tell it of an instance, and all images of a class have the same.
 fn choice(ami: &Ami) -> Option<Choice> {
-    let requirements = ami.requirements.iter().map(entry).collect::<Option<_>>()?;
+    let told = ami.requirements.iter().filter(|it| it.key != WINDOWS_BUILD);
+    let requirements = told.map(entry).collect::<Option<_>>()?;
     Some(Choice { requirements, value: ami.id.clone() })
 }
 
@@ -117,9 +120,10 @@ mod tests {
             min_values: None,
         };
         let unreadable = Requirement { operator: "About".to_owned(), ..arch.clone() };
+        let build = Requirement { key: WINDOWS_BUILD.to_owned(), ..arch.clone() };
         let ami = |id: &str, requirement: &Requirement| Ami {
             id: id.to_owned(),
-            requirements: vec![requirement.clone()],
+            requirements: vec![requirement.clone(), build.clone()],
             ..Ami::default()
         };
         let status = EC2NodeClassStatus {

@@ -1,9 +1,10 @@
 //! The launch templates that were made for a node class, and their end.
 
+use aws_sdk_ec2::operation::describe_launch_templates::DescribeLaunchTemplatesOutput;
 use kerf_model::labels::aws;
 
-use super::filters::Filters;
 use crate::provider::context::Context;
+use crate::provider::filters::Filters;
 use crate::{AwsAction, Result};
 
 /// Pages read for one answer. Templates vanish when they are not used; a class has a few.
@@ -33,17 +34,16 @@ pub(super) async fn delete(context: &Context, name: &str) -> Result<()> {
 async fn of_class(context: &Context, class: &str) -> Result<Vec<String>> {
     let filters = Filters::default().with("tag:eks:eks-cluster-name", &context.cluster.name);
     let filters = filters.with(&format!("tag:{}", aws::NODE_CLASS), class).to_sdk();
-    let (mut found, mut token) = (Vec::new(), None);
-    for _ in 0..PAGES_MAX {
+    let mut found = Vec::new();
+    let call = |token| {
         let call = context.clients.ec2.describe_launch_templates();
-        let call = call.set_filters(Some(filters.clone())).set_next_token(token).send();
-        let page = context.calls.make(AwsAction::DescribeLaunchTemplates, "*", call).await?;
+        call.set_filters(Some(filters.clone())).set_next_token(token).send()
+    };
+    let take = |page: DescribeLaunchTemplatesOutput| {
         let names = page.launch_templates().iter().filter_map(|it| it.launch_template_name());
         found.extend(names.map(str::to_owned));
-        token = page.next_token().filter(|token| !token.is_empty()).map(str::to_owned);
-        if token.is_none() {
-            break;
-        }
-    }
+        page.next_token
+    };
+    context.calls.pages(AwsAction::DescribeLaunchTemplates, PAGES_MAX, call, take).await?;
     Ok(found)
 }

@@ -16,7 +16,6 @@ mod capacity_reservations;
 mod class_key;
 pub(crate) mod conditions;
 pub(crate) mod drift_rules;
-mod filters;
 mod images;
 mod instance_profile;
 mod launch_templates;
@@ -256,7 +255,12 @@ impl NodeClasses {
     async fn find_subnets(&self, look: &Look<'_>) -> PartResult<Vec<Subnet>> {
         let ask = async {
             let found = subnets::find(&self.context, &look.spec.subnet_selector_terms).await?;
-            found.iter().for_each(|it| self.addresses.refresh(&it.subnet.id, it.free));
+            for FoundSubnet { subnet, free } in &found {
+                self.addresses.refresh(&subnet.id, *free);
+                if let Some(id) = &subnet.zone_id {
+                    self.context.zone_ids.note(&subnet.zone, id);
+                }
+            }
             PartResult::Ok(found)
         };
         let found = self.subnets.or_ask(look.key.clone(), ask).await?;

@@ -5,9 +5,9 @@ use kerf_api::ec2_node_class::PlacementGroupSelector;
 use kerf_catalog::settings::PlacementGroup;
 use kerf_catalog::shape::PlacementStrategy;
 
-use super::filters::Filters;
 use super::part::{PartError, PartResult};
 use crate::provider::context::Context;
+use crate::provider::filters::Filters;
 use crate::{AwsAction, CallError, Result};
 
 /// What the codes of EC2 begin with that say there is no such group.

@@ -9,10 +9,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::cached::Cached;
-use super::filters::Filters;
 use super::profile_calls::Profile;
 use crate::Result;
 use crate::provider::context::Context;
+use crate::provider::filters::Filters;
 use crate::provider::instances::describe::describe;
 use crate::provider::tags;
 
@@ -74,8 +74,7 @@ impl ProfileCollection {
 pub(super) async fn of_instances(context: &Context) -> Result<BTreeSet<String>> {
     let states = STATES.map(str::to_owned).into();
     let filters = Filters::any_of("instance-state-name", states);
-    let filters =
-        filters.with(&format!("tag:{}", tags::CLUSTER_NAME), &context.cluster.name).to_sdk();
+    let filters = filters.with(&format!("tag:{}", tags::CLUSTER_NAME), &context.cluster.name);
     let instances = describe(context, filters).await?;
     let arns = instances.iter().filter_map(|it| it.iam_instance_profile()?.arn());
     Ok(arns.filter_map(|arn| arn.rsplit('/').next()).map(str::to_owned).collect())

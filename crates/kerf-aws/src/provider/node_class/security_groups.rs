@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use aws_sdk_ec2::operation::describe_security_groups::DescribeSecurityGroupsOutput;
 use kerf_api::ec2_node_class::{SecurityGroup, SecurityGroupSelectorTerm};
 
-use super::filters::Filters;
 use super::part::{PartError, PartResult};
 use crate::provider::context::Context;
+use crate::provider::filters::Filters;
 use crate::{AwsAction, Result};
 
 /// The most results a page has.
@@ -54,18 +55,17 @@ fn queries(terms: &[SecurityGroupSelectorTerm]) -> Vec<Filters> {
 }
 
 async fn describe(context: &Context, filters: &Filters) -> Result<Vec<SecurityGroup>> {
-    let (mut found, mut token) = (Vec::new(), None);
-    for _ in 0..PAGES_MAX {
-        let call =
-            context.clients.ec2.describe_security_groups().set_filters(Some(filters.to_sdk()));
-        let call = call.max_results(PAGE).set_next_token(token).send();
-        let page = context.calls.make(AwsAction::DescribeSecurityGroups, "*", call).await?;
+    let mut found = Vec::new();
+    let call = |token| {
+        let call = context.clients.ec2.describe_security_groups();
+        let call = call.set_filters(Some(filters.to_sdk()));
+        call.max_results(PAGE).set_next_token(token).send()
+    };
+    let take = |page: DescribeSecurityGroupsOutput| {
         found.extend(page.security_groups().iter().filter_map(described));
-        token = page.next_token().filter(|token| !token.is_empty()).map(str::to_owned);
-        if token.is_none() {
-            break;
-        }
-    }
+        page.next_token
+    };
+    context.calls.pages(AwsAction::DescribeSecurityGroups, PAGES_MAX, call, take).await?;
     Ok(found)
 }
 

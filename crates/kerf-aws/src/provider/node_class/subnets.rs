@@ -3,11 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use aws_sdk_ec2::operation::describe_subnets::DescribeSubnetsOutput;
 use kerf_api::ec2_node_class::{Subnet, SubnetSelectorTerm};
 
-use super::filters::Filters;
 use super::part::{PartError, PartResult};
 use crate::provider::context::Context;
+use crate::provider::filters::Filters;
 use crate::{AwsAction, Result};
 
 /// The most results a page has.
@@ -52,17 +53,16 @@ fn queries(terms: &[SubnetSelectorTerm]) -> Vec<Filters> {
 }
 
 async fn describe(context: &Context, filters: &Filters) -> Result<Vec<FoundSubnet>> {
-    let (mut found, mut token) = (Vec::new(), None);
-    for _ in 0..PAGES_MAX {
+    let mut found = Vec::new();
+    let call = |token| {
         let call = context.clients.ec2.describe_subnets().set_filters(Some(filters.to_sdk()));
-        let call = call.max_results(PAGE).set_next_token(token).send();
-        let page = context.calls.make(AwsAction::DescribeSubnets, "*", call).await?;
+        call.max_results(PAGE).set_next_token(token).send()
+    };
+    let take = |page: DescribeSubnetsOutput| {
         found.extend(page.subnets().iter().filter_map(described));
-        token = page.next_token().filter(|token| !token.is_empty()).map(str::to_owned);
-        if token.is_none() {
-            break;
-        }
-    }
+        page.next_token
+    };
+    context.calls.pages(AwsAction::DescribeSubnets, PAGES_MAX, call, take).await?;
     Ok(found)
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use aws_sdk_pricing::operation::get_products::GetProductsOutput;
 use aws_sdk_pricing::types::{Filter, FilterType};
 use kerf_model::price::Price;
 use serde_json::Value;
@@ -55,21 +56,18 @@ async fn of_kind(
     ];
     let filters: Vec<Filter> =
         wanted.iter().filter_map(|(field, value)| filter(field, value)).collect();
-    let (mut prices, mut token) = (HashMap::new(), None);
-    for _ in 0..PAGES_MAX {
+    let currency = if region.starts_with("cn-") { "CNY" } else { "USD" };
+    let mut prices = HashMap::new();
+    let call = |token| {
         let call = context.clients.pricing.get_products().service_code("AmazonEC2");
-        let call = call
-            .set_filters(Some(filters.clone()))
-            .max_results(PER_PAGE)
-            .set_next_token(token.take());
-        let page = context.calls.make(AwsAction::GetProducts, region, call.send()).await?;
-        let currency = if region.starts_with("cn-") { "CNY" } else { "USD" };
+        let call = call.set_filters(Some(filters.clone())).max_results(PER_PAGE);
+        call.set_next_token(token).send()
+    };
+    let take = |page: GetProductsOutput| {
         prices.extend(page.price_list().iter().filter_map(|product| read(product, currency)));
-        token = page.next_token.filter(|token| !token.is_empty());
-        if token.is_none() {
-            break;
-        }
-    }
+        page.next_token
+    };
+    context.calls.pages(AwsAction::GetProducts, PAGES_MAX, call, take).await?;
     Ok(prices)
 }
 

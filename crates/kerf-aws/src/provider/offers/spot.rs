@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::SystemTime;
 
+use aws_sdk_ec2::operation::describe_spot_price_history::DescribeSpotPriceHistoryOutput;
 use aws_sdk_ec2::primitives::DateTime;
 use aws_sdk_ec2::types::SpotPrice;
 use kerf_model::price::Price;
@@ -28,21 +29,19 @@ struct Newest(HashMap<(String, String), (Option<DateTime>, Price)>);
 /// Asks EC2.
 pub(super) async fn ask(context: &Context) -> Result<SpotPrices> {
     let now = DateTime::from(SystemTime::now());
-    let (mut newest, mut token) = (Newest::default(), None);
-    for _ in 0..PAGES_MAX {
+    let mut newest = Newest::default();
+    let call = |token| {
         let call = context.clients.ec2.describe_spot_price_history().start_time(now);
-        let call = call
-            .set_product_descriptions(Some(PRODUCTS.map(str::to_owned).to_vec()))
+        call.set_product_descriptions(Some(PRODUCTS.map(str::to_owned).to_vec()))
             .max_results(PER_PAGE)
-            .set_next_token(token.take());
-        let action = AwsAction::DescribeSpotPriceHistory;
-        let page = context.calls.make(action, &context.cluster.region, call.send()).await?;
+            .set_next_token(token)
+            .send()
+    };
+    let take = |page: DescribeSpotPriceHistoryOutput| {
         page.spot_price_history().iter().for_each(|price| newest.take(price));
-        token = page.next_token.filter(|token| !token.is_empty());
-        if token.is_none() {
-            break;
-        }
-    }
+        page.next_token
+    };
+    context.calls.pages(AwsAction::DescribeSpotPriceHistory, PAGES_MAX, call, take).await?;
     Ok(newest.into_prices())
 }
 

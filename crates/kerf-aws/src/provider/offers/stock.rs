@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use aws_sdk_ec2::operation::describe_instance_type_offerings::DescribeInstanceTypeOfferingsOutput;
+use aws_sdk_ec2::operation::describe_instance_types::DescribeInstanceTypesOutput;
 use aws_sdk_ec2::types::{Filter, LocationType};
 use kerf_catalog::region::{UnknownRegion, zones};
 use kerf_catalog::shape::Shape;
@@ -60,22 +62,20 @@ impl Stock {
 }
 
 async fn types(context: &Context) -> Result<Vec<Shape>> {
-    let (mut shapes, mut token) = (Vec::new(), None);
-    for _ in 0..PAGES_MAX {
+    let mut shapes = Vec::new();
+    let call = |token| {
         let call = context.clients.ec2.describe_instance_types();
-        let call = call
-            .filters(filter("supported-virtualization-type", &["hvm"]))
+        call.filters(filter("supported-virtualization-type", &["hvm"]))
             .filters(filter("processor-info.supported-architecture", &["x86_64", "arm64"]))
             .max_results(TYPES_PER_PAGE)
-            .set_next_token(token.take());
-        let action = AwsAction::DescribeInstanceTypes;
-        let page = context.calls.make(action, &context.cluster.region, call.send()).await?;
+            .set_next_token(token)
+            .send()
+    };
+    let take = |page: DescribeInstanceTypesOutput| {
         shapes.extend(page.instance_types().iter().filter_map(shape));
-        token = page.next_token.filter(|token| !token.is_empty());
-        if token.is_none() {
-            break;
-        }
-    }
+        page.next_token
+    };
+    context.calls.pages(AwsAction::DescribeInstanceTypes, PAGES_MAX, call, take).await?;
     shapes.sort_by(|one, other| one.name.cmp(&other.name));
     shapes.dedup_by(|one, other| one.name == other.name);
     Ok(shapes)
@@ -83,25 +83,22 @@ async fn types(context: &Context) -> Result<Vec<Shape>> {
 
 async fn offerings(context: &Context) -> Result<BTreeMap<String, BTreeSet<String>>> {
     let mut zones: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let mut token = None;
-    for _ in 0..PAGES_MAX {
+    let call = |token| {
         let call = context.clients.ec2.describe_instance_type_offerings();
-        let call = call
-            .location_type(LocationType::AvailabilityZone)
+        call.location_type(LocationType::AvailabilityZone)
             .max_results(OFFERINGS_PER_PAGE)
-            .set_next_token(token.take());
-        let action = AwsAction::DescribeInstanceTypeOfferings;
-        let page = context.calls.make(action, &context.cluster.region, call.send()).await?;
+            .set_next_token(token)
+            .send()
+    };
+    let take = |page: DescribeInstanceTypeOfferingsOutput| {
         for offering in page.instance_type_offerings() {
             if let (Some(name), Some(zone)) = (offering.instance_type(), offering.location()) {
                 zones.entry(name.as_str().to_owned()).or_default().insert(zone.to_owned());
             }
         }
-        token = page.next_token.filter(|token| !token.is_empty());
-        if token.is_none() {
-            break;
-        }
-    }
+        page.next_token
+    };
+    context.calls.pages(AwsAction::DescribeInstanceTypeOfferings, PAGES_MAX, call, take).await?;
     Ok(zones)
 }
 

@@ -1,12 +1,13 @@
 //! Which images to ask EC2 for, and asking.
 
+use aws_sdk_ec2::operation::describe_images::DescribeImagesOutput;
 use aws_sdk_ec2::primitives::{DateTime, DateTimeFormat};
 use aws_sdk_ec2::types::ArchitectureValues;
 use kerf_api::ec2_node_class::AmiSelectorTerm;
 use kerf_catalog::shape::Architecture;
 
 use crate::provider::context::Context;
-use crate::provider::node_class::filters::Filters;
+use crate::provider::filters::Filters;
 use crate::{AwsAction, Result};
 
 /// The most results a page has.
@@ -72,18 +73,17 @@ pub(super) async fn describe(
 ) -> Result<Vec<Image>> {
     let filters = query.filters.clone().with("state", "available").to_sdk();
     let owners = (!query.owners.is_empty()).then(|| query.owners.clone());
-    let (mut found, mut token) = (Vec::new(), None);
-    for _ in 0..PAGES_MAX {
+    let mut found = Vec::new();
+    let call = |token| {
         let call = context.clients.ec2.describe_images().include_deprecated(true);
         let call = call.set_filters(Some(filters.clone())).set_owners(owners.clone());
-        let call = call.max_results(PAGE).set_next_token(token).send();
-        let page = context.calls.make(AwsAction::DescribeImages, "*", call).await?;
+        call.max_results(PAGE).set_next_token(token).send()
+    };
+    let take = |page: DescribeImagesOutput| {
         found.extend(page.images().iter().filter_map(|image| described(image, now)));
-        token = page.next_token().filter(|token| !token.is_empty()).map(str::to_owned);
-        if token.is_none() {
-            break;
-        }
-    }
+        page.next_token
+    };
+    context.calls.pages(AwsAction::DescribeImages, PAGES_MAX, call, take).await?;
     Ok(found)
 }
 

@@ -9,36 +9,43 @@ const ANY: &str = "*";
 
 /// Filters of one call; what is described passes all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Filters(BTreeMap<String, Vec<String>>);
+pub(crate) struct Filters(BTreeMap<String, Vec<String>>);
 
 impl Filters {
     /// One filter: any of these values.
-    pub(super) fn any_of(name: &str, values: Vec<String>) -> Self {
+    pub(crate) fn any_of(name: &str, values: Vec<String>) -> Self {
         Self(BTreeMap::from([(name.to_owned(), values)]))
     }
 
     /// All these tags.
-    pub(super) fn tags(tags: &BTreeMap<String, String>) -> Self {
+    pub(crate) fn tags(tags: &BTreeMap<String, String>) -> Self {
         let mut filters = Self::default();
         for (key, value) in tags {
             match value.as_str() {
-                ANY => filters.0.entry("tag-key".to_owned()).or_default().push(key.clone()),
+                ANY => filters = filters.with_tag_key(key),
                 _ => filters = filters.with(&format!("tag:{key}"), value),
             }
         }
         filters
     }
 
+    /// And a tag of this key, whatever its value.
+    #[must_use]
+    pub(crate) fn with_tag_key(mut self, key: &str) -> Self {
+        self.0.entry("tag-key".to_owned()).or_default().push(key.to_owned());
+        self
+    }
+
     /// And one more filter.
     #[must_use]
-    pub(super) fn with(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.0.insert(name.to_owned(), vec![value.to_owned()]);
         self
     }
 
     /// As the client library has them. Values of one filter are alternatives, and several tag keys
     /// are wanted all at once, so that each becomes a filter of its own.
-    pub(super) fn to_sdk(&self) -> Vec<Filter> {
+    pub(crate) fn to_sdk(&self) -> Vec<Filter> {
         let mut filters = Vec::new();
         for (name, values) in &self.0 {
             let filter = |values: &[String]| {
