@@ -35,6 +35,18 @@ pub enum Zones<'a> {
     Only(&'a [Zone]),
 }
 
+impl Zones<'_> {
+    fn listed(self, region: &str) -> Result<Vec<Zone>, UnknownRegion> {
+        match self {
+            Zones::Only(zones) => Ok(zones.to_vec()),
+            Zones::All => {
+                let names = crate::region::zones(region)?.into_iter();
+                Ok(names.map(|name| Zone { name, id: None }).collect())
+            }
+        }
+    }
+}
+
 /// Which of AWS's own labels types tell. Those every cloud has (type, zone, architecture and so
 /// on) they tell always.
 ///
@@ -111,19 +123,33 @@ pub fn instance_types<'a>(
     wanted: Wanted<'a>,
 ) -> Result<impl Iterator<Item = InstanceType> + use<'a>, UnknownRegion> {
     let sold = region_offerings(region)?;
-    let zones = match zones {
-        Zones::Only(zones) => zones.to_vec(),
-        Zones::All => {
-            let names = crate::region::zones(region)?.into_iter();
-            names.map(|name| Zone { name, id: None }).collect()
-        }
-    };
-    let market = Market::new(region, settings, zones);
+    let market = Market::new(region, settings, zones.listed(region)?);
     Ok(sold.types.iter().filter_map(move |(name, letters)| {
         let shape = table::shape(name)?;
         let is_sold = |zone: &Zone| is_sold_in(region, letters, &zone.name);
         market.wanted_type(shape, is_sold, &BuiltInPrice::of(shape), wanted)
     }))
+}
+
+/// The same types where what the node class says depends on the type.
+///
+/// # Errors
+/// Nothing is known about the region.
+pub fn instance_types_by_shape(
+    region: &str,
+    zones: Zones<'_>,
+    wanted: Wanted<'_>,
+    settings_of: impl Fn(&Shape) -> NodeClassSettings,
+) -> Result<Vec<InstanceType>, UnknownRegion> {
+    let (sold, zones) = (region_offerings(region)?, zones.listed(region)?);
+    let offered = sold.types.iter().filter_map(|(name, letters)| {
+        let shape = table::shape(name)?;
+        let settings = settings_of(shape);
+        let market = Market::new(region, &settings, zones.iter().cloned());
+        let is_sold = |zone: &Zone| is_sold_in(region, letters, &zone.name);
+        market.wanted_type(shape, is_sold, &BuiltInPrice::of(shape), wanted)
+    });
+    Ok(offered.collect())
 }
 
 /// Where and how instances of a node class can be bought in a region: made once for all types.

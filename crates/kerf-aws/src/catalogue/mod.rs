@@ -1,17 +1,20 @@
 //! The instance types of AWS as node classes change them, from built-in tables: no call is made.
 
+pub(crate) mod kubelet_expressions;
 mod named_labels;
 pub(crate) mod node_class;
 
 use std::sync::Arc;
 
 use kerf_api::ec2_node_class::EC2NodeClass;
-use kerf_catalog::aws::{OwnLabels, Wanted, Zones};
+use kerf_catalog::aws::{self, OwnLabels, Wanted, Zones};
 use kerf_catalog::region::UnknownRegion;
 use kerf_catalog::settings::NodeClassSettings;
+use kerf_catalog::shape::Shape;
 use kerf_model::instance_type::InstanceType;
 use kerf_model::requirement::RequirementEntry;
 
+use kubelet_expressions::KubeletExpressions;
 pub use named_labels::NamedLabels;
 
 /// What is asked of the tables; the less, the faster the answer.
@@ -39,6 +42,12 @@ pub fn instance_types(query: InstanceTypesQuery<'_>) -> Result<Arc<[InstanceType
     let zones = if zones.is_empty() { Zones::All } else { Zones::Only(&zones) };
     let labels = labels.keys();
     let wanted = Wanted { labels: OwnLabels::Only(&labels), pools };
-    let types = kerf_catalog::aws::instance_types(region, &settings, zones, wanted)?;
-    Ok(types.collect())
+    let kubelet = node_class.and_then(|class| class.spec.kubelet.as_ref());
+    // What cannot be computed is told by validation; here it is left to its default.
+    let expressions = kubelet.and_then(|kubelet| KubeletExpressions::of(kubelet).ok().flatten());
+    let Some(expressions) = expressions else {
+        return Ok(aws::instance_types(region, &settings, zones, wanted)?.collect());
+    };
+    let settings_of = |shape: &Shape| expressions.settings_for(shape, &settings).0;
+    Ok(aws::instance_types_by_shape(region, zones, wanted, settings_of)?.into())
 }

@@ -13,7 +13,8 @@ use kerf_catalog::threshold::Threshold;
 use kerf_model::quantity::Quantity;
 use kerf_model::resources::ResourceList;
 
-/// The settings of a class. What is written as an expression is left to its default here.
+/// The settings of a class. What is written as an expression is left to its default here:
+/// `kubelet_expressions` computes it for each type.
 pub(crate) fn settings(class: &EC2NodeClass) -> NodeClassSettings {
     let spec = &class.spec;
     let devices = spec.block_device_mappings.iter().flatten().map(|mapping| BlockDevice {

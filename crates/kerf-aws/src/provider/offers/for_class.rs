@@ -41,7 +41,7 @@ impl Offers {
         prices: &Prices,
     ) -> Arc<[InstanceType]> {
         let ForClass { class, hash, group, last } = *wanted;
-        let ClassFacts { stock, settings, zones, types } = facts;
+        let ClassFacts { stock, settings, zones, types, .. } = facts;
         let market = Market::new(&self.context.cluster.region, settings, zones.iter().cloned());
         let full = self.zones_without_addresses(class.status.as_ref());
         let reserved = self.reservations_by_type(class.status.as_ref(), zones);

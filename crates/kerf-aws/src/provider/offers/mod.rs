@@ -39,7 +39,7 @@ use kerf_model::node_spec::NodeClassRef;
 use serde_json::Value;
 
 pub(crate) use changes::Changes;
-use class_facts::ClassFacts;
+use class_facts::{ClassFacts, MadeFrom};
 use discovered_memory::DiscoveredMemory;
 use for_class::ForClass;
 pub use price_file::PriceFileError;
@@ -163,11 +163,14 @@ impl Offers {
         if object.spec.placement_group_selector.is_some() && group.is_none() {
             return Err(not_yet("the placement group has not been found"));
         }
-        let settings = self.settings(&object, group.as_ref());
-        let zones = node_class::zones(&object);
-        let facts = answers.values().find(|it| it.facts.are_of(&stock, &settings, &zones));
+        let made_from = MadeFrom {
+            settings: self.settings(&object, group.as_ref()),
+            kubelet: object.spec.kubelet.as_ref(),
+            zones: node_class::zones(&object),
+        };
+        let facts = answers.values().find(|it| it.facts.are_of(&stock, &made_from));
         let facts = facts.map(|it| it.facts.clone()).unwrap_or_else(|| {
-            Arc::new(ClassFacts::new(&self.context.cluster.region, stock, settings, zones))
+            Arc::new(ClassFacts::new(&self.context.cluster.region, stock, made_from))
         });
         let last = answers.get(&class.key).map(|answer| answer.instance_types.clone());
         let wanted = ForClass {

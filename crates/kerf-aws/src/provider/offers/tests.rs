@@ -174,6 +174,29 @@ async fn lists_share_what_did_not_change_also_among_classes() {
 }
 
 #[tokio::test]
+async fn what_a_class_computes_for_each_type_is_in_the_list_and_not_shared_with_others() {
+    let (offers, plain) = (offers().await, class());
+    let with = |name: &str, text: &str| {
+        let mut class = class();
+        class.key.name = name.to_owned();
+        let mut spec = Value::clone(&class.spec);
+        spec["kubelet"] = json!({ "maxPods": text });
+        class.spec = Arc::new(spec);
+        class
+    };
+    let pods = |class: &NodeClass| {
+        let types = offers.of(class, None).expect("the class can be read");
+        ["m5.large", "m5.4xlarge"].map(|name| {
+            let it = types.iter().find(|it| it.name == name).expect("it is sold there");
+            it.capacity.quantity("pods").to_string()
+        })
+    };
+    assert_eq!(pods(&plain), ["29", "234"]);
+    assert_eq!(pods(&with("one", "vcpus * 5")), ["10", "80"]);
+    assert_eq!(pods(&with("other", "vcpus * 6")), ["12", "96"]);
+}
+
+#[tokio::test]
 async fn reserved_capacity_is_offered_as_long_as_there_is_some_and_the_gate_is_on() {
     let (offers, mut class) = (offers().await, class());
     let reserved = "reserved us-east-1a".to_owned();

@@ -10,7 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kerf_api::ec2_node_class::{AmiFamily, EC2NodeClass};
-use kerf_catalog::settings::PlacementGroup;
+use kerf_catalog::aws::sold_in;
+use kerf_catalog::settings::{NodeClassSettings, PlacementGroup};
+use kerf_catalog::table;
 use kerf_engine::condition::Status;
 use kerf_engine::observed::NodeClass;
 
@@ -20,6 +22,7 @@ use super::cached::Cached;
 use super::conditions::VALIDATION_SUCCEEDED;
 use super::part::{NotReady, PartError, PartResult};
 use crate::CallError;
+use crate::catalogue::node_class;
 use crate::provider::context::Context;
 use crate::provider::{Cluster, tags};
 
@@ -67,6 +70,9 @@ impl Validation {
         let cluster = self.cluster(subject.object).await?;
         rules::kubelet(spec, self.context.settings.allows_expressions)?;
         rules::dependencies(&status_of)?;
+        let sold = sold_in(&self.context.cluster.region).unwrap_or_default();
+        let shapes = sold.iter().filter_map(|(name, _)| table::shape(name));
+        rules::expressions(spec, &self.settings(subject), shapes)?;
         rules::tags(spec.tags.as_ref(), tags::is_restricted)?;
         let (uid, hash) = (subject.class.meta.uid.clone(), verdict::hash(subject));
         let key = VerdictKey { uid, hash };
@@ -95,6 +101,15 @@ impl Validation {
     /// Forgets the verdicts on a class.
     pub(super) fn forget(&self, class: &NodeClass) {
         self.verdicts.retain(|key| key.uid != class.meta.uid);
+    }
+
+    fn settings(&self, subject: Subject<'_>) -> NodeClassSettings {
+        let own = &self.context.settings;
+        NodeClassSettings {
+            vm_memory_overhead: own.vm_memory_overhead,
+            reserved_interfaces: own.reserved_interfaces,
+            ..node_class::settings(subject.object)
+        }
     }
 
     /// The cluster, with the addresses of its Services where nodes must be told.

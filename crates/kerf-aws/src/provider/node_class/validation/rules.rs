@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use kerf_api::ec2_node_class::{EC2NodeClassSpec, KubeletErrorReason, MaxPods, validate_kubelet};
+use kerf_catalog::settings::NodeClassSettings;
+use kerf_catalog::shape::Shape;
 use kerf_engine::condition::Status;
 use kerf_model::quantity::Quantity;
 
+use crate::catalogue::kubelet_expressions::KubeletExpressions;
 use crate::provider::node_class::conditions::{
     AMIS_READY, INSTANCE_PROFILE_READY, SECURITY_GROUPS_READY, SUBNETS_READY,
 };
@@ -29,17 +32,12 @@ pub(super) fn kubelet(spec: &EC2NodeClassSpec, allows_expressions: bool) -> Resu
     if let Some(invalid) = of(KubeletErrorReason::InvalidKubeletConfiguration) {
         return Err(invalid);
     }
-    if let Some(field) = expression(spec) {
-        return Err(match allows_expressions {
-            false => PartError::not_ready(
-                "KubeletExpressionsDisabled",
-                format!("{field} is an expression, and the feature gate NodeClassCEL is off"),
-            ),
-            true => PartError::not_ready(
-                "KubeletExpressionInvalid",
-                format!("{field} is an expression, which Kerf does not evaluate yet"),
-            ),
-        });
+    if let Some(field) = expression(spec).filter(|_| !allows_expressions) {
+        let message = format!("{field} is an expression, and the feature gate NodeClassCEL is off");
+        return Err(PartError::not_ready("KubeletExpressionsDisabled", message));
+    }
+    if let Some(Err(error)) = spec.kubelet.as_ref().map(KubeletExpressions::of) {
+        return Err(PartError::not_ready("KubeletExpressionInvalid", error.to_string()));
     }
     of(KubeletErrorReason::UnsupportedKubeletConfiguration).map_or(Ok(()), Err)
 }
@@ -57,6 +55,23 @@ fn expression(spec: &EC2NodeClassSpec) -> Option<String> {
         let (key, _) = amounts.find(|(_, amount)| Quantity::parse(amount).is_err())?;
         Some(format!("spec.kubelet.{name}[{key}]"))
     })
+}
+
+/// What is computed for each type: for none of them may it fail.
+pub(super) fn expressions<'s>(
+    spec: &EC2NodeClassSpec,
+    settings: &NodeClassSettings,
+    shapes: impl Iterator<Item = &'s Shape>,
+) -> Result<(), PartError> {
+    let expressions = spec.kubelet.as_ref().map(KubeletExpressions::of);
+    let Some(Ok(Some(expressions))) = expressions else { return Ok(()) };
+    let mut errors = shapes.flat_map(|shape| expressions.settings_for(shape, settings).1);
+    let Some(first) = errors.next() else { return Ok(()) };
+    let message = match errors.count() {
+        0 => first.to_string(),
+        more => format!("{first}; and {more} more such"),
+    };
+    Err(PartError::not_ready("KubeletExpressionEvaluationFailed", message))
 }
 
 /// Whether everything a launch needs is there.
@@ -93,6 +108,7 @@ pub(super) fn tags(
 
 #[cfg(test)]
 mod tests {
+    use kerf_catalog::table;
     use serde_json::json;
 
     use super::super::super::part::NotReady;
@@ -142,7 +158,7 @@ mod tests {
             ),
             (
                 "AL2023",
-                json!({"maxPods": "vcpus * 4"}),
+                json!({"maxPods": "cores * 4"}),
                 true,
                 "KubeletExpressionInvalid",
                 "maxPods",
@@ -159,8 +175,24 @@ mod tests {
             assert_eq!((status, found), (Status::False, reason), "{settings}");
             assert!(message.contains(&format!("spec.kubelet.{field}")), "{message}");
         }
+        let computed = json!({"maxPods": "vcpus * 4"});
+        assert_eq!(kubelet(&spec("AL2023", computed), true), Ok(()));
         let fine = json!({"maxPods": 20, "kubeReserved": {"cpu": "100m"}});
         assert_eq!(kubelet(&spec("AL2023", fine), false), Ok(()));
+    }
+
+    #[test]
+    fn an_expression_must_hold_for_every_type_there_is() {
+        let shapes =
+            || ["m5.large", "m5.xlarge", "m5.4xlarge"].into_iter().filter_map(table::shape);
+        let tried = |text: &str| {
+            let spec = spec("AL2023", json!({ "maxPods": text }));
+            expressions(&spec, &NodeClassSettings::default(), shapes())
+        };
+        assert_eq!(tried("vcpus * 4"), Ok(()));
+        let (status, reason, message) = refusal(tried("vcpus - 8"));
+        assert_eq!((status, reason), (Status::False, "KubeletExpressionEvaluationFailed"));
+        assert!(message.contains("m5.large") && message.ends_with("1 more such"), "{message}");
     }
 
     #[test]
