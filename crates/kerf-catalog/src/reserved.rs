@@ -27,7 +27,7 @@ pub struct ReservedCapacity {
     pub zone: Zone,
     /// How many more instances fit into it.
     pub remaining: u32,
-    /// Whether instances can be launched into it at all.
+    /// Whether it takes instances, if there is room.
     pub is_available: bool,
 }
 
@@ -108,7 +108,7 @@ fn offering(capacity: &ReservedCapacity, partition: Option<u32>, price: Price) -
     Offering {
         requirements,
         price,
-        available: capacity.is_available && capacity.remaining > 0,
+        available: capacity.is_available,
         reservation: Some(Reservation { id: capacity.id.clone(), remaining: capacity.remaining }),
         capacity_override: ResourceList::new(),
         overhead_override: None,

@@ -69,8 +69,9 @@ fn labels_name_all_reservations_and_other_offerings_say_they_are_none() {
         let id = entry(&offering.requirements, aws::CAPACITY_RESERVATION_ID);
         assert_eq!(id.operator, Operator::DoesNotExist);
     }
-    let full = large.offerings.iter().filter(|offering| !offering.available).count();
-    assert_eq!(full, 1, "a reservation without room is not available");
+    assert!(large.offerings.iter().all(|offering| offering.available));
+    let full = large.offerings.iter().filter(|offering| !offering.is_launchable()).count();
+    assert_eq!(full, 1, "nothing is launched into a reservation without room");
 }
 
 #[test]

@@ -43,7 +43,8 @@ pub struct Offering {
     pub requirements: Arc<[RequirementEntry]>,
     /// What it costs.
     pub price: Price,
-    /// Whether it can be had, as far as is known.
+    /// Whether it can be had, as far as is known. A reservation that is full is so still: an
+    /// instance of it may go. Who launches asks [`Offering::is_launchable`].
     pub available: bool,
     /// Set where the capacity was reserved beforehand.
     pub reservation: Option<Reservation>,
@@ -77,6 +78,13 @@ impl Overhead {
 }
 
 impl Offering {
+    /// Whether an instance can be launched with it now: there is room in its reservation, if it is
+    /// of one.
+    #[must_use]
+    pub fn is_launchable(&self) -> bool {
+        self.available && self.reservation.as_ref().is_none_or(|it| it.remaining > 0)
+    }
+
     /// Whether its instances are just as the type says.
     #[must_use]
     pub fn is_plain(&self) -> bool {

@@ -68,7 +68,9 @@ impl Launch {
             types.iter().filter(|it| named.is_none_or(|all| all.contains(&it.name)))
         {
             let own = read(&instance_type.requirements)?;
-            for offering in instance_type.offerings.iter().filter(|offering| offering.available) {
+            for offering in
+                instance_type.offerings.iter().filter(|offering| offering.is_launchable())
+            {
                 let sold = read(&offering.requirements)?;
                 offered.push((own.clone(), sold, LaunchOffering { instance_type, offering }));
             }

@@ -98,7 +98,7 @@ fn value<'a>(offering: &'a Offering, key: &str) -> &'a str {
 /// Where m5.large can be had, such as `spot us-east-1a`.
 fn available(offers: &Offers, class: &NodeClass) -> Vec<String> {
     let large = large(offers, class);
-    let here = large.offerings.iter().filter(|offering| offering.available);
+    let here = large.offerings.iter().filter(|offering| offering.is_launchable());
     let words = |it: &Offering| {
         format!("{} {}", value(it, well_known::CAPACITY_TYPE), value(it, well_known::ZONE))
     };

@@ -93,7 +93,7 @@ fn capacity_types<'a>(node: &NewNode, chosen: &[&'a InstanceType]) -> BTreeSet<&
         let admitted = |entry: &RequirementEntry| {
             entry.values.iter().any(|value| admits(&node.requirements, &entry.key, value))
         };
-        let may_use = offering.available && (is_bound || offering.reservation.is_none());
+        let may_use = offering.is_launchable() && (is_bound || offering.reservation.is_none());
         if may_use && offering.requirements.iter().all(admitted) {
             let way = offering.requirements.iter().find(|entry| entry.key == CAPACITY_TYPE);
             types.extend(way.into_iter().flat_map(|entry| &entry.values).map(String::as_str));
