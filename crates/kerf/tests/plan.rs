@@ -307,6 +307,42 @@ spec:
 }
 
 #[test]
+fn what_a_node_class_was_taken_for_and_what_is_not_known_of_it_is_said() {
+    let pool = POOL.replace(
+        "group: karpenter.kwok.sh, kind: KWOKNodeClass",
+        "group: karpenter.k8s.aws, kind: EC2NodeClass",
+    );
+    let pool = pool.replace("karpenter.kwok.sh/instance-cpu", "karpenter.k8s.aws/instance-cpu");
+    let class = |terms: &str, status: &str| {
+        format!(
+            "
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: default}}
+spec:
+  role: nodes
+  {terms}
+  subnetSelectorTerms: [{{tags: {{a: b}}}}]
+  securityGroupSelectorTerms: [{{tags: {{a: b}}}}]
+{status}
+"
+        )
+    };
+    let said = |class: &str| plan(&[&pool, DEPLOYMENT, class], &[]).stdout;
+    let plain = said(&class("amiSelectorTerms: [{alias: bottlerocket@latest}]", ""));
+    let line = "EC2NodeClass default: Bottlerocket, any zone, for want of subnets in its status; ";
+    assert!(plain.contains(line), "{plain}");
+    assert!(plain.contains(" CPUs and ") && !plain.contains("only AWS can tell"), "{plain}");
+    let terms = "amiSelectorTerms: [{id: ami-1}]\n  amiFamily: AL2023\n  \
+                 capacityReservationSelectorTerms: [{id: cr-1}]";
+    let subnets = "[{id: subnet-1, zone: us-east-1b}, {id: subnet-2, zone: us-east-1a}]";
+    let known = said(&class(terms, &format!("status: {{subnets: {subnets}}}")));
+    assert!(known.contains("AL2023, zones us-east-1a, us-east-1b; "), "{known}");
+    let unknown = "only AWS can tell for which architectures its images are, what is left of its";
+    assert!(known.contains(unknown), "{known}");
+}
+
+#[test]
 fn a_cron_job_is_skipped_and_said_so() {
     let job = "{apiVersion: batch/v1, kind: CronJob, metadata: {name: nightly}}";
     let settings = "{apiVersion: v1, kind: ConfigMap, metadata: {name: web}}";

@@ -91,13 +91,6 @@ impl KubeletExpressions {
         self.max_pods.is_none() && self.kube_reserved.is_empty() && self.system_reserved.is_empty()
     }
 
-    /// The field of the first of them.
-    pub(crate) fn first_field(&self) -> &str {
-        let reserved = self.kube_reserved.iter().chain(&self.system_reserved);
-        let mut all = self.max_pods.iter().chain(reserved.map(|it| &it.amount));
-        all.next().map_or("", |expression| &expression.field)
-    }
-
     /// The settings with everything computed for a type, and what could not be: that is left to
     /// its default.
     pub(crate) fn settings_for(

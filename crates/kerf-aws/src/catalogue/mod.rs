@@ -31,6 +31,13 @@ pub struct InstanceTypesQuery<'a> {
     pub pools: Option<&'a [Vec<RequirementEntry>]>,
 }
 
+/// What is wrong with the expressions among a class's kubelet settings, if anything is.
+#[must_use]
+pub fn expression_problem(class: &EC2NodeClass) -> Option<String> {
+    let expressions = class.spec.kubelet.as_ref().map(KubeletExpressions::of)?;
+    expressions.err().map(|error| error.to_string())
+}
+
 /// The instance types that nodes of a node class can be made of.
 ///
 /// # Errors

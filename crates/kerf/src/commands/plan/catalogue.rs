@@ -22,7 +22,7 @@ use kerf_model::requirement::RequirementEntry;
 
 use super::default_pool::{self, DefaultProvider};
 use super::input::{Input, Refusals};
-use super::overlays;
+use super::{node_class_note, overlays};
 
 /// The region that prices are known for.
 const REGION_DEFAULT: &str = "us-east-1";
@@ -221,8 +221,12 @@ impl<'a> TypesByClass<'a> {
             labels: &self.named_labels,
             pools: self.required.as_ref().and_then(|pools| pools.get(name)).map(Vec::as_slice),
         };
-        kerf_aws::catalogue::instance_types(query)
-            .map_err(|error| Refusals(vec![format!("--catalogue  {error}")]))
+        let types = kerf_aws::catalogue::instance_types(query)
+            .map_err(|error| Refusals(vec![format!("--catalogue  {error}")]))?;
+        if let Some(class) = &node_class {
+            notes.extend(node_class_note::of(name, class, &types));
+        }
+        Ok(types)
     }
 
     /// Where prices come from, if AWS's are used.

@@ -10,6 +10,7 @@ mod bar;
 mod catalogue;
 mod default_pool;
 mod input;
+mod node_class_note;
 mod node_group;
 mod notes;
 mod overlays;
