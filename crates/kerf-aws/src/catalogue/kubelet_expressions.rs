@@ -323,7 +323,7 @@ mod tests {
             ("vcpus *", "maxPods"),
             ("cores * 2", "cores"),
             ("instance_type", "does not give a number"),
-            ("vcpus * 0.5", "mul"),
+            ("vcpus * 0.5", "overload"),
             ("[1, 2].size()", "lists and maps"),
             (&"1 + ".repeat(300), "longer than"),
         ] {
