@@ -27,6 +27,7 @@ impl Search<'_> {
         let mut sets: Vec<Vec<usize>> = Vec::new();
         let mut size = 1;
         while size <= self.settings.group_max.max(1) {
+            let smaller = sets.len();
             for coupled in open.chunk_by(|a, b| self.coupling(*a) == self.coupling(*b)) {
                 let (first, rest) = coupled.split_at(shift.min(coupled.len()));
                 for group in first.chunks(size).chain(rest.chunks(size)) {
@@ -35,6 +36,7 @@ impl Search<'_> {
                     }
                 }
             }
+            sets[smaller..].sort_by_key(|set| set.iter().map(|node| self.turns[*node]).min());
             size *= 2;
         }
         sets.iter_mut().for_each(|set| set.sort_unstable());

@@ -267,3 +267,60 @@ impl Reader<'_> {
 fn is_launchable(offering: &Offering) -> bool {
     offering.available && offering.reservation.as_ref().is_none_or(|it| it.remaining > 0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn micros(micros: u64) -> Price {
+        Price::from_micros_per_hour(micros)
+    }
+
+    fn choice(instance_type: usize, worst: u64) -> Choice {
+        let option = TypeOption { instance_type, offering: 0, price: micros(worst) };
+        Choice { option, tier: 2, worst: micros(worst) }
+    }
+
+    fn left(choices: &[Vec<Choice>]) -> Vec<Vec<usize>> {
+        let types = |it: &Vec<Choice>| it.iter().map(|it| it.option.instance_type).collect();
+        choices.iter().map(types).collect()
+    }
+
+    #[test]
+    fn one_launch_keeps_whatever_is_cheaper_and_several_share_what_is_left() {
+        let offered = || vec![choice(0, 100), choice(1, 150), choice(2, 200), choice(3, 300)];
+        let mut one = [offered()];
+        assert_eq!(keep_cheaper(&mut one, micros(300)), Ok(()));
+        assert_eq!(left(&one), [[0, 1, 2]]);
+        // Of 320 the cheapest leave 120, which is 60 for each.
+        let mut two = [offered(), offered()];
+        assert_eq!(keep_cheaper(&mut two, micros(320)), Ok(()));
+        assert_eq!(left(&two), [[0, 1], [0, 1]]);
+        let kept = Kept::NotCheaper { price: micros(200), best: micros(200) };
+        assert_eq!(keep_cheaper(&mut [offered(), offered()], micros(200)), Err(kept));
+    }
+
+    #[test]
+    fn several_nodes_are_not_replaced_by_one_of_their_own_type_at_its_price() {
+        let named = |name: &str| InstanceType {
+            name: name.to_owned(),
+            requirements: [].into(),
+            capacity: Default::default(),
+            overhead: Default::default(),
+            offerings: [].into(),
+        };
+        let types = [named("small"), named("same"), named("other")];
+        let removed = Removed {
+            count: 2,
+            price: micros(600),
+            all_spot: false,
+            types: vec![("same", micros(300)), ("same", micros(250))],
+        };
+        let mut choices = vec![choice(0, 200), choice(1, 250), choice(2, 400)];
+        assert_eq!(drop_same_types(&mut choices, &types, &removed), Ok(()));
+        assert_eq!(left(&[choices]), [[0]]);
+        let mut choices = vec![choice(2, 400)];
+        assert_eq!(drop_same_types(&mut choices, &types, &removed), Ok(()));
+        assert_eq!(left(&[choices]), [[2]], "none of the removed nodes is of that type");
+    }
+}

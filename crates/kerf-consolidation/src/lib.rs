@@ -32,6 +32,7 @@ mod replacements;
 mod search;
 mod snapshot;
 mod visiting_order;
+mod wave;
 
 pub use eviction_cost::EvictionCost;
 pub use kept::{Ineligible, Kept};
@@ -42,3 +43,4 @@ pub use snapshot::{
     EVICTION_MICROS_DEFAULT, GROUP_MAX_DEFAULT, LAUNCH_OVERLAP_SECONDS_DEFAULT, NodeFacts,
     PAYBACK_MAX_SECONDS_DEFAULT, Settings, Snapshot,
 };
+pub use wave::first_wave;

@@ -1,5 +1,7 @@
 //! The search for a plan, step by step.
 
+use std::collections::BTreeMap;
+
 use kerf_model::price::Price;
 use kerf_scheduler::{PreparedCluster, ResidualCluster};
 
@@ -14,12 +16,13 @@ use crate::visiting_order::{targets, visiting_order};
 /// threads at work.
 const ASKED_AT_ONCE: usize = 64;
 
-/// How often nodes are grouped: a second time for those that no group of the first could take.
+/// How often the nodes of a small cluster are grouped: a second time for those that no group of the
+/// first could take.
 const ROUNDS: usize = 2;
 
-/// Most nodes for which a second strategy is tried. In a larger cluster what removals fill up is
-/// nearly full in the end, and there is little to be had.
-const SECOND_STRATEGY_NODES_MAX: usize = 200;
+/// A cluster in which more nodes may go is large: they are grouped once, and only one strategy is
+/// tried. What removals fill up there is nearly full in the end, so that little is to be had.
+const LARGE_CLUSTER_NODES: usize = 200;
 
 /// A search that can be stopped and resumed.
 pub struct Search<'a> {
@@ -32,6 +35,8 @@ pub struct Search<'a> {
     pub(crate) residual: ResidualCluster<'a>,
     /// Nodes that may go, in the order they are looked at.
     pub(crate) order: Vec<usize>,
+    /// Of each node when it is looked at, the lowest first; those of one turn as it saves most.
+    pub(crate) turns: Vec<usize>,
     /// Of each node what is paid for nothing: its price less what its pods are worth.
     pub(crate) regrets: Vec<Price>,
     pub(crate) moves: Vec<Move>,
@@ -94,6 +99,7 @@ impl<'a> Search<'a> {
         let targets = targets(snapshot, &order);
         let mut search = Self {
             residual: cluster.residual(&targets),
+            turns: vec![usize::MAX; snapshot.nodes.len()],
             regrets: vec![Price::ZERO; snapshot.nodes.len()],
             moves: Vec::new(),
             kept: unreached(snapshot),
@@ -127,6 +133,34 @@ impl<'a> Search<'a> {
         for ((node, price), value) in going.iter().zip(covering.values) {
             self.regrets[*node] = price.checked_sub(value).unwrap_or(Price::ZERO);
         }
+    }
+
+    /// Has nodes looked at before all others, in this order, before the search begins: those that
+    /// the last search [did not reach](Self::unreached), so that none waits for ever.
+    pub fn visit_first(&mut self, names: &[String]) {
+        let places: BTreeMap<&String, usize> = names.iter().zip(0..).collect();
+        let nodes = self.snapshot.problem.nodes.iter();
+        let place = |name| places.get(name).copied().unwrap_or(usize::MAX);
+        self.turns = nodes.map(|node| place(&node.name)).collect();
+        self.order.sort_by_key(|node| self.turns[*node]);
+    }
+
+    /// The names of the nodes that were not looked at yet, or not for a replacement.
+    #[must_use]
+    pub fn unreached(&self) -> Vec<String> {
+        let left: Vec<usize> = match &self.phase {
+            _ if self.first.is_some() => Vec::new(),
+            Phase::Removals(place) => {
+                let is_unknown = |node: &usize| self.kept[*node] == Some(Kept::NotReached);
+                self.order[*place..].iter().copied().filter(is_unknown).collect()
+            }
+            Phase::Asking { round: 0, sets, place } => {
+                let alone = sets[*place..].iter().filter(|set| set.len() == 1);
+                alone.flatten().copied().collect()
+            }
+            Phase::Asking { .. } | Phase::Taking { .. } | Phase::Done => Vec::new(),
+        };
+        left.into_iter().map(|node| self.snapshot.problem.nodes[node].name.clone()).collect()
     }
 
     /// Goes on until everything was looked at or `should_stop` says so, which is asked between any
@@ -190,7 +224,7 @@ impl<'a> Search<'a> {
                     self.take(&found);
                     Phase::Taking { round }
                 }
-                None if round + 1 < ROUNDS => self.ask_in(round + 1),
+                None if round + 1 < ROUNDS && !self.is_large() => self.ask_in(round + 1),
                 None => match self.strategy {
                     Strategy::RemoveFirst => self.try_again(),
                     Strategy::ReplaceFirst => Phase::Removals(0),
@@ -200,9 +234,13 @@ impl<'a> Search<'a> {
         }
     }
 
+    fn is_large(&self) -> bool {
+        self.order.len() > LARGE_CLUSTER_NODES
+    }
+
     /// Begins with the second strategy where that is worth it.
     fn try_again(&mut self) -> Phase {
-        if self.order.len() > SECOND_STRATEGY_NODES_MAX {
+        if self.is_large() {
             return Phase::Done;
         }
         self.strategy = Strategy::ReplaceFirst;

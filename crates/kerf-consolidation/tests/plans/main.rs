@@ -6,3 +6,4 @@ mod cluster;
 mod random_clusters;
 mod removals;
 mod replacements;
+mod stopping;

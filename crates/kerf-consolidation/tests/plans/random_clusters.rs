@@ -1,6 +1,6 @@
 //! Plans for clusters made up by chance, each judged by the independent checker.
 //!
-//! `KERF_CHECK_PROBLEMS` says how many seeds to try (200 unless set). A failure names its seed.
+//! `KERF_CHECK_PROBLEMS` says how many seeds to try (100 unless set). A failure names its seed.
 
 use std::num::NonZeroUsize;
 
@@ -11,7 +11,7 @@ use kerf_scheduler::PreparedCluster;
 
 use crate::carrying_out::violations;
 
-const SEEDS_DEFAULT: u64 = 200;
+const SEEDS_DEFAULT: u64 = 100;
 /// Failures shown in full.
 const SHOWN_MAX: usize = 5;
 

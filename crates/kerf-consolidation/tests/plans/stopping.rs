@@ -1,0 +1,95 @@
+//! Searches that are stopped, and plans that are carried out in waves.
+
+use kerf_consolidation::{Kept, Search, Settings, Snapshot, first_wave, plan};
+use kerf_scheduler::PreparedCluster;
+
+use crate::cluster::{add, cluster};
+use crate::random_clusters::{eager, for_every_cluster};
+
+/// Twelve nodes, half empty.
+fn half_empty() -> Snapshot {
+    let mut snapshot = cluster();
+    for _ in 0..12 {
+        add(&mut snapshot, "c8", &[2, 1, 1]);
+    }
+    snapshot
+}
+
+/// A search that takes so many steps.
+fn stopped<'a>(
+    snapshot: &'a Snapshot,
+    cluster: &'a PreparedCluster<'a>,
+    settings: &'a Settings,
+    first: &[String],
+    mut steps: usize,
+) -> Search<'a> {
+    let mut search = Search::new(snapshot, cluster, settings);
+    search.visit_first(first);
+    search.run(|| {
+        let is_over = steps == 0;
+        steps = steps.saturating_sub(1);
+        is_over
+    });
+    search
+}
+
+#[test]
+fn a_search_that_is_stopped_has_the_plan_so_far_and_says_whom_it_did_not_reach() {
+    let (snapshot, settings) = (half_empty(), eager());
+    let cluster = PreparedCluster::read(&snapshot.problem);
+    let search = stopped(&snapshot, &cluster, &settings, &[], 3);
+    let plan = search.plan();
+    assert!(!plan.is_complete);
+    assert_eq!(plan.moves.len(), 3);
+    let unreached = plan.kept.iter().filter(|kept| **kept == Some(Kept::NotReached)).count();
+    assert_eq!(search.unreached().len(), unreached);
+    assert!(unreached > 0);
+}
+
+#[test]
+fn the_next_search_begins_with_those_that_the_last_did_not_reach() {
+    let (snapshot, settings) = (half_empty(), eager());
+    let cluster = PreparedCluster::read(&snapshot.problem);
+    let mut left = Vec::new();
+    let mut reached: Vec<String> = Vec::new();
+    for _ in 0..4 {
+        let search = stopped(&snapshot, &cluster, &settings, &left, 3);
+        left = search.unreached();
+        let names = snapshot.problem.nodes.iter().map(|node| node.name.clone());
+        reached.extend(names.filter(|name| !left.contains(name)));
+    }
+    reached.sort();
+    reached.dedup();
+    assert_eq!(reached.len(), snapshot.nodes.len(), "every node was reached by some search");
+}
+
+/// The small pods of one node and the large ones of the other each find their holes; all at once
+/// they mix, and the small ones may take the holes of the large.
+#[test]
+fn a_wave_ends_where_pods_that_mix_would_be_left_over() {
+    let mut snapshot = cluster();
+    let staying = [add(&mut snapshot, "c8", &[4]), add(&mut snapshot, "c8", &[4])];
+    for node in staying {
+        snapshot.nodes[node].may_go = Err(kerf_consolidation::Ineligible::DoNotDisruptNode);
+    }
+    add(&mut snapshot, "c4", &[4]);
+    add(&mut snapshot, "c4", &[1, 1]);
+    let plan = plan(&snapshot, &eager());
+    let removed: Vec<Vec<usize>> = plan.moves.iter().map(|each| each.removed.clone()).collect();
+    assert_eq!(removed, [[2], [3]]);
+    let cluster = PreparedCluster::read(&snapshot.problem);
+    assert_eq!(first_wave(&snapshot, &cluster, &plan, 10), 1);
+    assert_eq!(first_wave(&snapshot, &cluster, &plan, 0), 0);
+}
+
+#[test]
+fn every_plan_has_a_first_wave() {
+    for_every_cluster(|snapshot| {
+        let plan = plan(snapshot, &eager());
+        let cluster = PreparedCluster::read(&snapshot.problem);
+        let wave = first_wave(snapshot, &cluster, &plan, usize::MAX);
+        let is_right = if plan.moves.is_empty() { wave == 0 } else { wave >= 1 };
+        let wrong = format!("a wave of {wave} of {} moves", plan.moves.len());
+        (!is_right).then_some(wrong).into_iter().collect()
+    });
+}
