@@ -204,7 +204,11 @@ impl Reader<'_> {
         for option in &node.options {
             let offerings = &types[option.instance_type].offerings;
             let mut best: Option<(usize, usize, Price, Price)> = None;
-            for (index, offering) in offerings.iter().enumerate().filter(|it| is_launchable(it.1)) {
+            // Where the scheduler did not count on a reservation, what is left of it is promised.
+            let may_reserve = offerings[option.offering].reservation.is_some();
+            let can_be_had =
+                |it: &Offering| is_launchable(it) && (may_reserve || it.reservation.is_none());
+            for (index, offering) in offerings.iter().enumerate().filter(|it| can_be_had(it.1)) {
                 let address = offering.requirements.as_ptr().addr();
                 let found = known.iter().find(|(known, ..)| *known == address);
                 let (fits, tier) = match found {

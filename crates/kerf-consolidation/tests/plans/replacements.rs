@@ -198,6 +198,9 @@ fn reserved_capacity_is_used_while_some_is_left() {
     assert_eq!(capacity_types(only_move(&plan)), [RESERVED]);
     assert_eq!(only_move(&plan).saving_at_least, dollars("0.199"));
     assert_eq!(planned(&reserved(0)).moves, []);
+    let mut two = reserved(1);
+    add_node(&mut two, "o", (ZONES[0], ON_DEMAND), [shape("web", 3)]);
+    assert_eq!(planned(&two).moves.len(), 1, "the reservation has one place");
 }
 
 /// One processor is free beside the other node's pod, and eight on a new node for the rest. But
