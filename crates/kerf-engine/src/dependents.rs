@@ -37,10 +37,10 @@ pub(crate) fn dependents_of_update(world: &World, update: &Update) -> Vec<Subjec
             pools.map(|pool| Subject::Pool(pool.meta.name.clone())).collect()
         }
         Update::Instances(list) => {
-            let silent = |node: &&Arc<Node>| node.meta.is_deleting() && !node.is_ready;
-            let nodes = world.nodes.values().filter(silent);
+            let silent = |node: &&Node| node.meta.is_deleting() && !node.is_ready;
+            let nodes = world.departing_nodes().filter(silent);
             let nodes = nodes.map(|node| Subject::Node(node.meta.name.clone()));
-            let nodes = nodes.chain(waiting_for_hooks(world));
+            let nodes = nodes.chain(waiting_for_hooks(world)).chain(without_instance(world, list));
             nodes.chain(described_otherwise(world, list)).chain(reserved(world)).collect()
         }
         Update::InstanceGone(claim) | Update::TerminateAsked { claim, .. } => {
@@ -89,6 +89,19 @@ pub(crate) fn everything(world: &World) -> Vec<Subject> {
         .chain(classes)
         .chain(overlays)
         .collect()
+}
+
+/// Claims whose instance is not in the cloud's list.
+fn without_instance<'w>(
+    world: &'w World,
+    list: &'w InstanceList,
+) -> impl Iterator<Item = Subject> + use<'w> {
+    let is_missed = |claim: &&Arc<Claim>| {
+        let id = claim.status.provider_id.as_ref();
+        id.is_some_and(|id| !list.instances.contains_key(id))
+    };
+    let missed = world.claims.values().filter(is_missed);
+    missed.map(|claim| Subject::Claim(claim.meta.name.clone()))
 }
 
 /// Claims that wait for something the provider learns of their instances later.

@@ -10,6 +10,7 @@ mod leaving;
 mod node_entries;
 pub(crate) mod node_entry;
 mod node_view;
+mod pool_tally;
 mod shifted;
 mod state;
 mod tombstones;

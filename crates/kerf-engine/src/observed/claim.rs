@@ -8,9 +8,12 @@ use kerf_model::labels::well_known::{NODE_POOL, TERMINATION_FINALIZER};
 use kerf_model::resources::ResourceList;
 use serde::{Deserialize, Serialize};
 
+use super::index::instance_id;
 use super::{Index, Meta, Name, ObservedKind};
 use crate::action::Subject;
+use crate::command::record::{COMMAND, REPLACEMENT_FOR};
 use crate::condition::Conditions;
+use crate::condition::claim::{DISRUPTION_REASON, DRIFTED};
 use crate::dependents::of_claim;
 use crate::time::Time;
 use crate::world::World;
@@ -68,6 +71,13 @@ impl Claim {
         &self.spec.annotations
     }
 
+    /// Whether a command left something on it: its record, why it goes, or whom it replaces.
+    fn is_marked(&self) -> bool {
+        self.annotations().contains_key(COMMAND)
+            || self.annotations().contains_key(REPLACEMENT_FOR)
+            || self.status.conditions.get(DISRUPTION_REASON).is_some()
+    }
+
     /// Whether Kerf's finalizer is stored, so that nothing of it can be forgotten.
     #[must_use]
     pub fn has_finalizer(&self) -> bool {
@@ -87,27 +97,39 @@ impl ObservedKind for Claim {
     }
 
     fn add_to(claim: &Arc<Self>, index: &mut Index) {
-        let id = claim.status.provider_id.as_ref();
-        if !id.is_some_and(|id| index.nodes_on_instance.contains(id)) {
-            index.claims_without_node.insert(claim.meta.name.clone(), claim.clone());
-        }
-        if let Some(id) = id {
-            index.claim_of_instance.insert(id.clone(), claim.clone());
-            index.note_claim_changed(id);
+        let name = &claim.meta.name;
+        match &claim.status.provider_id {
+            Some(id) => {
+                index.claims_on_instance.insert(instance_id(id), name, claim);
+                index.note_arrivals(id);
+                index.note_claim_changed(id);
+            }
+            None => drop(index.claims_without_node.insert(name.clone(), claim.clone())),
         }
         if let Some(pool) = claim.pool() {
-            index.claims_of_pool.insert(&Arc::from(pool), &claim.meta.name, claim);
+            index.claims_of_pool.insert(pool, name, claim);
         }
+        if claim.is_marked() {
+            index.marked_claims.insert(name.clone(), claim.clone());
+        }
+        if claim.status.conditions.is_true(DRIFTED) {
+            index.drifted_claims.insert(name.clone(), claim.clone());
+        }
+        index.tally(claim, 1);
     }
 
     fn remove_from(&self, index: &mut Index) {
-        index.claims_without_node.remove(&self.meta.name);
+        let name = &self.meta.name;
+        index.tally(self, -1);
+        index.claims_without_node.remove(name);
+        index.marked_claims.remove(name);
+        index.drifted_claims.remove(name);
         if let Some(id) = &self.status.provider_id {
-            index.claim_of_instance.remove(id);
+            index.claims_on_instance.remove(instance_id(id), name);
             index.note_claim_changed(id);
         }
         if let Some(pool) = self.pool() {
-            index.claims_of_pool.remove(pool, &self.meta.name);
+            index.claims_of_pool.remove(pool, name);
         }
     }
 

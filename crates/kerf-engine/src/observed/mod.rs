@@ -9,6 +9,7 @@ mod claim;
 mod daemon_set;
 mod index;
 mod kind;
+mod load;
 mod namespace;
 mod node;
 mod node_class;
@@ -18,13 +19,16 @@ mod pod;
 mod pod_disruption_budget;
 mod pool;
 mod pool_manifest;
+mod pool_tally;
 mod shift_config_map;
 mod shifted_zone;
+mod totals;
 
 pub use attachment::VolumeAttachment;
 pub use claim::{Claim, ClaimStatus};
 pub use daemon_set::DaemonSet;
 pub use index::Index;
+pub(crate) use index::instance_id;
 pub use kind::{Collected, Key, Kind, Object, ObjectName, Objects, ObservedKind, Resource};
 pub use namespace::Namespace;
 pub use node::{Node, NodeProfile};
@@ -35,8 +39,10 @@ pub use pod::{DoNotDisrupt, Pod, PodKey, PodOwner, PodPhase, PodProfile, PodTime
 pub use pod_disruption_budget::PodDisruptionBudget;
 pub use pool::{Pool, PoolStatus};
 pub use pool_manifest::{PoolManifest, PoolManifestKey};
+pub(crate) use pool_tally::{PoolTally, Share};
 pub use shift_config_map::{ShiftConfigMap, ShiftText};
 pub use shifted_zone::ShiftedZone;
+pub(crate) use totals::Totals;
 
 use std::fmt;
 use std::sync::Arc;

@@ -7,6 +7,7 @@ use kerf_model::resources::ResourceList;
 use kerf_model::taint::{DISRUPTED_KEY, Taint};
 use serde::{Deserialize, Serialize};
 
+use super::index::instance_id;
 use super::{Index, Meta, Name, ObservedKind};
 use crate::action::Subject;
 use crate::condition::Conditions;
@@ -49,6 +50,14 @@ pub struct NodeProfile {
     pub conditions: Conditions,
 }
 
+impl Node {
+    /// Whether it is closed to pods because it is disrupted.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.taints.iter().any(|taint| taint.key == DISRUPTED_KEY)
+    }
+}
+
 impl ObservedKind for Node {
     type Key = Name;
 
@@ -61,24 +70,30 @@ impl ObservedKind for Node {
     }
 
     fn add_to(node: &Arc<Self>, index: &mut Index) {
-        index.changed_nodes.insert(node.meta.name.clone());
+        let name = &node.meta.name;
+        index.changed_nodes.insert(name.clone());
+        index.loads.node_comes(name);
+        if node.meta.is_deleting() || node.is_closed() {
+            index.departing_nodes.insert(name.clone(), node.clone());
+        }
         if let Some(id) = &node.provider_id {
-            index.nodes_on_instance.insert(id, &node.meta.name, node);
-            if let Some(claim) = index.claim_of_instance.get(id) {
-                index.claims_without_node.remove(&claim.meta.name);
-            }
+            index.tally_instance(id, -1);
+            index.nodes_on_instance.insert(instance_id(id), name, node);
+            index.tally_instance(id, 1);
+            index.note_arrivals(id);
         }
     }
 
     fn remove_from(&self, index: &mut Index) {
-        index.changed_nodes.insert(self.meta.name.clone());
+        let name = &self.meta.name;
+        index.changed_nodes.insert(name.clone());
+        index.loads.node_goes(name);
+        index.departing_nodes.remove(name);
         if let Some(id) = &self.provider_id {
-            index.nodes_on_instance.remove(id, &self.meta.name);
-            if let Some(claim) = index.claim_of_instance.get(id)
-                && !index.nodes_on_instance.contains(id)
-            {
-                index.claims_without_node.insert(claim.meta.name.clone(), claim.clone());
-            }
+            index.tally_instance(id, -1);
+            index.nodes_on_instance.remove(instance_id(id), name);
+            index.tally_instance(id, 1);
+            index.note_arrivals(id);
         }
     }
 
@@ -88,8 +103,7 @@ impl ObservedKind for Node {
 
     fn dependents(&self, world: &World) -> Vec<Subject> {
         // Closing a node is a step of its removal, whoever waits for it.
-        let is_closed = self.taints.iter().any(|taint| taint.key == DISRUPTED_KEY);
-        let removal = is_closed.then_some(Subject::Disruption);
+        let removal = self.is_closed().then_some(Subject::Disruption);
         of_node(world, self).into_iter().chain(removal).collect()
     }
 }

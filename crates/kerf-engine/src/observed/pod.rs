@@ -151,6 +151,37 @@ impl Pod {
     }
 }
 
+impl Pod {
+    /// Whether a copy of it will want a place elsewhere when its node goes: it is active, or its
+    /// stateful set makes it anew once it has ended; and no daemon set or node keeps it.
+    #[must_use]
+    pub fn is_reschedulable(&self) -> bool {
+        let lives_on = self.is_active()
+            || self.owner == PodOwner::StatefulSet && self.meta.is_deleting() && !self.has_ended();
+        lives_on && !matches!(self.owner, PodOwner::DaemonSet | PodOwner::Node)
+    }
+
+    /// Whether it neither has ended nor is being deleted.
+    #[must_use]
+    pub fn is_active(&self) -> bool {
+        !self.has_ended() && !self.meta.is_deleting()
+    }
+
+    /// Whether its node is not empty because of it: it would want another place, and moving it
+    /// costs something.
+    #[must_use]
+    pub fn holds_node(&self) -> bool {
+        self.is_reschedulable() && !self.costs_nothing()
+    }
+
+    /// Whether its eviction cost, 1 + deletion cost / 2²⁷ + priority / 2²⁵, is not above zero.
+    fn costs_nothing(&self) -> bool {
+        let cost_times_2_27 =
+            (1 << 27) + i64::from(self.deletion_cost) + 4 * i64::from(self.priority);
+        cost_times_2_27 <= 0
+    }
+}
+
 impl ObservedKind for Pod {
     type Key = PodKey;
 
@@ -163,6 +194,9 @@ impl ObservedKind for Pod {
             PodPhase::Bound { node } => {
                 index.changed_nodes.insert(node.clone());
                 index.pods_on.insert(node, &pod.key, pod);
+                if pod.holds_node() {
+                    index.loads.pod_comes(node);
+                }
             }
             PodPhase::Unschedulable { .. } => {
                 index.unschedulable.insert(pod.key.clone(), pod.clone());
@@ -177,6 +211,9 @@ impl ObservedKind for Pod {
             PodPhase::Bound { node } => {
                 index.changed_nodes.insert(node.clone());
                 index.pods_on.remove(node, &self.key);
+                if self.holds_node() {
+                    index.loads.pod_goes(node);
+                }
             }
             PodPhase::Unschedulable { .. } => drop(index.unschedulable.remove(&self.key)),
             PodPhase::Unjudged => drop(index.unjudged.remove(&self.key)),

@@ -4,13 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{claims, termination};
+use super::termination;
 use crate::action::{Action, ActionKind};
 use crate::decision::Decision;
 use crate::event::{Instance, Kind, Object, Outcome};
 use crate::memory::{InstanceList, Update};
 use crate::observed::Name;
-use crate::reason::{DeletionCause, Reason};
+use crate::reason::Reason;
 use crate::time::{Span, Time};
 use crate::world::World;
 
@@ -19,7 +19,8 @@ const EVERY: Span = Span::from_minutes(2);
 /// And while a node that does not answer is waited for.
 const EVERY_IN_DOUBT: Span = Span::from_seconds(15);
 
-/// Lists the instances when it is time, and gives up claims whose instance is gone.
+/// Lists the instances when it is time. Claims whose instance is not among them are looked at then,
+/// and give themselves up.
 pub(super) fn plan(world: &World, now: Time) -> Decision {
     let mut decision = Decision::default();
     let listed_at = world.memory.instances.as_ref().map(|list| list.at);
@@ -27,12 +28,6 @@ pub(super) fn plan(world: &World, now: Time) -> Decision {
     match listed_at.map(|at| at + every) {
         Some(due) if now < due => decision.wake(due),
         _ => decision.act(ActionKind::ListInstances, Reason::InstanceComparison),
-    }
-    let claims = world.claims.values().filter(|claim| !claim.meta.is_deleting());
-    for claim in claims.filter(|claim| claims::is_garbage(world, claim, now)) {
-        let (name, uid) = (claim.meta.name.clone(), claim.meta.uid.clone());
-        let reason = Reason::Deletion(DeletionCause::GarbageCollected);
-        decision.act(ActionKind::DeleteClaim { name, uid }, reason);
     }
     decision
 }
@@ -62,7 +57,7 @@ pub(super) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: T
 
 /// Whether a node on its way out is silent; if its instance is gone, nothing has to be waited for.
 fn is_in_doubt(world: &World) -> bool {
-    let mut nodes = world.nodes.values();
+    let mut nodes = world.departing_nodes();
     nodes.any(|node| node.meta.is_deleting() && !node.is_ready && termination::has_finalizer(node))
 }
 
@@ -71,7 +66,8 @@ fn is_in_doubt(world: &World) -> bool {
 fn look_for_owners(world: &World, instances: &[Arc<Instance>], now: Time) -> Decision {
     let mut decision = Decision::default();
     let mut orphans: BTreeSet<Arc<str>> = BTreeSet::new();
-    for instance in instances.iter().filter(|instance| is_orphan(world, instance)) {
+    let remembered = remembered(world);
+    for instance in instances.iter().filter(|it| is_orphan(world, it, &remembered)) {
         let id = &instance.provider_id;
         orphans.insert(id.clone());
         if world.memory.orphans.contains(id) && may_end(world, instance, now) {
@@ -99,7 +95,7 @@ fn terminate_orphan(
     now: Time,
 ) -> Decision {
     let mut decision = Decision::default();
-    if is_orphan(world, instance) && may_end(world, instance, now) {
+    if is_orphan(world, instance, &remembered(world)) && may_end(world, instance, now) {
         let id = &instance.provider_id;
         let claim = claim.unwrap_or(id).clone();
         let kind = ActionKind::Terminate { claim, provider_id: Some(id.clone()) };
@@ -116,10 +112,9 @@ fn may_end(world: &World, instance: &Instance, now: Time) -> bool {
 
 /// An instance is launched for a stored claim only. If that claim is gone, or has another instance,
 /// nobody will ever ask for this one.
-fn is_orphan(world: &World, instance: &Instance) -> bool {
+fn is_orphan(world: &World, instance: &Instance, remembered: &BTreeSet<&str>) -> bool {
     let id = &instance.provider_id;
-    let is_remembered = world.memory.launched.values().any(|known| known.provider_id == *id);
-    if is_remembered || world.claim_of_instance(id).is_some() {
+    if remembered.contains(&**id) || world.claim_of_instance(id).is_some() {
         return false;
     }
     if world.may_be_of_unreadable_claim(instance.claim.as_ref()) {
@@ -130,6 +125,11 @@ fn is_orphan(world: &World, instance: &Instance) -> bool {
             world.claims.get(claim).is_none_or(|claim| claim.status.provider_id.is_some())
         }
         // It could be anybody's whose launch was not heard of.
-        None => world.claims.values().all(|claim| claim.status.provider_id.is_some()),
+        None => world.claims_without_node().all(|claim| claim.status.provider_id.is_some()),
     }
+}
+
+/// The instances whose launch is not stored yet.
+fn remembered(world: &World) -> BTreeSet<&str> {
+    world.memory.launched.values().map(|instance| &*instance.provider_id).collect()
 }

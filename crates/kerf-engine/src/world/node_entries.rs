@@ -3,16 +3,16 @@
 //! thousands of nodes to learn about a few.
 
 use std::collections::{BTreeMap, BTreeSet};
-
-use kerf_model::resources::ResourceList;
+use std::sync::Arc;
 
 use super::node_entry::NodeEntry;
-use crate::observed::Name;
+use crate::observed::{Name, Totals};
 
 /// Nodes by name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NodeEntries {
-    by_name: BTreeMap<Name, NodeEntry>,
+    /// Shared with every copy of the world.
+    by_name: BTreeMap<Name, Arc<NodeEntry>>,
     /// Nodes by their claim; mostly one.
     by_claim: BTreeMap<Name, BTreeSet<Name>>,
     /// Those whose stored state says that they go.
@@ -21,33 +21,20 @@ pub(crate) struct NodeEntries {
     totals: BTreeMap<Name, Totals>,
 }
 
-/// What some nodes have in all.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Totals {
-    amounts: BTreeMap<Box<str>, Total>,
-}
-
-/// An amount, and of how many nodes it is the sum.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Total {
-    pub(crate) nanos: i128,
-    pub(crate) nodes: i64,
-}
-
 impl NodeEntries {
     pub(crate) fn get(&self, name: &str) -> Option<&NodeEntry> {
-        self.by_name.get(name)
+        self.by_name.get(name).map(Arc::as_ref)
     }
 
     /// Every node, by name.
     pub(crate) fn values(&self) -> impl Iterator<Item = &NodeEntry> {
-        self.by_name.values()
+        self.by_name.values().map(Arc::as_ref)
     }
 
     /// The nodes of a claim.
     pub(crate) fn of_claim(&self, claim: &str) -> impl Iterator<Item = &NodeEntry> {
         let names = self.by_claim.get(claim).into_iter().flatten();
-        names.filter_map(|name| self.by_name.get(name))
+        names.filter_map(|name| self.get(name))
     }
 
     /// The names of those whose stored state says that they go.
@@ -70,7 +57,7 @@ impl NodeEntries {
         } else if let Some(pool) = &entry.pool {
             self.totals.entry(pool.clone()).or_default().add(&entry.capacity, 1);
         }
-        self.by_name.insert(name, entry);
+        self.by_name.insert(name, Arc::new(entry));
     }
 
     pub(crate) fn remove(&mut self, name: &Name) {
@@ -88,41 +75,17 @@ impl NodeEntries {
             && let Some(totals) = self.totals.get_mut(pool)
         {
             totals.add(&entry.capacity, -1);
-            if totals.amounts.is_empty() {
+            if totals.is_empty() {
                 self.totals.remove(pool);
             }
         }
     }
 }
 
-impl Totals {
-    /// Adds what a node has, or takes it off again (`times` is −1).
-    pub(crate) fn add(&mut self, capacity: &ResourceList, times: i64) {
-        for (name, quantity) in capacity.iter() {
-            if !self.amounts.contains_key(name) {
-                self.amounts.insert(name.into(), Total::default());
-            }
-            let total = self.amounts.get_mut(name).expect("just put there");
-            let more = quantity.nanos().saturating_mul(i128::from(times));
-            total.nanos = total.nanos.saturating_add(more);
-            total.nodes += times;
-            if total.nodes == 0 {
-                self.amounts.remove(name);
-            }
-        }
-    }
-
-    /// What there is of a resource, if some node has it.
-    pub(crate) fn get(&self, resource: &str) -> Option<Total> {
-        self.amounts.get(resource).copied()
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use kerf_model::quantity::Quantity;
+    use kerf_model::resources::ResourceList;
 
     use super::*;
     use crate::observed::{Meta, Node, NodeProfile, Revision};

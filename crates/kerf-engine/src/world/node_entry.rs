@@ -14,8 +14,7 @@ use kerf_model::resources::ResourceList;
 
 use super::World;
 use super::leaving::is_leaving_as_stored;
-use super::node_entries::Totals;
-use crate::observed::{Name, Node, Pod, PodOwner};
+use crate::observed::{Name, Node, Pod, PodOwner, Totals};
 
 /// A node with its claim, and what the scheduler may count on.
 #[derive(Clone, Debug)]
@@ -74,11 +73,11 @@ impl World {
             None => self.node_capacity(node),
         };
         let id = node.provider_id.as_deref();
-        let claim = id.and_then(|id| self.index().claim_of_instance.get(id));
+        let claim = id.and_then(|id| self.claim_of_instance(id));
         let label = || node.labels.get(NODE_POOL).map(String::as_str);
         let pool = claim.and_then(|claim| claim.pool()).or_else(label).map(Name::from);
         let is_leaving_as_stored =
-            node.meta.is_deleting() || claim.is_some_and(|claim| is_leaving_as_stored(claim));
+            node.meta.is_deleting() || claim.is_some_and(is_leaving_as_stored);
         let claim = claim.map(|claim| claim.meta.name.clone());
         NodeEntry { node: node.clone(), claim, pool, capacity, is_leaving_as_stored, view }
     }
@@ -103,26 +102,14 @@ impl World {
         drained.chain(claims.flat_map(|claim| self.node_entries.of_claim(claim)))
     }
 
-    /// What the nodes of a pool have that stay: of each resource the sum, written as the first of
-    /// them writes it.
+    /// What the nodes of a pool have that stay, of each resource.
     pub(crate) fn pool_capacity<'n>(
         &self,
         pool: &str,
         resources: impl Iterator<Item = &'n str>,
     ) -> Vec<(&'n str, Option<Quantity>)> {
         let totals = self.pool_totals(pool);
-        let sum = |resource: &'n str| {
-            let total = totals.get(resource)?;
-            let stays = |entry: &NodeEntry| {
-                entry.pool.as_deref() == Some(pool) && !self.is_entry_leaving(entry)
-            };
-            let mut entries = self.node_entries();
-            let first =
-                entries.find_map(|entry| entry.capacity.get(resource).filter(|_| stays(&entry)));
-            let format = first.map_or(Quantity::ZERO, |first| first).format();
-            Some(Quantity::from_nanos(total.nanos, format))
-        };
-        resources.map(|resource| (resource, sum(resource))).collect()
+        resources.map(|resource| (resource, totals.get(resource))).collect()
     }
 
     fn pool_totals(&self, pool: &str) -> Totals {

@@ -1,5 +1,6 @@
 //! Nodes that exist, as the scheduler sees them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use kerf_model::labels::well_known::{INITIALIZED, INSTANCE_TYPE, NODE_POOL, REGISTERED};
@@ -23,6 +24,19 @@ impl Node {
     #[must_use]
     pub fn is_initialized(&self) -> bool {
         self.labels.get(INITIALIZED).is_some_and(|value| value == "true")
+    }
+}
+
+impl Node {
+    /// What it has, for those who count: what it does not report until it has come up is taken over
+    /// from its claim.
+    pub(crate) fn capacity_beside(&self, claim: &Claim) -> Cow<'_, ResourceList> {
+        if self.is_initialized() {
+            return Cow::Borrowed(&self.capacity);
+        }
+        let mut capacity = self.capacity.clone();
+        fill_in(&mut capacity, &claim.status.capacity);
+        Cow::Owned(capacity)
     }
 }
 

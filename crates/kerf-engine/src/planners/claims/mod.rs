@@ -23,7 +23,6 @@ use std::borrow::Cow;
 use kerf_model::labels::node_class_key;
 use kerf_model::labels::well_known::TERMINATION_FINALIZER;
 
-pub(super) use deletion::is_garbage;
 pub(super) use on_change::{on_change, on_delete};
 pub(crate) use reserved::is_reserved;
 pub(super) use reserved::take_off;

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use kerf_model::budget::{Allowed, DisruptionReason};
 
-use crate::condition::claim::{INITIALIZED, INSTANCE_TERMINATING, REBOOTING};
-use crate::observed::{Claim, Name};
+use crate::observed::{Name, PoolTally};
 use crate::reading::Allowance;
 use crate::time::Time;
 use crate::world::World;
@@ -29,6 +28,15 @@ struct PoolNodes {
 }
 
 impl PoolNodes {
+    fn of(tally: &PoolTally) -> Self {
+        let count = |count: i64| u32::try_from(count).unwrap_or(u32::MAX);
+        Self {
+            nodes: count(tally.nodes),
+            disrupted: count(tally.away),
+            unready: count(tally.unready),
+        }
+    }
+
     fn disrupted_for(self, reason: DisruptionReason) -> u32 {
         match reason {
             DisruptionReason::Unhealthy => self.disrupted - self.unready,
@@ -40,14 +48,14 @@ impl PoolNodes {
 impl<'a> Budgets<'a> {
     /// Counts the nodes there are. Removals that have only been decided on count as away.
     pub(super) fn of(world: &'a World, now: Time) -> Self {
-        Self::counting(world, now, |claim| world.is_leaving(claim))
+        let tally = |(pool, _): (&'a Name, _)| (&**pool, PoolNodes::of(&world.pool_tally(pool)));
+        Self { world, now, pools: world.stored_tallies().map(tally).collect() }
     }
 
     /// Counts the nodes there are, as if nothing had been decided on that is not stored.
     pub(super) fn stored(world: &'a World, now: Time) -> Self {
-        Self::counting(world, now, |claim| {
-            claim.meta.is_deleting() || claim.status.conditions.is_true(INSTANCE_TERMINATING)
-        })
+        let tally = |(pool, tally): (&'a Name, &PoolTally)| (&**pool, PoolNodes::of(tally));
+        Self { world, now, pools: world.stored_tallies().map(tally).collect() }
     }
 
     /// What each pool may lose, for each reason, and what it lacks already.
@@ -88,27 +96,5 @@ impl<'a> Budgets<'a> {
             }
             None => Allowed::AtMost(0),
         }
-    }
-
-    fn counting(world: &'a World, now: Time, is_away: impl Fn(&Claim) -> bool) -> Self {
-        let mut pools: BTreeMap<&str, PoolNodes> = BTreeMap::new();
-        for claim in world.claims.values() {
-            let conditions = &claim.status.conditions;
-            let (Some(pool), Some(node)) = (claim.pool(), world.node_of(claim)) else { continue };
-            let is_rebooting = conditions.is_true(REBOOTING);
-            let is_up = conditions.is_true(INITIALIZED) || is_rebooting;
-            if !is_up || conditions.is_true(INSTANCE_TERMINATING) {
-                continue;
-            }
-            let counted = pools.entry(pool).or_default();
-            counted.nodes += 1;
-            if node.meta.is_deleting() || is_rebooting || is_away(claim) {
-                counted.disrupted += 1;
-            } else if !node.is_ready {
-                counted.disrupted += 1;
-                counted.unready += 1;
-            }
-        }
-        Self { world, now, pools }
     }
 }

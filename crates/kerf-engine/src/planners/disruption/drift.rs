@@ -56,8 +56,7 @@ impl Method for Drift {
 
 /// Drifted nodes that stay as yet and that Kerf may replace.
 pub(super) fn drifted_nodes(world: &World, now: Time) -> impl Iterator<Item = Candidate<'_>> {
-    let drifted = world.claims.values().filter(|it| it.status.conditions.is_true(DRIFTED));
-    let staying = drifted.filter(|claim| !world.is_leaving(claim));
+    let staying = world.drifted_claims().filter(|claim| !world.is_leaving(claim));
     let candidates = staying.filter_map(|claim| Candidate::of(world, claim));
     candidates.filter(move |each| {
         has_drifted(each) && !hold_off::is_held_off(world, &each.pool.meta.name, now)

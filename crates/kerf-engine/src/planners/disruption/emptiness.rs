@@ -56,14 +56,13 @@ fn delete(_: &World, candidates: &[Candidate<'_>], now: Time) -> Vec<Command> {
 
 /// Empty nodes that have been quiet for long enough.
 pub(super) fn empty_nodes(world: &World) -> impl Iterator<Item = Candidate<'_>> {
-    world.claims.values().filter_map(|claim| empty_candidate(world, claim))
+    let nodes = world.idle_nodes().filter_map(|name| world.nodes.get(name));
+    nodes.filter_map(|node| empty_candidate(world, world.claim_of(node)?))
 }
 
 fn empty_candidate<'a>(world: &'a World, claim: &'a Claim) -> Option<Candidate<'a>> {
-    // What excludes most nodes of a busy cluster is asked first.
     let node = claim.status.node_name.as_ref()?;
-    let is_busy = || world.pods_on(node).any(|pod| pod.is_reschedulable() && !costs_nothing(pod));
-    if !claim.status.conditions.is_true(CONSOLIDATABLE) || is_busy() || world.is_leaving(claim) {
+    if world.pods_on(node).any(Pod::holds_node) || world.is_leaving(claim) {
         return None;
     }
     let candidate = Candidate::of(world, claim)?;
@@ -79,11 +78,5 @@ fn wants_removal(candidate: &Candidate<'_>) -> bool {
 
 /// Whether moving what runs there costs nothing.
 fn is_empty(world: &World, candidate: &Candidate<'_>) -> bool {
-    candidate.reschedulable_pods(world).all(costs_nothing)
-}
-
-/// Whether a pod's eviction cost, 1 + deletion cost / 2²⁷ + priority / 2²⁵, is not above zero.
-fn costs_nothing(pod: &Pod) -> bool {
-    let cost_times_2_27 = (1 << 27) + i64::from(pod.deletion_cost) + 4 * i64::from(pod.priority);
-    cost_times_2_27 <= 0
+    !world.pods_on(&candidate.node.meta.name).any(Pod::holds_node)
 }

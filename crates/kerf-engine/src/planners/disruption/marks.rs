@@ -111,7 +111,7 @@ pub(super) fn has_condition(claim: &Claim) -> bool {
 
 /// Whether a node is closed to pods because it is disrupted.
 pub(super) fn is_tainted(node: &Node) -> bool {
-    node.taints.iter().any(|taint| taint.key == DISRUPTED_KEY)
+    node.is_closed()
 }
 
 fn without(annotation: &str) -> MetadataPatch {

@@ -2,7 +2,6 @@
 //! commands are resumed where all of them is there and still holds, and cleaned up where not.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use super::candidates::Candidate;
 use super::emptiness::Emptiness;
@@ -152,7 +151,7 @@ impl<'a> Recovery<'a> {
     /// Replacements whose command is over: they go, unless pods use them or are meant for them.
     fn replacements(&mut self, decision: &mut Decision) {
         let world = self.world;
-        let claims = world.claims.values().map(Arc::as_ref).filter(|it| is_ours(world, it));
+        let claims = world.marked_claims().filter(|it| is_ours(world, it));
         for claim in claims.filter(|claim| !claim.meta.is_deleting()) {
             let Some(id) = replacement_for(claim) else { continue };
             let is_resumed = self.resumed.iter().any(|command| command.id == id);
@@ -180,7 +179,7 @@ impl<'a> Recovery<'a> {
     /// Nodes that are closed although nothing disrupts them.
     fn nodes(&mut self, decision: &mut Decision) {
         let world = self.world;
-        let nodes = world.nodes.values().filter(|node| marks::is_tainted(node));
+        let nodes = world.departing_nodes().filter(|node| marks::is_tainted(node));
         for node in nodes.filter(|node| !node.meta.is_deleting()) {
             let Some(claim) = world.claim_of(node) else { continue };
             let is_resumed = self.resumed.iter().any(|command| {
@@ -194,11 +193,10 @@ impl<'a> Recovery<'a> {
         }
     }
 
-    /// Claims that no command under way includes.
+    /// Claims that commands left something on and that none under way includes.
     fn unaccounted(&self) -> impl Iterator<Item = &'a Claim> + use<'a> {
         let world = self.world;
-        let claims = world.claims.values().map(Arc::as_ref);
-        claims.filter(move |claim| {
+        world.marked_claims().filter(move |claim| {
             !world.memory.commands.is_disrupting(&claim.meta.name) && is_ours(world, claim)
         })
     }

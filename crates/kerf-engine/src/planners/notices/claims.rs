@@ -7,7 +7,7 @@ use super::{ByInstance, by_instance, cordon, messages};
 use crate::decision::Decision;
 use crate::memory::{Awaited, OpenNotice, Update};
 use crate::notice::{AnnouncedInstance, NoticeKind, NoticeOutcome, RebalancePolicy};
-use crate::observed::{Claim, Name};
+use crate::observed::{Claim, Name, instance_id};
 use crate::world::World;
 
 /// The first look at these notices: records Events, and says which claims have to go. Returns the
@@ -30,12 +30,18 @@ pub(super) fn are_deleted(world: &World, claims: &[(Name, Arc<str>)]) -> bool {
     })
 }
 
-fn find<'a>(world: &'a World, notices: &[&OpenNotice]) -> ByInstance<'a, Claim> {
-    let claims = world.claims.values().map(|claim| &**claim);
-    let supported = claims.filter(|claim| world.is_supported(&claim.spec.node.node_class));
-    by_instance(notices, supported, |claim| {
-        let launched = world.memory.launched.get(&claim.meta.uid).map(|it| &it.provider_id);
-        claim.status.provider_id.as_ref().or(launched)
+fn find<'a>(world: &'a World, notices: &[&'a OpenNotice]) -> ByInstance<'a, Claim> {
+    let mut launched: ByInstance<'_, Claim> = ByInstance::new();
+    // Their instances are known, but not stored yet.
+    for claim in world.claims_without_node().filter(|it| it.status.provider_id.is_none()) {
+        if let Some(instance) = world.memory.launched.get(&claim.meta.uid) {
+            launched.entry(instance_id(&instance.provider_id)).or_default().push(claim);
+        }
+    }
+    by_instance(notices, |id| {
+        let launched = launched.get(id).into_iter().flatten().copied();
+        let claims = world.claims_with_instance_id(id).chain(launched);
+        claims.filter(|claim| world.is_supported(&claim.spec.node.node_class)).collect()
     })
 }
 

@@ -18,8 +18,7 @@ mod cordon;
 mod messages;
 mod nodes;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
 use breaker::Breaker;
 
@@ -81,25 +80,14 @@ pub(super) fn plan(world: &World, now: Time) -> Decision {
 /// a fault; all must go.
 type ByInstance<'a, T> = BTreeMap<&'a str, Vec<&'a T>>;
 
-/// The objects whose instances notices are about. Walks over all objects once, however many
-/// instances there are.
+/// The objects whose instances notices are about, each looked up once.
 fn by_instance<'a, T>(
-    notices: &[&OpenNotice],
-    objects: impl Iterator<Item = &'a T>,
-    provider_id: impl Fn(&'a T) -> Option<&'a Arc<str>>,
+    notices: &[&'a OpenNotice],
+    objects: impl Fn(&'a str) -> Vec<&'a T>,
 ) -> ByInstance<'a, T> {
     let mut found = ByInstance::new();
-    let named = notices.iter().flat_map(|open| open.notice.instances.iter());
-    let instances: BTreeSet<&str> = named.map(|instance| &**instance).collect();
-    if instances.is_empty() {
-        return found;
-    }
-    for object in objects {
-        // The last part of a provider id is the instance's id.
-        let instance = provider_id(object).and_then(|id| id.rsplit('/').next());
-        if let Some(instance) = instance.filter(|instance| instances.contains(instance)) {
-            found.entry(instance).or_default().push(object);
-        }
+    for instance in notices.iter().flat_map(|open| open.notice.instances.iter()) {
+        found.entry(instance).or_insert_with(|| objects(instance));
     }
     found
 }

@@ -23,8 +23,7 @@ pub(super) fn read(
     breaker: &mut Breaker,
     decision: &mut Decision,
 ) -> Vec<Option<NoticeOutcome>> {
-    let nodes = world.nodes.values().map(|node| &**node);
-    let found = by_instance(notices, nodes, |node| node.provider_id.as_ref());
+    let found = by_instance(notices, |id| world.nodes_with_instance_id(id).collect());
     notices.iter().map(|open| read_one(world, open, &found, breaker, decision)).collect()
 }
 

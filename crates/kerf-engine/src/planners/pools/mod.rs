@@ -52,8 +52,7 @@ pub(super) fn plan(world: &World, name: &Name, now: Time) -> Decision {
 
 /// Notes what the pool uses, if it has not been noted a moment ago.
 fn count(reconcile: &mut Reconcile<'_>) {
-    // Every change of a claim leads here, and counting goes over all claims of the pool: what is
-    // not written down yet is not counted yet.
+    // Every change of a claim leads here; not each is worth a write.
     if let Some(at) = reconcile.world.memory.counted_at.get(&reconcile.pool.meta.uid)
         && reconcile.now < *at + COUNT_EVERY
     {
@@ -73,25 +72,15 @@ fn count(reconcile: &mut Reconcile<'_>) {
 /// The capacity of its nodes and claims that are not on their way out. The usual resources are
 /// there even if nothing is.
 fn usage(reconcile: &Reconcile<'_>) -> (ResourceList, u64) {
-    let world = reconcile.world;
+    let tally = reconcile.world.pool_tally(&reconcile.pool.meta.name);
     let mut sum: ResourceList = [CPU, MEMORY, PODS, EPHEMERAL_STORAGE]
         .into_iter()
         .map(|name| (name, Quantity::ZERO))
+        .chain(tally.capacity.iter())
         .collect();
-    let mut nodes = 0;
-    let claims = world.claims_of(&reconcile.pool.meta.name);
-    for claim in claims.filter(|claim| !world.is_leaving(claim)) {
-        match world.node_of(claim) {
-            // Most nodes are up: what they report counts as it is.
-            Some(node) if node.is_initialized() => sum.add(&node.capacity),
-            Some(node) => sum.add(&world.node_capacity(node)),
-            None => sum.add(&claim.status.capacity),
-        }
-        nodes += 1;
-    }
     // Each node says of itself that it is one; claims do not.
-    sum.insert(NODES, Quantity::from_int(i64::try_from(nodes).unwrap_or(i64::MAX)));
-    (sum, nodes)
+    sum.insert(NODES, Quantity::from_int(tally.staying));
+    (sum, u64::try_from(tally.staying).unwrap_or(0))
 }
 
 impl Reconcile<'_> {

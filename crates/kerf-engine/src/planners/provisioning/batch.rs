@@ -152,7 +152,7 @@ pub(in crate::planners) fn on_lead(world: &World, now: Time) -> Decision {
         call(&pod.meta.uid, now, &mut decision);
         decision.remember(Update::Kind(pod.shape.clone()));
     }
-    for node in world.nodes.values().filter(|node| leaves(node)) {
+    for node in world.departing_nodes().filter(|node| leaves(node)) {
         call(&node.meta.uid, now, &mut decision);
     }
     decision

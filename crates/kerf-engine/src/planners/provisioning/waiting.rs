@@ -6,7 +6,7 @@ use kerf_model::pod::Pod as ModelPod;
 
 use super::nomination::{NominationState, Nominations};
 use crate::memory::Batch;
-use crate::observed::{Pod, PodKey, PodOwner, PodPhase};
+use crate::observed::{Pod, PodKey, PodPhase};
 use crate::planners::disruption::pdbs::Pdbs;
 use crate::time::{Span, Time};
 use crate::world::World;
@@ -171,21 +171,4 @@ pub(in crate::planners) fn asked<'a>(world: &'a World, asked: &ModelPod) -> Opti
 /// Whether a pod on a node that is going away can be expected elsewhere soon.
 fn may_move(pod: &Pod, pdbs: &mut Pdbs<'_>, now: Time) -> bool {
     pod.is_reschedulable() && !pod.is_protected(now) && !pdbs.never_let_go(pod, now)
-}
-
-impl Pod {
-    /// Whether a copy of it will want a place elsewhere when its node goes: it is active, or its
-    /// stateful set makes it anew once it has ended; and no daemon set or node keeps it.
-    #[must_use]
-    pub fn is_reschedulable(&self) -> bool {
-        let lives_on = self.is_active()
-            || self.owner == PodOwner::StatefulSet && self.meta.is_deleting() && !self.has_ended();
-        lives_on && !matches!(self.owner, PodOwner::DaemonSet | PodOwner::Node)
-    }
-
-    /// Whether it neither has ended nor is being deleted.
-    #[must_use]
-    pub fn is_active(&self) -> bool {
-        !self.has_ended() && !self.meta.is_deleting()
-    }
 }
