@@ -12,17 +12,20 @@ mod seeds;
 
 /// Problems solved one after the other with one cache.
 const PROBLEMS: usize = 8;
+/// The ways a cluster changes.
+const STEPS: usize = 11;
 
 fn cached(cache: &mut SolverCache, problem: &PlacementProblem) -> Solution {
     let nobody = CancelFlag::default();
     cache.solve_within(problem, Effort::UNLIMITED, &nobody).expect("nobody cancels it")
 }
 
-/// The cluster of a problem a moment later: some nodes went, came, were changed, or changed places.
+/// The cluster of a problem a moment later: some nodes went, came, were changed, or changed places; a
+/// pool was told of again, as it was or otherwise.
 fn later(problem: &PlacementProblem, other: &PlacementProblem, step: usize) -> PlacementProblem {
     let mut later = problem.clone();
     let count = later.nodes.len();
-    match step % 9 {
+    match step % STEPS {
         0 => drop(later.nodes.pop()),
         1 => later.nodes.extend(other.nodes.first().cloned()),
         2 if count > 0 => drop(Arc::make_mut(&mut later.nodes[step % count]).pods.pop()),
@@ -40,6 +43,8 @@ fn later(problem: &PlacementProblem, other: &PlacementProblem, step: usize) -> P
             Arc::make_mut(&mut gone).labels.insert("first".to_owned(), format!("f{step}"));
             later.nodes.push(gone);
         }
+        8 => later.pools[0].pool = Arc::new(later.pools[0].pool.as_ref().clone()),
+        9 => Arc::make_mut(&mut later.pools[0].pool).weight += 1,
         _ => later.pods.reverse(),
     }
     later
@@ -55,7 +60,7 @@ fn every_problem_has_the_answer_it_has_alone() {
             if cached(&mut cache, &problem) != solve(&problem) {
                 return Some(format!("another answer at step {step}"));
             }
-            let offset = usize::try_from(seed % 9).expect("a small number");
+            let offset = usize::try_from(seed).expect("a small number") % STEPS;
             problem = later(&problem, &other, step + offset);
         }
         None

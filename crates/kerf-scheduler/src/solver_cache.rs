@@ -119,15 +119,16 @@ impl Kept {
 
     /// Whether pools, instance types, daemons and label rules are those that were read.
     fn serves(&self, problem: &PlacementProblem) -> bool {
+        // Whoever watches pools gets each anew when its status changes, which is every few seconds.
         let same_pool = |(known, pool): (&PoolWithTypes, &PoolWithTypes)| {
-            Arc::ptr_eq(&known.pool, &pool.pool)
+            is_same(&known.pool, &pool.pool)
                 && Arc::ptr_eq(&known.instance_types, &pool.instance_types)
         };
         let held = self.stale + self.shapes.held() + self.kinds.len();
         self.pools.len() == problem.pools.len()
             && self.pools.iter().zip(&problem.pools).all(same_pool)
             && self.daemons.len() == problem.daemons.len()
-            && self.daemons.iter().zip(&problem.daemons).all(|(a, b)| Arc::ptr_eq(a, b))
+            && self.daemons.iter().zip(&problem.daemons).all(|(a, b)| is_same(a, b))
             && self.label_rules == problem.settings.label_rules
             && held <= STALE_MAX + 3 * problem.nodes.len()
     }
@@ -196,4 +197,8 @@ impl Kept {
         self.stale += before.listed.len() - known;
         found
     }
+}
+
+fn is_same<T: PartialEq>(one: &Arc<T>, other: &Arc<T>) -> bool {
+    Arc::ptr_eq(one, other) || one == other
 }
