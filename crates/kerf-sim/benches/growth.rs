@@ -1,7 +1,9 @@
 //! How the engine grows with the cluster: a simulated hour with so many nodes and ten pods on each.
 //!
 //! ```text
-//! growth NODES   prints one line of JSON; without it, an hour with fifty nodes
+//! growth NODES       prints one line of JSON; without it, an hour with fifty nodes
+//! growth names       the names whose instructions are recorded
+//! growth once NAME   plays once; what counts is the engine's own work, from the first node on
 //! ```
 //!
 //! The engine's own time is measured apart from the simulator's, whose API server, scheduler,
@@ -19,8 +21,21 @@ const PODS_PER_NODE: u32 = 10;
 const GROWN_AFTER: Span = Span::from_minutes(20);
 const HOUR: Span = Span::from_minutes(60);
 
+/// The nodes of the cluster whose instructions are recorded: few enough for a simulated processor,
+/// and enough that what grows with their square shows.
+const NODES_COUNTED: u32 = 300;
+/// How such a cluster is named.
+const FAMILY: &str = "hour-";
+
 fn main() {
-    let nodes = std::env::args().skip(1).find_map(|arg| arg.parse().ok()).unwrap_or(50);
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let nodes = match args[..] {
+        ["names"] => return println!("{FAMILY}{NODES_COUNTED}"),
+        ["once", name] => name.strip_prefix(FAMILY).and_then(|nodes| nodes.parse().ok()),
+        _ => Some(args.iter().find_map(|arg| arg.parse().ok()).unwrap_or(50)),
+    };
+    let nodes = nodes.unwrap_or_else(|| panic!("`growth names` lists what there is"));
     let text = scenario(nodes);
     let scenario = Scenario::parse(&text).unwrap_or_else(|error| panic!("{error}"));
     let simulation = Simulation::new(Arc::new(scenario), 1);

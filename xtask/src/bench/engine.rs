@@ -22,17 +22,18 @@ const SECONDS: &str = "20";
 /// Sizes of the clusters that an hour is played with, unless others are named.
 const NODES: [&str; 3] = ["1000", "5000", "20000"];
 
-const COSTS: [(&str, &str); 3] = [
+const COSTS: [(&str, &str); 4] = [
     ("pod-event", "a pod that runs changes: heard and decided"),
     ("quiet-pass", "ten pods wait: snapshot, solve and decision"),
     ("notice", "a spot notice: heard, and its first write ordered"),
+    ("scrape-copy", "a scrape: the copy of the world that it reads, which the engine waits for"),
 ];
 
 /// Measures, prints the tables and writes them into the page.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let program = executable::large_cluster()?;
-    let growth = executable::growth()?;
-    let mut text = costs(&program)?;
+    let (growth, scrape) = (executable::growth()?, executable::scrape()?);
+    let mut text = costs(&program, &scrape)?;
     let sizes: Vec<&str> = args.iter().map(String::as_str).collect();
     let sizes = if sizes.is_empty() { NODES.to_vec() } else { sizes };
     text += "\n| Nodes | Pods | Engine, an hour | Its longest pause | With the simulator | Peak memory of both |\n";
@@ -45,7 +46,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     page::write(PART, &text)
 }
 
-fn costs(program: &Path) -> Result<String> {
+fn costs(program: &Path, scrape: &Path) -> Result<String> {
     let mut table = "| With 5,000 nodes and 50,000 pods | Time |\n|---|---|\n".to_owned();
     for (name, about) in COSTS {
         let name = format!("{name}-{PODS}");
@@ -53,6 +54,10 @@ fn costs(program: &Path) -> Result<String> {
         let micros = micros.trim().parse().with_context(|| format!("{name}: {micros}"))?;
         let _ = writeln!(table, "| {about} | {} |", short(Duration::from_micros(micros)));
     }
+    let page = json(Command::new(scrape).args([PODS, ROUNDS]))?;
+    let took = short(Duration::from_micros(page["micros"].as_u64().unwrap_or(0)));
+    let size = megabytes(page["bytes"].as_u64().unwrap_or(0));
+    let _ = writeln!(table, "| and its page of {size}, written beside the engine | {took} |");
     let notices = json(Command::new(program).args(["notices", PODS, SECONDS]))?;
     let micros = |key: &str| short(Duration::from_micros(notices[key].as_u64().unwrap_or(0)));
     let _ = writeln!(

@@ -23,6 +23,11 @@ pub(super) fn growth() -> Result<PathBuf> {
     built(["bench", "--no-run", "--package", "kerf-sim", "--bench", "growth"], "growth")
 }
 
+/// The program that writes the page of a scrape.
+pub(super) fn scrape() -> Result<PathBuf> {
+    built(["bench", "--no-run", "--package", "kerf-kube", "--bench", "scrape"], "scrape")
+}
+
 /// The command line.
 pub(crate) fn kerf() -> Result<PathBuf> {
     built(["build", "--release", "--package", "kerf", "--bin", "kerf"], "kerf")

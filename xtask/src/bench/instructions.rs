@@ -32,7 +32,8 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     }
     let callgrind = Callgrind::find()?;
     let mut hot_paths: Vec<(PathBuf, String)> = Vec::new();
-    for program in [executable::hot_paths()?, executable::large_cluster()?] {
+    let programs = [executable::hot_paths()?, executable::large_cluster()?, executable::growth()?];
+    for program in programs {
         let names = output(std::process::Command::new(&program).arg("names"))?;
         hot_paths.extend(names.lines().map(|name| (program.clone(), name.to_owned())));
     }

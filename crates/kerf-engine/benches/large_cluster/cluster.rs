@@ -15,7 +15,7 @@ use kerf_engine::observed::{
 use kerf_engine::provider::{NodeClassKind, ProviderInfo};
 use kerf_engine::solve::SolveRequest;
 use kerf_engine::time::{Span, Time};
-use kerf_engine::{Engine, Settings};
+use kerf_engine::{Engine, Settings, World};
 use kerf_model::claim::NodeClaim;
 use kerf_model::labels::well_known::TERMINATION_FINALIZER;
 use kerf_model::node::{BoundPod, Node as ModelNode};
@@ -42,6 +42,8 @@ pub(crate) struct LargeCluster {
     nodes: usize,
     changes: usize,
     notices: usize,
+    /// What was copied for a scrape.
+    copied: Option<(World, Time)>,
 }
 
 impl LargeCluster {
@@ -64,9 +66,20 @@ impl LargeCluster {
         let on_nodes =
             problem.nodes.iter().flat_map(|node| node.pods.iter().map(move |pod| (pod, node)));
         let running: Vec<Pod> = on_nodes.map(|(pod, node)| running_pod(pod, node)).collect();
-        let (revision, changes, notices) = (0, 0, 0);
-        let mut cluster =
-            Self { quiet, engine, now, shapes, cache, revision, running, nodes, changes, notices };
+        let (revision, changes, notices, copied) = (0, 0, 0, None);
+        let mut cluster = Self {
+            quiet,
+            engine,
+            now,
+            shapes,
+            cache,
+            revision,
+            running,
+            nodes,
+            changes,
+            notices,
+            copied,
+        };
         let class = NodeClass::new(meta(&class.name), class);
         cluster.see(Object::NodeClass(class.with_ready(Status::True, "Ready", "")));
         cluster.see(Object::Pool(observed_pool(&pool.pool)));
@@ -114,6 +127,7 @@ impl LargeCluster {
 
     /// Nobody waits and nothing changes.
     pub(crate) fn is_quiet(&mut self) {
+        self.copied = None;
         self.engine = self.quiet.clone();
         self.now = START + Span::from_seconds(1);
         black_box(self.engine.decide(self.now));
@@ -147,6 +161,17 @@ impl LargeCluster {
             assert!(next <= self.now, "a notice has something written at once, not at {next:?}");
             orders = self.engine.decide(self.now);
         }
+    }
+
+    /// Copies what the page of a scrape is written from. Who writes it lets go of the copy.
+    pub(crate) fn copy_for_scrape(&mut self) {
+        self.copied = Some(self.snapshot());
+        black_box(&self.copied);
+    }
+
+    /// All that is known, and the time it is there.
+    pub(crate) fn snapshot(&self) -> (World, Time) {
+        (self.engine.world().clone(), self.now)
     }
 
     /// What is asked of the solver when the window closes.

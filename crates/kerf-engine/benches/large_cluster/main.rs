@@ -26,7 +26,7 @@ struct Happening {
     what: fn(&mut LargeCluster),
 }
 
-const HAPPENINGS: [Happening; 3] = [
+const HAPPENINGS: [Happening; 4] = [
     // Ten pods wait, and a pass went before: from the moment the window closes to the moment the
     // actions are decided.
     Happening { name: "quiet-pass", before: LargeCluster::pods_come, what: LargeCluster::pass },
@@ -38,6 +38,13 @@ const HAPPENINGS: [Happening; 3] = [
     },
     // A spot instance is about to be taken.
     Happening { name: "notice", before: LargeCluster::is_quiet, what: LargeCluster::spot_notice },
+    // Somebody asks for the metrics: what they are read from is copied, so that they can be written
+    // beside the engine.
+    Happening {
+        name: "scrape-copy",
+        before: LargeCluster::is_quiet,
+        what: LargeCluster::copy_for_scrape,
+    },
 ];
 /// The pods of the clusters whose instructions are recorded; ten run on each node.
 const PODS: &str = "50000";
