@@ -8,6 +8,7 @@ mod controller;
 mod journal;
 mod manifest;
 
+mod drift;
 mod joining;
 mod leading;
 mod leaving;
