@@ -4,8 +4,11 @@
 
 mod cluster;
 
-use cluster::{Cluster, allowed};
+use cluster::objects::{booting_node, claim};
+use cluster::{Cluster, allowed, amounts};
 use kerf_engine::action::ActionKind;
+use kerf_engine::event::Object;
+use kerf_engine::time::Time;
 use kerf_model::labels::annotation::{MIN_VALUES_RELAXED, NODE_POOL_HASH, NODE_POOL_HASH_VERSION};
 use kerf_model::labels::well_known::{CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL};
 
@@ -49,4 +52,18 @@ fn a_waiting_pod_ends_up_on_a_node_and_nothing_more_is_asked_for() {
     assert!(cluster.engine.world().memory.nominations.is_empty());
     assert!(cluster.engine.world().memory.waits.is_empty());
     assert_eq!(cluster.count(|kind| matches!(kind, ActionKind::DeleteClaim { .. })), 0);
+}
+
+#[test]
+fn a_node_that_came_up_after_its_claim_was_gone_is_nobodys_place() {
+    let mut cluster = Cluster::with_pool(|_| {});
+    let mut late = booting_node(&claim("gone"), &"fake:///gone".into(), Time::default());
+    let labels = [(NODE_POOL, "pool"), (INSTANCE_TYPE, "m-4x")];
+    late.labels = labels.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
+    (late.is_ready, late.allocatable) = (true, amounts(4));
+    cluster.store(Object::Node(late.into()));
+    cluster.settle();
+    cluster.pend("web", "1");
+    cluster.seconds(2);
+    assert_eq!(cluster.ordered_claims().len(), 1, "{:?}", cluster.messages("Nominated"));
 }

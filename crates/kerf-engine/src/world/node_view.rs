@@ -46,7 +46,8 @@ impl World {
     ///
     /// Until a managed node is registered its claim's labels and taints count, and until it is
     /// initialized its claim fills in the resources it does not report yet; taints that pass by
-    /// themselves are left out until then.
+    /// themselves are left out until then. A node whose claim is gone comes up for nobody any more:
+    /// it counts as it is.
     pub(crate) fn node_view(&self, node: &Node, pods: Vec<BoundPod>) -> Option<NodeView> {
         let claim = self.claim_of(node);
         let managed = claim.is_some() || node.labels.contains_key(NODE_POOL);
@@ -65,8 +66,8 @@ impl World {
             name: node.meta.name.to_string(),
             pool: labels.get(NODE_POOL).cloned(),
             labels,
-            taints: taints(node, claim, managed),
-            initialized: initialized || !managed,
+            taints: taints(node, claim),
+            initialized: initialized || claim.is_none(),
             capacity: one_node(capacity),
             allocatable,
             pods,
@@ -106,7 +107,7 @@ fn has_type(node: &Node, claim: Option<&Claim>) -> bool {
         || claim.is_some_and(|claim| claim.label(INSTANCE_TYPE).is_some())
 }
 
-fn taints(node: &Node, claim: Option<&Claim>, managed: bool) -> Vec<Taint> {
+fn taints(node: &Node, claim: Option<&Claim>) -> Vec<Taint> {
     let mut taints = match claim {
         Some(claim) if !node.is_registered() => {
             let closed = node.taints.iter().filter(|taint| taint.key == UNSCHEDULABLE_KEY);
@@ -114,8 +115,8 @@ fn taints(node: &Node, claim: Option<&Claim>, managed: bool) -> Vec<Taint> {
         }
         _ => node.taints.clone(),
     };
-    if managed && !node.is_initialized() {
-        let startup = claim.map_or(&[][..], |claim| &claim.spec.node.startup_taints);
+    if let Some(claim) = claim.filter(|_| !node.is_initialized()) {
+        let startup = &claim.spec.node.startup_taints;
         taints.retain(|taint| !is_known_ephemeral(taint) && !startup.contains(taint));
     }
     taints
