@@ -85,6 +85,10 @@ pub struct RepairPolicy {
     pub status: Status,
     /// How long it may last.
     pub toleration: Span,
+    /// How long pods have to leave such a node; as long as their claim says where nothing is said.
+    pub drain_within: Option<Span>,
+    /// Who is repaired first: from 0 to 100, the highest first.
+    pub priority: u8,
 }
 
 /// Something a provider must know before a node is registered: a label of the claim that it has

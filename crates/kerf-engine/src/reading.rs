@@ -26,10 +26,10 @@ pub fn allowances(world: &World, now: Time) -> Vec<Allowance> {
     disruption::allowances(world, now)
 }
 
-/// How many nodes could go because they are empty, were there no budgets.
+/// How many nodes could go for each reason, were there no budgets.
 #[must_use]
-pub fn empty_node_count(world: &World) -> usize {
-    disruption::empty_count(world)
+pub fn eligible_nodes(world: &World, now: Time) -> Vec<(DisruptionReason, usize)> {
+    disruption::eligible(world, now)
 }
 
 /// A zonal shift that is not over.

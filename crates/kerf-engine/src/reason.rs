@@ -203,6 +203,17 @@ pub enum Blocked {
     Nominated,
     /// The node carries the do-not-disrupt annotation.
     NodeDoNotDisrupt,
+    /// The node carries the do-not-repair annotation.
+    NodeDoNotRepair,
+    /// So many nodes of the pool are unhealthy that replacing some would not help.
+    TooManyUnhealthy {
+        /// The pool.
+        pool: Name,
+        /// How many are.
+        unhealthy: usize,
+        /// How many nodes it has.
+        nodes: usize,
+    },
     /// The cluster is shifted away from its zone.
     ZoneShifted {
         /// The zone's name.

@@ -34,6 +34,9 @@ pub struct Settings {
     /// What follows from a rebalance recommendation.
     #[serde(default)]
     pub rebalance: RebalancePolicy,
+    /// Whether unhealthy nodes are replaced.
+    #[serde(default)]
+    pub node_repair: bool,
     /// How a termination handler drains.
     pub drain: DrainSettings,
     /// How NodePools are kept out of zones during a zonal shift, if they are.
@@ -92,6 +95,7 @@ impl Default for Settings {
             registration_within: Span::from_minutes(15),
             interruption_percent_per_minute: INTERRUPTION_PERCENT_PER_MINUTE,
             rebalance: RebalancePolicy::default(),
+            node_repair: false,
             drain: DrainSettings::default(),
             zonal_shift: None,
         }

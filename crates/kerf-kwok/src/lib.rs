@@ -11,6 +11,7 @@
 mod choice;
 mod node;
 mod node_class;
+mod repair;
 #[cfg(test)]
 mod tests;
 
@@ -21,11 +22,9 @@ use std::time::Duration;
 use k8s_openapi::api::core::v1::Node;
 use kerf_api::kwok_node_class::KWOKNodeClass;
 use kerf_engine::action::Launch;
-use kerf_engine::condition::{READY, Status};
 use kerf_engine::event::{Failure, Instance};
 use kerf_engine::observed::{Claim, Name, NodeClass};
-use kerf_engine::provider::{NodeClassKind, ProviderInfo, RepairPolicy};
-use kerf_engine::time::Span;
+use kerf_engine::provider::{NodeClassKind, ProviderInfo};
 use kerf_kube::{Ending, Provider, unavailable};
 use kerf_model::instance_type::InstanceType;
 use kerf_model::labels::well_known::{HOSTNAME, TERMINATION_FINALIZER};
@@ -44,8 +43,6 @@ pub struct Kwok {
     booting: Arc<Mutex<HashMap<Name, AbortHandle>>>,
 }
 
-/// A node that is not ready for so long is unhealthy.
-const UNHEALTHY_AFTER: Span = Span::from_minutes(10);
 /// Nodes are read in pages of so many: half a megabyte each.
 const PAGE_SIZE: u32 = 100;
 
@@ -110,11 +107,6 @@ impl Kwok {
 
 impl Provider for Kwok {
     fn info(&self) -> ProviderInfo {
-        let unhealthy = |status| RepairPolicy {
-            condition: READY.to_owned(),
-            status,
-            toleration: UNHEALTHY_AFTER,
-        };
         ProviderInfo {
             name: "kwok".to_owned(),
             node_classes: vec![NodeClassKind {
@@ -124,7 +116,7 @@ impl Provider for Kwok {
                 plural: KWOKNodeClass::plural(&()).into_owned(),
                 managed: None,
             }],
-            repair_policies: [Status::False, Status::Unknown].map(unhealthy).into(),
+            repair_policies: repair::policies(),
             ..ProviderInfo::default()
         }
     }

@@ -52,6 +52,9 @@ pub(super) fn info(settings: &AwsSettings) -> ProviderInfo {
         condition: condition.to_owned(),
         status,
         toleration: Span::from_minutes(minutes),
+        // Pods on such a node do not end by themselves.
+        drain_within: Some(Span::default()),
+        priority: 0,
     };
     ProviderInfo {
         name: "aws".to_owned(),

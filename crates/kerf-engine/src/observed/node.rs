@@ -39,11 +39,11 @@ pub struct Node {
     pub is_ready: bool,
     /// How many volumes each driver can attach here; a driver not listed has no limit.
     pub volume_limits: BTreeMap<String, u32>,
-    /// What only those who watch want to know.
+    /// What is known of it beyond what pods need.
     pub profile: NodeProfile,
 }
 
-/// What only those who watch want to know of a node; nothing is decided by it.
+/// What is known of a node beyond what pods need.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeProfile {
     /// What it says of itself, without the messages.
@@ -103,7 +103,8 @@ impl ObservedKind for Node {
 
     fn dependents(&self, world: &World) -> Vec<Subject> {
         // Closing a node is a step of its removal, whoever waits for it.
-        let removal = self.is_closed().then_some(Subject::Disruption);
+        let may_go = self.is_closed() || world.may_need_repair(self);
+        let removal = may_go.then_some(Subject::Disruption);
         of_node(world, self).into_iter().chain(removal).collect()
     }
 }

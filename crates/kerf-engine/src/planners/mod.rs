@@ -128,7 +128,7 @@ pub(crate) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: T
                 claims::conclude(world, name, action, outcome, now)
             }
             (Planner::Disruption, Subject::Claim(_)) => {
-                disruption::conclude(world, action, outcome)
+                disruption::conclude(world, action, outcome, now)
             }
             (Planner::Disruption, Subject::Disruption) => {
                 disruption::conclude_what_ifs(world, action, outcome, now)

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use kerf_model::budget::DisruptionReason;
-use kerf_model::labels::annotation::DO_NOT_DISRUPT;
+use kerf_model::labels::annotation::{DO_NOT_DISRUPT, DO_NOT_REPAIR};
 
 use super::{Blocked, Cancelled, ConditionChange, DeletionCause, NotPlaced, Reason};
 use crate::timestamp::rfc3339;
@@ -154,6 +154,13 @@ impl fmt::Display for Blocked {
             Blocked::NodeDoNotDisrupt => {
                 write!(f, "the node has the annotation {DO_NOT_DISRUPT}=true")
             }
+            Blocked::NodeDoNotRepair => {
+                write!(f, "the node has the annotation {DO_NOT_REPAIR}=true")
+            }
+            Blocked::TooManyUnhealthy { pool, unhealthy, nodes } => write!(
+                f,
+                "more than 20% nodes are unhealthy in the nodepool {pool:?}: {unhealthy} of {nodes}"
+            ),
             Blocked::ZoneShifted { zone, id } => write!(
                 f,
                 "the cluster is shifted away from zone {zone} ({id}); what stands there stays \

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use kerf_model::labels::annotation::DO_NOT_DISRUPT;
 use kerf_model::labels::well_known::{CAPACITY_TYPE, INSTANCE_TYPE, ZONE};
 use kerf_model::price::Price;
 use kerf_model::requirement::Operator;
@@ -105,15 +104,13 @@ impl<'a> Judge<'a> {
         if self.in_use.contains(&claim.meta.name) {
             return Err(Blocked::Nominated);
         }
-        if node.annotations.get(DO_NOT_DISRUPT).is_some_and(|value| value == "true") {
-            return Err(Blocked::NodeDoNotDisrupt);
-        }
+        method.veto(self.world, candidate, self.now)?;
         if let Some(zone) = self.world.shifted_zone(&node.labels) {
             let (zone, id) = (zone.name.clone(), zone.id.clone());
             return Err(Blocked::ZoneShifted { zone, id });
         }
         // Pods that will not leave are deleted when the time of the node is over.
-        if method.is_eventual() && claim.spec.node.termination_grace.is_some() {
+        if method.forces_pods(self.world, candidate, self.now) {
             return Ok(());
         }
         for pod in self.world.pods_on(&node.meta.name).filter(|pod| pod.is_active()) {

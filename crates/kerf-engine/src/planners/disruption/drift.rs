@@ -29,8 +29,8 @@ impl Method for Drift {
         false
     }
 
-    fn is_eventual(&self) -> bool {
-        true
+    fn forces_pods(&self, _: &World, candidate: &Candidate<'_>, _: Time) -> bool {
+        candidate.claim.spec.node.termination_grace.is_some()
     }
 
     fn way(&self) -> Way {
@@ -55,7 +55,7 @@ impl Method for Drift {
 }
 
 /// Drifted nodes that stay as yet and that Kerf may replace.
-pub(super) fn drifted_nodes(world: &World, now: Time) -> impl Iterator<Item = Candidate<'_>> {
+fn drifted_nodes(world: &World, now: Time) -> impl Iterator<Item = Candidate<'_>> {
     let staying = world.drifted_claims().filter(|claim| !world.is_leaving(claim));
     let candidates = staying.filter_map(|claim| Candidate::of(world, claim));
     candidates.filter(move |each| {

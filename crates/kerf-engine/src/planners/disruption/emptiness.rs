@@ -55,7 +55,7 @@ fn delete(_: &World, candidates: &[Candidate<'_>], now: Time) -> Vec<Command> {
 }
 
 /// Empty nodes that have been quiet for long enough.
-pub(super) fn empty_nodes(world: &World) -> impl Iterator<Item = Candidate<'_>> {
+fn empty_nodes(world: &World) -> impl Iterator<Item = Candidate<'_>> {
     let nodes = world.idle_nodes().filter_map(|name| world.nodes.get(name));
     nodes.filter_map(|node| empty_candidate(world, world.claim_of(node)?))
 }

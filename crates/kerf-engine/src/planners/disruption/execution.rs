@@ -4,6 +4,8 @@
 //!
 //! Each step is read off the stored objects, so it does not matter who took the one before.
 
+use kerf_model::budget::DisruptionReason;
+
 use super::budgets::Budgets;
 use super::candidates::{Candidate, Judge};
 use super::method::{Method, method_for};
@@ -73,8 +75,9 @@ impl<'a> Checks<'a> {
     ) -> Result<(), Blocked> {
         let reason = method.reason();
         self.judge.may_go(method, candidate)?;
-        // A node that is not ready counts as away already.
-        let is_away = !candidate.node.is_ready || candidate.node.meta.is_deleting();
+        // A node that is not ready counts as away already, but for those who repair it.
+        let is_repair = reason == DisruptionReason::Unhealthy;
+        let is_away = !candidate.node.is_ready && !is_repair || candidate.node.meta.is_deleting();
         if is_away || self.budgets.take(&candidate.pool.spec.name, reason) {
             return Ok(());
         }
@@ -113,13 +116,21 @@ pub(super) fn advance(world: &World, now: Time, decision: &mut Decision) {
 }
 
 /// What a finished deletion means for a command.
-pub(in crate::planners) fn conclude(world: &World, action: &Action, outcome: &Outcome) -> Decision {
+pub(in crate::planners) fn conclude(
+    world: &World,
+    action: &Action,
+    outcome: &Outcome,
+    now: Time,
+) -> Decision {
     let mut decision = Decision::default();
     if let (ActionKind::DeleteClaim { name, .. }, Outcome::Done) = (&action.kind, outcome)
         && let Reason::Disruption { reason, .. } = action.reason
         && let Some(candidate) = world.claims.get(name).and_then(|it| Candidate::of(world, it))
     {
         decision.samples.extend(metrics::removed(world, &candidate, reason));
+        if reason == DisruptionReason::Unhealthy {
+            decision.samples.extend(metrics::repaired(world, &candidate, now));
+        }
     }
     decision
 }
@@ -171,6 +182,12 @@ fn step<'a>(
     for candidate in &candidates {
         // It is closed by now: what the API server says of its pods holds until it is drained.
         if !drain::is_confirmed(world, candidate.node, now, decision) {
+            continue;
+        }
+        let within = method.drain_within(world, candidate, now);
+        if within
+            .is_some_and(|within| !marks::limit_drain(command, candidate, now + within, decision))
+        {
             continue;
         }
         let (name, uid) = (candidate.claim.meta.name.clone(), candidate.claim.meta.uid.clone());

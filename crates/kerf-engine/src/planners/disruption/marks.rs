@@ -1,5 +1,6 @@
 //! What a command leaves on stored objects: the taint, the condition and the annotations.
 
+use kerf_model::labels::annotation::TERMINATION_TIMESTAMP;
 use kerf_model::labels::well_known::{
     EXCLUDE_FROM_LOAD_BALANCERS, EXCLUDE_FROM_LOAD_BALANCERS_VALUE,
 };
@@ -15,6 +16,7 @@ use crate::decision::Decision;
 use crate::observed::{Claim, Node};
 use crate::reason::{Cancelled, Reason};
 use crate::time::Time;
+use crate::timestamp::{parse_rfc3339, rfc3339};
 use crate::world::World;
 
 /// Asks for what a candidate lacks. Returns whether it lacks nothing. The record comes before the
@@ -52,6 +54,26 @@ pub(super) fn set(
 /// Why the steps of a command are taken.
 pub(super) fn reason(command: &Command) -> Reason {
     Reason::Disruption { reason: command.reason, command: command.id.clone() }
+}
+
+/// Sets the time by which a candidate's pods must be gone, unless an earlier one is set. Returns
+/// whether it is set.
+pub(super) fn limit_drain(
+    command: &Command,
+    candidate: &Candidate<'_>,
+    deadline: Time,
+    decision: &mut Decision,
+) -> bool {
+    let claim = candidate.claim;
+    let known = claim.annotations().get(TERMINATION_TIMESTAMP);
+    // Stored times are cut to whole seconds.
+    if known.and_then(|text| parse_rfc3339(text)).is_some_and(|known| known <= deadline) {
+        return true;
+    }
+    let annotations = [(TERMINATION_TIMESTAMP.to_owned(), rfc3339(deadline))].into();
+    let patch = MetadataPatch { annotations, ..MetadataPatch::default() };
+    decision.act(patch_claim(claim, patch), reason(command));
+    false
 }
 
 /// Takes everything off a claim and its node that stay.

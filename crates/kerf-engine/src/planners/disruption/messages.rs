@@ -14,9 +14,21 @@ const CLOSED_SILENCE: Span = Span::from_minutes(1);
 
 const BLOCKED: &str = "DisruptionBlocked";
 
+/// How long it is not repeated that too much of a pool is unhealthy.
+const BRAKED_SILENCE: Span = Span::from_minutes(15);
+
 /// A node may not go now.
-pub(super) fn blocked(candidate: &Candidate<'_>, cause: &Blocked) -> [KubernetesEvent; 2] {
-    keys(candidate).map(|about| KubernetesEvent::normal(about, BLOCKED, cause.to_string()))
+pub(super) fn blocked(candidate: &Candidate<'_>, cause: &Blocked) -> Vec<KubernetesEvent> {
+    if let Blocked::TooManyUnhealthy { pool, .. } = cause {
+        let about = keys(candidate).into_iter().chain([Key::Pool(pool.clone())]);
+        let event = |about| {
+            let event = KubernetesEvent::warning(about, "NodeRepairBlocked", cause.to_string());
+            event.silent_for(BRAKED_SILENCE)
+        };
+        return about.map(event).collect();
+    }
+    let event = |about| KubernetesEvent::normal(about, BLOCKED, cause.to_string());
+    keys(candidate).map(event).into()
 }
 
 /// The budgets of a pool allow nothing.

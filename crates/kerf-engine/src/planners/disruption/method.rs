@@ -1,15 +1,18 @@
 //! Ways to find nodes that should go. Each is one file and one entry in [`METHODS`].
 
 use kerf_model::budget::DisruptionReason;
+use kerf_model::labels::annotation::DO_NOT_DISRUPT;
 
 use super::candidates::Candidate;
 use super::drift::Drift;
 use super::emptiness::Emptiness;
+use super::repair::Repair;
 #[cfg(test)]
 use super::tests::Replace;
 
 use crate::command::Command;
-use crate::time::Time;
+use crate::reason::Blocked;
+use crate::time::{Span, Time};
 use crate::world::World;
 
 /// A way to find nodes that should go. What all methods share (who may go at all, budgets,
@@ -34,10 +37,26 @@ pub(super) trait Method: Sync {
     /// How candidates become commands.
     fn way(&self) -> Way;
 
-    /// Whether pods that must not be disturbed do not stop it where their node has a drain limit:
-    /// they are given until then.
-    fn is_eventual(&self) -> bool {
+    /// Whether something about a node speaks against its going by this method.
+    ///
+    /// # Errors
+    /// What does.
+    fn veto(&self, _: &World, candidate: &Candidate<'_>, _: Time) -> Result<(), Blocked> {
+        match candidate.node.annotations.get(DO_NOT_DISRUPT).is_some_and(|value| value == "true") {
+            true => Err(Blocked::NodeDoNotDisrupt),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether pods that must not be disturbed do not stop it, because they are deleted when the
+    /// time for the drain of their node is over.
+    fn forces_pods(&self, _: &World, _: &Candidate<'_>, _: Time) -> bool {
         false
+    }
+
+    /// How long the drain of a node may take, where the method sets a limit.
+    fn drain_within(&self, _: &World, _: &Candidate<'_>, _: Time) -> Option<Span> {
+        None
     }
 }
 
@@ -53,6 +72,7 @@ pub(super) enum Way {
 /// The methods, in the order they are asked. None waits for another: a node belongs to the first
 /// that takes it, and budgets are shared.
 pub(super) const METHODS: &[&dyn Method] = &[
+    &Repair,
     &Emptiness,
     &Drift,
     #[cfg(test)]

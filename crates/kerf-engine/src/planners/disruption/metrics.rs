@@ -8,9 +8,11 @@ use kerf_model::pool::ConsolidationPolicy;
 
 use super::candidates::Candidate;
 use super::method::{Method, method_for};
+use super::repair::{Repair, diagnose};
 use crate::command::Command;
 use crate::observed::Claim;
 use crate::sample::Sample;
+use crate::time::{Span, Time};
 use crate::world::World;
 
 /// A command to disrupt these nodes together passed validation.
@@ -80,6 +82,39 @@ pub(super) fn removed(
         Sample::one("karpenter_nodeclaims_disrupted_total", labels.clone()),
         Sample::Count { metric, labels, by },
     ]
+}
+
+/// An unhealthy node's claim was deleted.
+pub(super) fn repaired(world: &World, candidate: &Candidate<'_>, now: Time) -> Option<Sample> {
+    let claim = candidate.claim;
+    let diagnosis = diagnose(world, candidate.node, now)?;
+    let mode = match Repair.drain_within(world, candidate, now) {
+        Some(within) if within == Span::default() => "forceful",
+        Some(_) => "eventual",
+        None => termination_mode(claim),
+    };
+    let labels = vec![
+        ("condition", snake_case(diagnosis.condition)),
+        ("nodepool", candidate.pool.spec.name.clone()),
+        ("capacity_type", claim.label(CAPACITY_TYPE).unwrap_or_default().to_owned()),
+        ("image_id", claim.status.image_id.clone().unwrap_or_default()),
+        ("termination_mode", mode.to_owned()),
+    ];
+    Some(Sample::one("karpenter_nodeclaims_unhealthy_disrupted_total", labels))
+}
+
+/// `ReadyToServe` as `ready_to_serve`.
+fn snake_case(name: &str) -> String {
+    let mut text = String::with_capacity(name.len() + 4);
+    let mut was_lower = false;
+    for letter in name.chars() {
+        if letter.is_uppercase() && was_lower {
+            text.push('_');
+        }
+        was_lower = letter.is_lowercase() || letter.is_ascii_digit();
+        text.extend(letter.to_lowercase());
+    }
+    text
 }
 
 fn decision(command: &Command) -> &'static str {

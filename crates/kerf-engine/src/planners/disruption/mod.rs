@@ -24,6 +24,7 @@ mod metrics;
 pub(super) mod pdbs;
 mod proposal;
 mod recovery;
+mod repair;
 #[cfg(test)]
 mod tests;
 mod what_if;
@@ -31,6 +32,8 @@ mod what_if;
 pub(super) use destinations::{held, on_change, targets};
 pub(super) use execution::conclude;
 pub(super) use what_if::conclude as conclude_what_ifs;
+
+use kerf_model::budget::DisruptionReason;
 
 use crate::decision::Decision;
 use crate::event::Kind;
@@ -46,9 +49,11 @@ pub(crate) fn allowances(world: &World, now: Time) -> Vec<Allowance> {
     budgets::Budgets::of(world, now).allowances()
 }
 
-/// How many nodes are empty and have been quiet for long enough.
-pub(crate) fn empty_count(world: &World) -> usize {
-    emptiness::empty_nodes(world).count()
+/// How many nodes each method would have go.
+pub(crate) fn eligible(world: &World, now: Time) -> Vec<(DisruptionReason, usize)> {
+    let count =
+        |method: &&dyn method::Method| (method.reason(), method.candidates(world, now).len());
+    method::METHODS.iter().map(count).collect()
 }
 
 /// How often commands under way are looked at, at most. Each look counts all nodes for the budgets,
@@ -92,6 +97,11 @@ fn search(world: &World, now: Time, decision: &mut Decision) {
     }
     let has_candidates = proposal::propose(world, now, decision);
     if let Some(at) = hold_off::next_end(world, now) {
+        decision.wake(at);
+    }
+    if world.settings.node_repair
+        && let Some(at) = repair::next_due(world, now)
+    {
         decision.wake(at);
     }
     // Where there is nothing to hope for, the next change is early enough.

@@ -9,7 +9,7 @@ use kerf_scheduler::{PlacementProblem, Solution};
 use super::budgets::Budgets;
 use super::candidates::{Candidate, Judge};
 use super::method::{Method, method_for};
-use super::{messages, metrics};
+use super::{CHOSEN_BY, messages, metrics};
 use crate::action::{Action, ActionKind};
 use crate::command::{Command, CommandState, CommandUpdate, Destination};
 use crate::decision::Decision;
@@ -76,7 +76,10 @@ pub(in crate::planners) fn conclude(
 ) -> Decision {
     let mut decision = Decision::default();
     let ActionKind::Solve(request) = &action.kind else { return decision };
-    let (Some(what_ifs), Outcome::Answered(answers)) = (&request.what_ifs, outcome) else {
+    // What changed unheard is not looked at: the question is asked again.
+    let is_fresh = world.is_fresh(&CHOSEN_BY, now);
+    let (Some(what_ifs), Outcome::Answered(answers), true) = (&request.what_ifs, outcome, is_fresh)
+    else {
         let (blocked, is_of_use) = (Vec::new(), false);
         decision.remember(Update::WhatIfsAnswered { at: now, blocked, is_of_use });
         return decision;

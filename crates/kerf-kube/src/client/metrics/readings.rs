@@ -129,9 +129,10 @@ fn disruptions(page: &mut Page, world: &World, now: Time) {
         let away = f64::from(allowance.disrupted);
         page.gauge("karpenter_nodepools_nodes_consuming_budgets", &labels, away);
     }
-    let empty = [("reason", "empty".to_owned())];
-    let count = count(reading::empty_node_count(world));
-    page.gauge("karpenter_voluntary_disruption_eligible_nodes", &empty, count);
+    for (reason, nodes) in reading::eligible_nodes(world, now) {
+        let labels = [("reason", reason.as_str().to_lowercase())];
+        page.gauge("karpenter_voluntary_disruption_eligible_nodes", &labels, count(nodes));
+    }
 }
 
 fn pool_amounts(page: &mut Page, pool: &kerf_engine::observed::Pool) {

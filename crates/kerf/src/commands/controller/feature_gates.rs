@@ -19,7 +19,7 @@ const DEFAULTS: [(&str, bool); 6] = [
     ("CapacityBuffer", false),
 ];
 /// The features that are built.
-const BUILT: [&str; 2] = ["ReservedCapacity", "NodeOverlay"];
+const BUILT: [&str; 3] = ["NodeRepair", "ReservedCapacity", "NodeOverlay"];
 
 impl FeatureGates {
     /// Whether the feature of that name is on.
