@@ -61,7 +61,7 @@ fn a_node_that_came_up_after_its_claim_was_gone_is_nobodys_place() {
     let labels = [(NODE_POOL, "pool"), (INSTANCE_TYPE, "m-4x")];
     late.labels = labels.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
     (late.is_ready, late.allocatable) = (true, amounts(4));
-    cluster.store(Object::Node(late.into()));
+    cluster.store(Object::Node(late));
     cluster.settle();
     cluster.pend("web", "1");
     cluster.seconds(2);
