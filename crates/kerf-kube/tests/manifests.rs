@@ -191,7 +191,7 @@ place default/d-1-y
 place default/d-0
 place default/d-1
 node n1 [d-1-x]
-1 that have ended
+1 of phase Succeeded or Failed
 ",
     );
 }

@@ -227,7 +227,7 @@ impl Observing {
     /// their nodes.
     fn note_passed_over(&mut self, pod: &core::Pod, reason: NotProvisionable) {
         let why = match reason {
-            _ if has_ended(pod) => "that have ended",
+            _ if has_ended(pod) => "of phase Succeeded or Failed",
             _ if is_bound(pod) => return,
             NotProvisionable::OfDaemonSet => "of DaemonSets",
             NotProvisionable::Nominated => "about to take the place of others",

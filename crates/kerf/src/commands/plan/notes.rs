@@ -48,9 +48,10 @@ pub(super) fn of_requests(pods: &[Pod]) -> Vec<String> {
     let line = |wanting: Vec<&Pod>, what: &str| {
         let names: Vec<String> =
             wanting.iter().map(|pod| format!("{}/{}", pod.shape.namespace, pod.name)).collect();
-        let (count, plural) = (names.len(), if names.len() == 1 { "pod asks" } else { "pods ask" });
+        let count = names.len();
+        let (ask, whom) = if count == 1 { ("pod asks", "it") } else { ("pods ask", "them") };
         (count > 0).then(|| {
-            format!("{count} {plural} for no {what}, so none is kept for them: {}", some(&names))
+            format!("{count} {ask} for no {what}, so none is kept for {whom}: {}", some(&names))
         })
     };
     let filter = |cpu: bool, memory: bool| {
