@@ -200,6 +200,7 @@ impl Engine {
                 self.agenda.now(Subject::ZonalShift);
             }
             Event::Finished { action, outcome } => self.finish(action, &outcome, now),
+            Event::ServerTime(time) => self.compare_clocks(time, now),
             Event::Tick => {}
         }
     }
@@ -269,6 +270,15 @@ impl Engine {
         self.gate.set_back(now);
         self.agenda = Agenda::default();
         self.look_at(dependents::everything(&self.world));
+    }
+
+    /// Where this host's clock is not what it was taken for, everything is looked at anew.
+    fn compare_clocks(&mut self, server: Time, now: Time) {
+        if self.world.memory.clock.compare(server, now) {
+            let believed = self.world.memory.clock.believed(now);
+            self.world.set_back(believed);
+            self.look_at(dependents::everything(&self.world));
+        }
     }
 
     /// Looks at everything, as after the first listing.

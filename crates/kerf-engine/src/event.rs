@@ -15,7 +15,7 @@ use crate::notice::{Notice, NoticeId};
 pub use crate::observed::{Key, Kind, Object};
 use crate::observed::{Name, PodKey, Revision, ShiftedZone};
 use crate::provider::DriftRule;
-use crate::time::Span;
+use crate::time::{Span, Time};
 use crate::zonal_shift::{ArcReading, ShiftNetwork};
 
 /// Everything that changes the world.
@@ -71,6 +71,8 @@ pub enum Event {
         /// What came of it.
         outcome: Outcome,
     },
+    /// What time it was at the API server a moment ago, in whole seconds.
+    ServerTime(Time),
     /// Nothing but the passing of time.
     Tick,
 }

@@ -26,7 +26,7 @@ use crate::observed::{Name, PodKey};
 use crate::reason::NotPlaced;
 use crate::time::Time;
 pub use batch::{Batch, PassFailure, Wait};
-pub use clock::ClockCheck;
+pub use clock::{CLOCK_AHEAD_MIN, ClockCheck};
 pub use confirmation::{Confirmation, NodeLook};
 pub use drain::{Closing, Drain, DrainReason, DrainRequest, NotADrainReason};
 pub use node_class::ResolvedClass;

@@ -83,6 +83,12 @@ impl Span {
         self.0 / MILLIS_PER_SECOND
     }
 
+    /// What is left of it after so long; nothing if that is longer.
+    #[must_use]
+    pub const fn less(self, other: Span) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+
     /// That many times as long.
     #[must_use]
     pub const fn times(self, factor: u64) -> Self {

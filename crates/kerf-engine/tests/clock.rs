@@ -6,7 +6,7 @@ mod cluster;
 
 use cluster::{Cluster, claim, grace, pod, pool};
 use kerf_engine::action::ActionKind;
-use kerf_engine::event::{Key, Object};
+use kerf_engine::event::{Event, Key, Object};
 use kerf_engine::observed::{Claim, DoNotDisrupt};
 use kerf_engine::time::Span;
 use kerf_model::duration::NillableDuration;
@@ -88,4 +88,63 @@ fn a_clock_that_stays_ahead_is_believed_in_the_end() {
     assert_eq!(deletions(&cluster), 0, "{:?}", cluster.log());
     cluster.seconds(600);
     assert_eq!(deletions(&cluster), 1);
+}
+
+/// A process starts anew with a clock that is a day ahead, and hears the API server's time.
+fn restarted_ahead(cluster: &mut Cluster) {
+    cluster.crash();
+    cluster.now = cluster.now + DAY;
+    tell_server_time(cluster);
+}
+
+/// What the API server says while this host's clock is a day ahead.
+fn tell_server_time(cluster: &mut Cluster) {
+    cluster.undelivered.push_back(Event::ServerTime(cluster.now - DAY));
+    cluster.settle();
+}
+
+#[test]
+fn a_process_that_starts_with_a_clock_ahead_of_the_servers_expires_no_claim() {
+    let mut cluster = with_claim(true, |claim| expire_after(claim, "6h"));
+    restarted_ahead(&mut cluster);
+    for _ in 0..5 {
+        cluster.seconds(3_600);
+        tell_server_time(&mut cluster);
+    }
+    assert_eq!(deletions(&cluster), 0, "{:?}", cluster.log());
+    cluster.seconds(3_600);
+    assert_eq!(deletions(&cluster), 1, "in its time it expires");
+}
+
+#[test]
+fn a_process_that_starts_with_a_clock_ahead_of_the_servers_fails_no_registration() {
+    let mut cluster = with_claim(false, |_| ());
+    restarted_ahead(&mut cluster);
+    cluster.seconds(600);
+    assert_eq!(deletions(&cluster), 0, "{:?}", cluster.log());
+    cluster.seconds(600);
+    assert_eq!(deletions(&cluster), 1, "in its time it is given up");
+}
+
+#[test]
+fn a_step_that_the_server_confirms_is_believed_at_once_and_one_it_denies_never() {
+    for (is_confirmed, expected) in [(true, 1), (false, 0)] {
+        let mut cluster = with_claim(true, |claim| expire_after(claim, "6h"));
+        cluster.now = cluster.now + DAY;
+        cluster.seconds(60);
+        assert_eq!(deletions(&cluster), 0, "nobody knows yet");
+        let server = if is_confirmed { cluster.now } else { cluster.now - DAY };
+        cluster.undelivered.push_back(Event::ServerTime(server));
+        cluster.seconds(if is_confirmed { 60 } else { 3_600 });
+        assert_eq!(deletions(&cluster), expected, "{:?}", cluster.log());
+    }
+}
+
+#[test]
+fn a_clock_ahead_of_the_servers_that_is_set_right_is_believed_again() {
+    let mut cluster = with_claim(true, |claim| expire_after(claim, "6h"));
+    restarted_ahead(&mut cluster);
+    cluster.now = cluster.now - DAY;
+    cluster.seconds(6 * 3_600);
+    assert_eq!(deletions(&cluster), 1, "{:?}", cluster.log());
 }

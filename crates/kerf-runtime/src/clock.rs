@@ -34,6 +34,11 @@ impl Clock {
         (self.now)()
     }
 
+    /// Whether it is the host's, which others can be compared with.
+    pub fn is_hosts(&self) -> bool {
+        self.look_every == LOOK_EVERY
+    }
+
     /// How long to wait at most before looking at the clock again.
     pub fn look_every(&self) -> Duration {
         self.look_every

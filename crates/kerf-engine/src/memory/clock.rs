@@ -1,5 +1,5 @@
-//! Steps of the clock. Time comes from outside, and a clock that is set anew makes a day of a
-//! moment: what is too old by such a clock may not be.
+//! Steps of the clock, and what the API server's says. Time comes from outside, and a clock that is
+//! set anew makes a day of a moment: what is too old by such a clock may not be.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +10,9 @@ use crate::time::{Span, Time};
 pub struct ClockCheck {
     last_at: Option<Time>,
     doubt: Option<Doubt>,
+    /// How far it is ahead of the API server's, when that was last asked; nothing if not by much.
+    #[serde(default)]
+    ahead_by: Span,
 }
 
 /// A step ahead that may be taken back.
@@ -26,6 +29,8 @@ const STEP_MIN: Span = Span::from_minutes(5);
 const DOUBTED_FOR: Span = Span::from_minutes(10);
 /// Clocks are corrected by less than this all the time.
 const STEP_BACK_MIN: Span = Span::from_seconds(10);
+/// Two clocks that differ by less agree: an answer takes its time, and hosts differ by seconds.
+pub const CLOCK_AHEAD_MIN: Span = Span::from_minutes(1);
 
 impl ClockCheck {
     /// Takes in what time it is said to be. Says whether the clock was set back.
@@ -39,8 +44,24 @@ impl ClockCheck {
         let is_set_back = last_at.since(now) > STEP_BACK_MIN;
         if is_set_back {
             self.doubt = None;
+            let step_back = last_at.since(now);
+            self.ahead_by = ahead_by(self.ahead_by.less(step_back));
         }
         is_set_back
+    }
+
+    /// Takes in what time it is at the API server. That says more than a step does: where the two
+    /// agree, the clock is believed; where it is ahead of the server's, the server is, for as long
+    /// as it says so. Returns whether that changes what is believed.
+    pub(crate) fn compare(&mut self, server: Time, now: Time) -> bool {
+        let before = self.believed(now);
+        let ahead_by = ahead_by(now.since(server));
+        self.doubt = None;
+        let is_new = ahead_by.less(self.ahead_by).max(self.ahead_by.less(ahead_by)) > STEP_BACK_MIN;
+        if is_new {
+            self.ahead_by = ahead_by;
+        }
+        self.believed(now) != before
     }
 
     /// The latest time that it can be believed to be.
@@ -50,14 +71,20 @@ impl ClockCheck {
 
     /// What the clock will say when that time can be believed to have come.
     pub(crate) fn believed_at(&self, time: Time, now: Time) -> Time {
-        match self.doubt {
+        let doubted = match self.doubt {
             Some(doubt) if now < doubt.until => (time + doubt.by).min(doubt.until),
             _ => time,
-        }
+        };
+        doubted.max(time + self.ahead_by)
     }
 
     fn doubted_by(&self, now: Time) -> Span {
         let doubt = self.doubt.filter(|doubt| now < doubt.until);
-        doubt.map_or(Span::default(), |doubt| doubt.by)
+        doubt.map_or(Span::default(), |doubt| doubt.by).max(self.ahead_by)
     }
+}
+
+/// How far ahead a clock is taken for that seems to be ahead by that much.
+fn ahead_by(seems: Span) -> Span {
+    if seems > CLOCK_AHEAD_MIN { seems } else { Span::default() }
 }

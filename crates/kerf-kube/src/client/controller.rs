@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use kerf_engine::action::ActionKind;
 use kerf_engine::event::{Event, Key, Kind, Object, Outcome};
+use kerf_engine::memory::CLOCK_AHEAD_MIN;
 use kerf_engine::observed::{Name, ShiftedZone};
 use kerf_engine::time::Time;
 use kerf_engine::zonal_shift::ShiftReport;
@@ -39,6 +40,7 @@ use crate::client::metrics::{Metrics, Scrape};
 use crate::client::notices::{NoticeDelivery, Notices};
 use crate::client::observe::{Observer, WatchUpdate};
 use crate::client::provider::Provider;
+use crate::client::server_time;
 use crate::client::shifts;
 use crate::client::solver_pool::SolverPool;
 use crate::client::watch::{self, PodsByOwner};
@@ -52,6 +54,10 @@ const EVENTS_PER_DECISION_MAX: usize = 512;
 
 /// The engine's task goes round so often at least, so that one that is stuck is noticed.
 const BEAT_EVERY: Duration = Duration::from_secs(10);
+/// How long a new process waits for the API server's time before it decides without.
+const SERVER_TIME_WITHIN: Duration = Duration::from_secs(5);
+/// The host's clock, as the failure log names it.
+const HOST_CLOCK: &str = "the host's clock";
 /// The stored state of zonal shifts, as the failure log names it.
 const SHIFT_STATE: &str = "reading the state";
 
@@ -120,6 +126,12 @@ impl<P: Provider> Controller<P> {
         if let Some(zones) = self.shifted_zones {
             tasks.spawn("shifted zones", shifts::follow(zones, event_sender.clone()));
         }
+        // Nothing is decided before it is known what time it is, if the server says so soon.
+        let timed_by = self.clock.is_hosts().then(|| Instant::now() + SERVER_TIME_WITHIN);
+        if timed_by.is_some() {
+            let following = server_time::follow(self.client.clone(), event_sender.clone());
+            tasks.spawn("server time", following);
+        }
         let (event_recorder, announcing) =
             EventRecorder::start(self.client.clone(), role, self.health.failures().clone());
         let (mut scrapes, mut notices) = (self.scrapes, self.notices);
@@ -143,12 +155,13 @@ impl<P: Provider> Controller<P> {
             health: self.health,
             notices: Notices::default(),
             clock: self.clock,
+            timed_by,
             silent: BTreeSet::new(),
         };
         let mut stop = std::pin::pin!(stop);
         let shutdown = loop {
             reconcile_loop.health.beat();
-            let wake = reconcile_loop.wake_at(*leading.borrow());
+            let wake = reconcile_loop.wake_at(*leading.borrow() && reconcile_loop.is_timed());
             tokio::select! {
                 shutdown = &mut stop => break shutdown,
                 ended = tasks.first_ended() => return Err(ended),
@@ -160,7 +173,7 @@ impl<P: Provider> Controller<P> {
                 () = sleep_until(wake) => {}
             }
             reconcile_loop.catch_up(&mut notices, &mut events, &mut updates);
-            if *leading.borrow() {
+            if *leading.borrow() && reconcile_loop.is_timed() {
                 reconcile_loop.decide();
             } else {
                 reconcile_loop.stand_by();
@@ -223,6 +236,8 @@ struct ReconcileLoop<P> {
     health: Health,
     notices: Notices,
     clock: Clock,
+    /// Until when the server's time is waited for; none once it was heard.
+    timed_by: Option<Instant>,
     /// The kinds that were not heard of for too long when last looked.
     silent: BTreeSet<Kind>,
 }
@@ -248,6 +263,23 @@ impl<P: Provider> ReconcileLoop<P> {
         }
     }
 
+    /// Says that this host's clock is wrong, or right again.
+    fn compare_clocks(&self, server: Time) {
+        let (failures, ahead) = (self.health.failures(), self.now().since(server));
+        if ahead > CLOCK_AHEAD_MIN {
+            let seconds = ahead.seconds();
+            let why = format!("{seconds} s ahead of the API server's; nothing is ended by it");
+            failures.failed(HOST_CLOCK, "ahead", why);
+        } else {
+            failures.recovered(HOST_CLOCK);
+        }
+    }
+
+    /// Whether the server's time was heard, or waited for long enough.
+    fn is_timed(&self) -> bool {
+        self.timed_by.is_none_or(|until| Instant::now() >= until)
+    }
+
     fn hear(&mut self, notice: NoticeDelivery) {
         let event = self.notices.take_in(notice);
         self.take_in(event);
@@ -269,6 +301,10 @@ impl<P: Provider> ReconcileLoop<P> {
             Event::Listed(kind) => Some(*kind),
             _ => None,
         };
+        if let Event::ServerTime(server) = event {
+            self.timed_by = None;
+            self.compare_clocks(server);
+        }
         let was_complete = self.engine.world().is_complete();
         let node = seen_node(&event);
         let (pools, now) = (self.offer_dependents(&event), self.now());

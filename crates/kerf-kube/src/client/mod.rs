@@ -21,6 +21,7 @@ mod metrics;
 mod notices;
 mod observe;
 mod provider;
+mod server_time;
 mod shifts;
 mod solver_pool;
 mod watch;

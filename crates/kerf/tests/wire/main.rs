@@ -8,6 +8,7 @@
 //! | a watch that is silent, for one kind of object | `watches` | |
 //! | history that the server has forgotten (410) | `watches` | `KERF_PODS=5000` |
 //! | the API server is away | `away` | `KERF_AWAY_SECONDS=300` |
+//! | the host's clock is ahead of the API server's | `clock` | |
 //! | the process is killed between two writes | `kills` | `KERF_KILLS=200` |
 //! | the leader is stopped, or cut off from its Lease | `lease` | |
 //! | Karpenter hands a cluster over to Kerf, and Kerf hands it back | `handover` | |
@@ -15,6 +16,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod away;
+mod clock;
 mod cluster;
 mod controller;
 mod handover;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{CONTENT_TYPE, HOST, HeaderValue, RETRY_AFTER};
+use hyper::header::{CONTENT_TYPE, DATE, HOST, HeaderValue, RETRY_AFTER};
 use hyper::{Request, Response, StatusCode};
 use kube::client::Body;
 use serde_json::{Value, json};
@@ -37,6 +37,11 @@ pub(super) async fn carry(
         Verdict::Fault(ApiFault::Slow(by)) => {
             tokio::time::sleep(by).await;
             pass(request, &call, &shared).await
+        }
+        Verdict::Fault(ApiFault::Dated(date)) => {
+            let mut answer = pass(request, &call, &shared).await?;
+            answer.headers_mut().insert(DATE, HeaderValue::from_static(date));
+            Ok(answer)
         }
         Verdict::Fault(ApiFault::LostAnswer) => {
             let answer = pass(request, &call, &shared).await;

@@ -25,6 +25,8 @@ pub enum ApiFault {
     HangUp,
     /// The server does as it is asked, and the connection closes without an answer.
     LostAnswer,
+    /// The answer says that it was given at this time, as a header does.
+    Dated(&'static str),
 }
 
 impl ApiFault {

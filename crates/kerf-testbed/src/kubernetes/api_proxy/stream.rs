@@ -61,8 +61,13 @@ impl Forward {
                         serde_json::json!({ "type": "ERROR", "object": status(code, None) });
                     return drop(self.pieces.send(Ok(format!("{error}\n").into())).await);
                 }
-                Some(ApiFault::Answer { .. } | ApiFault::Slow(_) | ApiFault::LostAnswer) | None => {
-                }
+                Some(
+                    ApiFault::Answer { .. }
+                    | ApiFault::Slow(_)
+                    | ApiFault::LostAnswer
+                    | ApiFault::Dated(_),
+                )
+                | None => {}
             }
             let piece = tokio::select! {
                 biased;
