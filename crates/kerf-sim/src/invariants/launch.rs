@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use kerf_engine::command::record::{COMMAND, REPLACEMENT_FOR};
 use kerf_engine::condition::claim::DISRUPTION_REASON;
 use kerf_engine::observed::Claim;
 use kerf_engine::time::{Span, Time};
@@ -40,7 +41,8 @@ impl Checker {
         }
         let counts = |instance: &&CloudInstance| {
             let claim = store.claims.get(&instance.claim);
-            instance.pool == pool.meta.name && claim.is_some_and(|claim| !is_going(claim))
+            let stays = |claim: &Arc<Claim>| !is_going(claim) && !is_left_over(store, claim);
+            instance.pool == pool.meta.name && claim.is_some_and(stays)
         };
         let mut used = ResourceList::new();
         for instance in cloud.instances.values().filter(counts) {
@@ -90,8 +92,19 @@ impl Checker {
     }
 }
 
-/// Whether a claim is on its way out for all to see. What replaces it may be launched before it is
-/// gone, also where its pool is at its limit.
+/// Whether a claim is on its way out for all to see: it is being deleted, marked to go, or the
+/// command to replace it is stored. What replaces it may be launched before it is gone, also where
+/// its pool is at its limit.
 fn is_going(claim: &Claim) -> bool {
-    claim.meta.is_deleting() || claim.status.conditions.is_true(DISRUPTION_REASON)
+    claim.meta.is_deleting()
+        || claim.status.conditions.is_true(DISRUPTION_REASON)
+        || claim.annotations().contains_key(COMMAND)
+}
+
+/// Whether a claim came in the place of another whose command was given up since. That other one
+/// counts again, and this one goes or is put to use when it has come up.
+fn is_left_over(store: &Store, claim: &Claim) -> bool {
+    let Some(command) = claim.annotations().get(REPLACEMENT_FOR) else { return false };
+    let mut records = store.claims.values().filter_map(|it| it.annotations().get(COMMAND));
+    !records.any(|record| record.contains(command.as_str()))
 }
