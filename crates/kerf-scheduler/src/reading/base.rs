@@ -15,7 +15,7 @@ use crate::reading::bound_shapes::{BoundShapes, Membership};
 use crate::reading::class::{Class, ClassReader};
 use crate::reading::cluster::Cluster;
 use crate::reading::counted_nodes::CountedNodes;
-use crate::reading::demand::KnownDemands;
+use crate::reading::demand::{KnownDemands, Supply};
 use crate::reading::domains::DomainCounts;
 use crate::reading::group::{Context, Groups};
 use crate::reading::instance_type::InstanceTypes;
@@ -60,6 +60,17 @@ pub(crate) struct Base<'p> {
 }
 
 impl<'p> Base<'p> {
+    /// What demands are matched against.
+    pub(crate) fn supply(&self) -> Supply<'_> {
+        Supply {
+            instance_types: &self.instance_types,
+            cluster: &self.cluster,
+            well_known: &self.well_known,
+            vocabulary: &self.vocabulary,
+            known: &self.demands,
+        }
+    }
+
     /// Reads a problem.
     pub(crate) fn read(
         problem: &'p PlacementProblem,

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::packing::bin::Content;
 use crate::packing::pack_state::PackState;
 use crate::reading::base::Base;
-use crate::reading::demand::{Demands, Supply};
+use crate::reading::demand::Demands;
 use crate::reading::domains::DomainCounts;
 use crate::reading::group::Rule;
 use crate::reading::node::Headroom;
@@ -194,16 +194,5 @@ impl<'b> Left<'b> {
             }
         }
         self.see_who_stands();
-    }
-
-    /// What demands are matched against.
-    pub(super) fn supply(&self) -> Supply<'b> {
-        Supply {
-            instance_types: &self.base.instance_types,
-            cluster: &self.base.cluster,
-            well_known: &self.base.well_known,
-            vocabulary: &self.base.vocabulary,
-            known: &self.base.demands,
-        }
     }
 }

@@ -158,7 +158,7 @@ impl Left<'_> {
                 None => keys.push((group.key, is_held)),
             }
         }
-        let supply = self.supply();
+        let supply = self.base.supply();
         let demand = self.demands.find(&wanted.node, &wanted.tolerated, &supply);
         let way = Arc::new(Way { demand, keys });
         self.ways.insert((class, variant), way.clone());

@@ -60,7 +60,7 @@ impl Solver<'_> {
     fn item(&mut self, class: usize, variant: usize, pins: Pins, count: i64) -> Item {
         let wanted = &self.base.classes[class].variants[variant];
         let requirements = pinned(&wanted.node, &pins, &self.base.vocabulary);
-        let supply = self.supply();
+        let supply = self.base.supply();
         let demand = self.demands.find(&requirements, &wanted.tolerated, &supply);
         Item { class, variant, pins, demand, count }
     }
@@ -132,7 +132,7 @@ impl Solver<'_> {
     fn domains(&mut self, class: usize, variant: usize, pins: &Pins, key: KeyId) -> Arc<[Domain]> {
         let way = &self.base.classes[class].variants[variant];
         let requirements = pinned(&way.node, pins, &self.base.vocabulary);
-        let supply = self.supply();
+        let supply = self.base.supply();
         let demand = self.demands.find(&requirements, &way.tolerated, &supply);
         self.demands.domains(demand, key, &supply)
     }

@@ -13,7 +13,7 @@ use crate::packing::min_values::KnownOpenTypes;
 use crate::packing::pack_state::PackState;
 use crate::problem::MinValuesPolicy;
 use crate::reading::base::{Base, is_displaceable, oldest_first};
-use crate::reading::demand::{Demands, Supply};
+use crate::reading::demand::Demands;
 use crate::reading::domains::DomainCounts;
 use crate::reading::group::Rule;
 use crate::residual::Onto;
@@ -109,17 +109,6 @@ impl<'b> Solver<'b> {
             known_open_types: &self.known_open_types,
             limits: self.limits,
             options_max: self.base.problem.settings.instance_type_options_max,
-        }
-    }
-
-    /// What demands are matched against.
-    pub(crate) fn supply(&self) -> Supply<'b> {
-        Supply {
-            instance_types: &self.base.instance_types,
-            cluster: &self.base.cluster,
-            well_known: &self.base.well_known,
-            vocabulary: &self.base.vocabulary,
-            known: &self.base.demands,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kerf_engine::command::record::{COMMAND, REPLACEMENT_FOR};
+use kerf_engine::command::record::{COMMAND, REPLACEMENT_FOR, Record};
 use kerf_engine::condition::claim::DISRUPTION_REASON;
 use kerf_engine::observed::Claim;
 use kerf_engine::time::{Span, Time};
@@ -105,6 +105,6 @@ fn is_going(claim: &Claim) -> bool {
 /// counts again, and this one goes or is put to use when it has come up.
 fn is_left_over(store: &Store, claim: &Claim) -> bool {
     let Some(command) = claim.annotations().get(REPLACEMENT_FOR) else { return false };
-    let mut records = store.claims.values().filter_map(|it| it.annotations().get(COMMAND));
-    !records.any(|record| record.contains(command.as_str()))
+    let mut records = store.claims.values().filter_map(|it| Record::on(it));
+    !records.any(|record| *record.id.0 == **command)
 }
