@@ -13,6 +13,8 @@ pub enum Ineligible {
     NotInitialized,
     /// It is going away already.
     BeingDeleted,
+    /// It is being rebooted.
+    Rebooting,
     /// Another command has it.
     InCommand,
     /// Pods that wait are meant for it.
@@ -30,6 +32,11 @@ pub enum Ineligible {
         pod: String,
         /// The budget, as `namespace/name`.
         pdb: String,
+    },
+    /// Several budgets cover a pod on it, which the eviction API refuses.
+    SeveralPodDisruptionBudgets {
+        /// The pod, as `namespace/name`.
+        pod: String,
     },
     /// Its pool's budget allows no more now.
     Budget {
@@ -52,7 +59,7 @@ pub enum Ineligible {
 }
 
 /// Why a node stays. Nodes and pods are named by their index in the problem.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kept {
     /// It may not be removed at all.
     Ineligible(Ineligible),

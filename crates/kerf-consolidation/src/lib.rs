@@ -23,6 +23,7 @@ mod eviction_cost;
 mod groups;
 mod judge;
 mod kept;
+mod kept_text;
 mod launches;
 mod node_price;
 mod payback;

@@ -2,12 +2,13 @@
 
 use kerf_model::price::Price;
 use kerf_scheduler::{Destination, Displaced, NewNode};
+use serde::{Deserialize, Serialize};
 
 use crate::eviction_cost::EvictionCost;
 use crate::kept::Kept;
 
 /// One plan for a whole cluster. Nodes and pods are named by their index in the problem.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// What to do, in the order it should be carried out. Each is legal once those before it are
     /// carried out, and no pod moves twice.
@@ -39,7 +40,7 @@ impl Plan {
 }
 
 /// Nodes that go together, and what comes for them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Move {
     /// The nodes that go, ascending.
     pub removed: Vec<usize>,
@@ -60,7 +61,7 @@ pub struct Move {
 }
 
 /// A node to launch.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launch {
     /// What it must be, and the instance types it may be, cheapest first. Its own list of pods is
     /// empty: they are named below.

@@ -85,7 +85,7 @@ pub struct WhatIf {
 }
 
 /// A pod whose node is taken away.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Displaced {
     /// Which node of the problem it stands on.
     pub node: usize,

@@ -2,6 +2,7 @@
 
 mod brute_force;
 mod carrying_out;
+mod causes;
 mod cluster;
 mod random_clusters;
 mod removals;

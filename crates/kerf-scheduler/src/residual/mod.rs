@@ -15,6 +15,8 @@ mod placing;
 mod rehearsal;
 mod target_index;
 
+use serde::{Deserialize, Serialize};
+
 use crate::limits::{CancelFlag, Effort, Limits};
 use crate::packing::bin::Content;
 use crate::packing::pack_state::PackState;
@@ -38,7 +40,7 @@ pub struct ResidualCluster<'c> {
 }
 
 /// Where a pod of a removed node goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Destination {
     /// The pod.
     pub pod: Displaced,
