@@ -44,4 +44,4 @@ pub use snapshot::{
     EVICTION_MICROS_DEFAULT, GROUP_MAX_DEFAULT, LAUNCH_OVERLAP_SECONDS_DEFAULT, NodeFacts,
     PAYBACK_MAX_SECONDS_DEFAULT, Settings, Snapshot,
 };
-pub use wave::first_wave;
+pub use wave::{Waves, first_wave, waves};

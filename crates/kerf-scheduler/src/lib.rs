@@ -32,7 +32,9 @@ pub use problem::{
     Binder, IMPROVEMENT_EFFORT_DEFAULT, INSTANCE_TYPE_OPTIONS_MAX, MinValuesPolicy,
     NODE_OVERHEAD_DEFAULT, PlacementProblem, PoolWithTypes, PreferencePolicy, SchedulerSettings,
 };
-pub use residual::{Covering, Destination, NotTaken, Onto, Question, Refusal, ResidualCluster};
+pub use residual::{
+    Coming, Covering, Destination, NotTaken, Onto, Question, Refusal, ResidualCluster,
+};
 pub use solution::{Displaced, ExistingPlacement, NewNode, Solution, TypeOption, Unplaced, WhatIf};
 pub use solver_cache::SolverCache;
 

@@ -1,6 +1,6 @@
 //! Searches that are stopped, and plans that are carried out in waves.
 
-use kerf_consolidation::{Kept, Search, Settings, Snapshot, first_wave, plan};
+use kerf_consolidation::{Kept, Search, Settings, Snapshot, first_wave, plan, waves};
 use kerf_scheduler::PreparedCluster;
 
 use crate::cluster::{add, cluster};
@@ -90,6 +90,71 @@ fn every_plan_has_a_first_wave() {
         let wave = first_wave(snapshot, &cluster, &plan, usize::MAX);
         let is_right = if plan.moves.is_empty() { wave == 0 } else { wave >= 1 };
         let wrong = format!("a wave of {wave} of {} moves", plan.moves.len());
+        (!is_right).then_some(wrong).into_iter().collect()
+    });
+}
+
+/// Each of four nodes is far too large for its pod, and no other node can take it.
+fn too_large() -> Snapshot {
+    let mut snapshot = cluster();
+    for _ in 0..4 {
+        let node = add(&mut snapshot, "c32", &[7]);
+        snapshot.nodes[node].may_receive = false;
+    }
+    snapshot
+}
+
+#[test]
+fn nodes_are_replaced_at_the_same_time_where_their_pods_may_mix() {
+    let (snapshot, settings) = (too_large(), Settings { group_max: 1, ..eager() });
+    let plan = plan(&snapshot, &settings);
+    assert_eq!(plan.moves.len(), 4, "each by a node of its own");
+    let cluster = PreparedCluster::read(&snapshot.problem);
+    assert_eq!(first_wave(&snapshot, &cluster, &plan, 10), 4);
+    assert_eq!(first_wave(&snapshot, &cluster, &plan, 3), 3);
+}
+
+#[test]
+fn waves_keep_to_what_may_go_together_and_cover_the_whole_plan() {
+    let snapshot = half_empty();
+    let plan = plan(&snapshot, &eager());
+    let cluster = PreparedCluster::read(&snapshot.problem);
+    let one_by_one = waves(&snapshot, &cluster, &plan, |_, together| together.len() <= 1);
+    assert_eq!(one_by_one.waves.len(), plan.moves.len());
+    assert!(one_by_one.held.is_empty());
+    let at_once = waves(&snapshot, &cluster, &plan, |_, _| true);
+    assert!(at_once.waves.len() < one_by_one.waves.len());
+    assert_eq!(at_once.waves.concat().len(), plan.moves.len());
+    let none = waves(&snapshot, &cluster, &plan, |_, _| false);
+    assert_eq!((none.waves.len(), none.held.len()), (0, plan.moves.len()));
+}
+
+#[test]
+fn a_move_that_must_wait_holds_up_no_other() {
+    let snapshot = half_empty();
+    let plan = plan(&snapshot, &eager());
+    let first = plan.moves[0].removed[0];
+    let cluster = PreparedCluster::read(&snapshot.problem);
+    let cut = waves(&snapshot, &cluster, &plan, |_, together| !together.contains(&first));
+    assert_eq!(cut.held, [0]);
+    assert_eq!(cut.waves.concat().len(), plan.moves.len() - 1);
+}
+
+#[test]
+fn waves_take_every_move_of_every_plan_once() {
+    for_every_cluster(|snapshot| {
+        let plan = plan(snapshot, &eager());
+        let cluster = PreparedCluster::read(&snapshot.problem);
+        let cut = waves(snapshot, &cluster, &plan, |_, together| together.len() <= 3);
+        let mut taken = cut.waves.concat();
+        taken.extend(&cut.held);
+        taken.sort_unstable();
+        let is_whole = taken.iter().copied().eq(0..plan.moves.len());
+        let too_many = |wave: &Vec<usize>| {
+            wave.iter().map(|place| plan.moves[*place].removed.len()).sum::<usize>() > 3
+        };
+        let is_right = is_whole && !cut.waves.iter().any(too_many);
+        let wrong = format!("{cut:?} of {} moves", plan.moves.len());
         (!is_right).then_some(wrong).into_iter().collect()
     });
 }

@@ -91,6 +91,17 @@ pub enum Onto {
     NewNodes,
 }
 
+/// A node that was decided on and is not there yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Coming<'p> {
+    /// Its pool.
+    pub pool: usize,
+    /// Which of the pool's instance types it is most likely to be.
+    pub instance_type: usize,
+    /// The pods that are meant for it.
+    pub pods: &'p [Displaced],
+}
+
 /// Why a what-if was not taken for true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotTaken {
@@ -220,16 +231,18 @@ impl ResidualCluster<'_> {
         Ok(accepted)
     }
 
-    /// Whether the pods of nodes fit on those that stay, if all go at once, in whatever order
-    /// kube-scheduler is rehearsed to bind them. Changes nothing.
+    /// Whether the pods of nodes fit on those that stay and on those that come, if all go at once,
+    /// in whatever order kube-scheduler is rehearsed to bind them. Changes nothing.
     ///
     /// # Errors
     /// The pods do not fit; [`Refusal`] says which.
-    pub fn rehearse(&mut self, nodes: &[usize]) -> Result<(), Refusal> {
+    pub fn rehearse(&mut self, nodes: &[usize], coming: &[Coming<'_>]) -> Result<(), Refusal> {
         let displaced = self.displaced(nodes);
+        let coming: Vec<EmptyNode> =
+            coming.iter().filter_map(|each| EmptyNode::coming(each, &self.left)).collect();
         let before = self.left.mark();
         self.left.take_away(nodes);
-        let outcome = self.left.rehearse(&displaced, &[]);
+        let outcome = self.left.rehearse(&displaced, &coming);
         self.left.undo(&before);
         outcome
     }

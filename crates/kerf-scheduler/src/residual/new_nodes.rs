@@ -3,6 +3,7 @@
 
 use crate::packing::bin::Bin;
 use crate::reading::node::Headroom;
+use crate::residual::Coming;
 use crate::residual::left::Left;
 use crate::residual::placing::Way;
 use crate::residual::target_index::in_use;
@@ -31,6 +32,21 @@ impl EmptyNode {
             whole,
             planned: bin.contents.iter().map(|content| content.item.class).collect(),
         }
+    }
+
+    /// A node that was decided on; none if its pool or instance type is not offered any more.
+    pub(super) fn coming(coming: &Coming<'_>, left: &Left<'_>) -> Option<Self> {
+        let known = &left.base.instance_types;
+        let template = known.templates.iter().find(|template| template.pool == coming.pool)?;
+        let mut types = template.instance_types.clone();
+        let index = types.find(|index| known.all[*index].type_index == coming.instance_type)?;
+        let whole = known.all[index].free.clone();
+        Some(Self {
+            instance_type: u32::try_from(index).ok()?,
+            left: Headroom::of_empty(whole.clone()),
+            whole,
+            planned: left.classes(coming.pods).into_iter().map(|(_, class)| class).collect(),
+        })
     }
 }
 
