@@ -2,6 +2,8 @@
 
 mod aws;
 mod callgrind;
+mod consolidation;
+mod disruption;
 mod e2e;
 mod engine;
 pub(crate) mod executable;
@@ -17,13 +19,15 @@ use anyhow::Result;
 
 /// `peer [ARGS]` compares with Karpenter, `scale` measures large problems, `e2e [WORKLOAD]` pods on a
 /// real control plane, `aws [WHAT] [kerf]` nodes and notices on the AWS stand-in, `engine [NODES…]` the
-/// engine in large clusters, `router` the event router; anything else is for the instruction counts.
+/// engine in large clusters, `consolidation` plans for whole clusters, `e2e disruption [CASE]` what
+/// becomes of real ones, `router` the event router; anything else is for the instruction counts.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     match args.split_first() {
         Some((first, rest)) if first == "peer" => peer::run_peer(rest),
         Some((first, _)) if first == "scale" => scale::run(),
         Some((first, rest)) if first == "aws" => aws::run(rest),
         Some((first, rest)) if first == "e2e" => e2e::run(rest),
+        Some((first, rest)) if first == "consolidation" => consolidation::run(rest),
         Some((first, rest)) if first == "engine" => engine::run(rest),
         Some((first, rest)) if first == "router" => router::run(rest),
         _ => instructions::run(args),

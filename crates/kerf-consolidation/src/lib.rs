@@ -37,6 +37,7 @@ mod wave;
 
 pub use eviction_cost::EvictionCost;
 pub use kept::{Ineligible, Kept};
+pub use node_price::node_prices;
 pub use payback::{payback_seconds, payback_text};
 pub use plan::{Launch, Move, Plan};
 pub use search::{Search, plan};

@@ -11,7 +11,8 @@ use kerf_model::requirement::Operator;
 use kerf_scheduler::PlacementProblem;
 
 /// The prices of all nodes; nothing for those whose offering is not known.
-pub(crate) fn node_prices(problem: &PlacementProblem) -> Vec<Price> {
+#[must_use]
+pub fn node_prices(problem: &PlacementProblem) -> Vec<Price> {
     let named = problem.pools.iter().map(|pool| {
         let types = pool.instance_types.iter().map(|known| (known.name.as_str(), known));
         (pool.pool.name.as_str(), types.collect())

@@ -36,7 +36,8 @@ pub fn first_wave(
         nodes <= nodes_max
     };
     let moves: Vec<&Move> = plan.moves.iter().take_while(is_within).collect();
-    fitting(&mut residual(snapshot, cluster), &moves)
+    // The first alone was rehearsed when it was planned, with what it launches as it was then.
+    fitting(&mut residual(snapshot, cluster), &moves).max(moves.len().min(1))
 }
 
 /// Cuts a plan into waves, one after the other. `may_go` is asked whether nodes may go at the same
@@ -64,7 +65,10 @@ pub fn waves(
             }
         }
         let moves: Vec<&Move> = admitted.iter().map(|place| &plan.moves[*place]).collect();
-        let count = fitting(&mut residual, &moves);
+        // What comes next in the order of the plan was rehearsed when it was planned.
+        let done: usize = cut.waves.iter().map(Vec::len).sum();
+        let is_next = cut.held.is_empty() && rest[0] == done && admitted.first() == Some(&done);
+        let count = fitting(&mut residual, &moves).max(usize::from(is_next));
         if count == 0 {
             // Those before it that were held back were needed for it, or nothing may go at all.
             let held = admitted.first().copied();
@@ -101,7 +105,6 @@ fn fitting(residual: &mut ResidualCluster<'_>, moves: &[&Move]) -> usize {
         let coming: Vec<Coming<'_>> = moves.iter().flat_map(|each| coming(each)).collect();
         residual.rehearse(&nodes, &coming).is_ok()
     };
-    // Alone each was rehearsed when it was planned; of all together nobody knows yet.
     if moves.is_empty() || fits(moves.len()) {
         return moves.len();
     }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::command::{output, require, root, run as run_command};
 use crate::test::GO_ADVICE;
 
-use super::{executable, page};
+use super::{disruption, executable, page};
 
 /// A workload: its name for the stage, its part of the page, and whether aims are stated for it.
 struct Workload {
@@ -93,7 +93,14 @@ struct Reports(Vec<Value>);
 
 /// Measures both with every workload, or with the one that is named, prints the tables and writes
 /// them into the page.
+///
+/// `disruption [CASE…] [--share N] [kerf]` is about clusters in which something changes.
 pub(crate) fn run(args: &[String]) -> Result<()> {
+    if let Some((first, rest)) = args.split_first()
+        && first == "disruption"
+    {
+        return run_disruption(rest);
+    }
     let wanted = args.first();
     let workloads: Vec<&Workload> = WORKLOADS
         .iter()
@@ -108,9 +115,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     require("go", GO_ADVICE)?;
     let kerf = executable::kerf()?;
     let karpenter = build_original()?;
-    // What measures runs on the same cores, so it must be fast too.
-    let package = ["bench", "--no-run", "--package", "kerf-kwok", "--bench", "e2e"];
-    let stage = executable::built(package, "e2e")?;
+    let stage = stage()?;
     for workload in workloads {
         let (mut ours, mut theirs) = (Reports(Vec::new()), Reports(Vec::new()));
         for round in 1..=ROUNDS {
@@ -123,6 +128,27 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         page::write(workload.part, &tables)?;
     }
     Ok(())
+}
+
+fn run_disruption(args: &[String]) -> Result<()> {
+    let kerf = executable::kerf()?;
+    let karpenter = match disruption::is_kerf_alone(args) {
+        true => None,
+        false => {
+            require("go", GO_ADVICE)?;
+            Some(build_original()?)
+        }
+    };
+    let program = stage()?;
+    let stage =
+        disruption::Stage { program: &program, kerf: &kerf, karpenter: karpenter.as_deref() };
+    disruption::run(args, &stage)
+}
+
+/// What measures runs on the same cores, so it must be fast too.
+fn stage() -> Result<PathBuf> {
+    let package = ["bench", "--no-run", "--package", "kerf-kwok", "--bench", "e2e"];
+    executable::built(package, "e2e")
 }
 
 fn build_original() -> Result<PathBuf> {

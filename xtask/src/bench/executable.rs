@@ -23,6 +23,12 @@ pub(super) fn growth() -> Result<PathBuf> {
     built(["bench", "--no-run", "--package", "kerf-sim", "--bench", "growth"], "growth")
 }
 
+/// The program that plans the consolidation of a large cluster.
+pub(super) fn whole_cluster() -> Result<PathBuf> {
+    let name = "whole_cluster";
+    built(["bench", "--no-run", "--package", "kerf-consolidation", "--bench", name], name)
+}
+
 /// The program that writes the page of a scrape.
 pub(super) fn scrape() -> Result<PathBuf> {
     built(["bench", "--no-run", "--package", "kerf-kube", "--bench", "scrape"], "scrape")

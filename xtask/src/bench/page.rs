@@ -17,6 +17,16 @@ pub(super) fn write(part: &str, table: &str) -> Result<()> {
     Ok(())
 }
 
+/// Writes a table where the page has a place for it; a part that nobody has marked is only printed.
+pub(super) fn write_if_marked(part: &str, table: &str) -> Result<()> {
+    let page = root()?.join(PAGE);
+    let text = fs::read_to_string(&page).with_context(|| page.display().to_string())?;
+    match text.contains(&format!("<!-- cargo xtask bench {part}: begin -->")) {
+        true => write(part, table),
+        false => Ok(()),
+    }
+}
+
 fn replaced(text: &str, part: &str, table: &str) -> Result<String> {
     let mark = |edge: &str| format!("<!-- cargo xtask bench {part}: {edge} -->");
     let (begin, end) = (mark("begin"), mark("end"));

@@ -3,11 +3,15 @@
 //!
 //! `e2e kerf PROGRAM mixed` starts a real control plane and the given program, prints one JSON
 //! object; `e2e karpenter PROGRAM mixed` does the same with the original, and `spread` is another
-//! workload. With `run COMMAND…` nothing is measured: the command runs against the cluster, in which
+//! workload. `e2e kerf PROGRAM disrupt scale-down [SHARE]` lets the pods run, changes something and
+//! waits until nothing happens any more; SHARE divides the numbers of pods, for a quick try. With
+//! `run COMMAND…` nothing is measured: the command runs against the cluster, in which
 //! there is no pool yet.
 #![allow(clippy::unwrap_used, reason = "a measurement that fails has nothing to say but why")]
 
+mod disruption;
 mod process;
+mod steady;
 mod timeline;
 mod workload;
 
@@ -16,24 +20,27 @@ use std::process::{Command, ExitCode};
 
 use k8s_openapi::api::core::v1::Node;
 use kerf_testbed::{ControlPlane, Options, Part, User};
+use kube::Client;
 use kube::api::{Api, ListParams};
 use serde_json::{Value, json};
 
+use disruption::Disruption;
 use process::{Controller, Product};
 use timeline::Timeline;
 use workload::Workload;
 
 const ACCOUNT: &str = "system:serviceaccount:karpenter:karpenter";
 const PRICE: &str = "eks-node-viewer/instance-price";
-const USAGE: &str = "e2e kerf|karpenter PROGRAM mixed|spread|run [COMMAND…]";
+const USAGE: &str = "e2e kerf|karpenter PROGRAM mixed|spread|disrupt CASE [SHARE]|run COMMAND…";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|it| it != "--bench").collect();
     let [product, program, what, command @ ..] = arguments.as_slice() else {
         panic!("usage: {USAGE}")
     };
-    let workload = Workload::of(what);
-    assert!(workload.is_some() || what == "run", "no workload is named {what}; usage: {USAGE}");
+    let (workload, disruption) = (Workload::of(what), disruption(what, command));
+    let is_known = workload.is_some() || disruption.is_some() || what == "run";
+    assert!(is_known, "no workload is named {what}; usage: {USAGE}");
     let product = match product.as_str() {
         "kerf" => Product::Kerf,
         "karpenter" => Product::Karpenter,
@@ -56,19 +63,33 @@ fn main() -> ExitCode {
         Product::Karpenter => control_plane.kubeconfig(),
     };
     let controller = Controller::start(product, Path::new(program), kubeconfig);
-    if let [name, arguments @ ..] = command {
+    if let ("run", [name, arguments @ ..]) = (what.as_str(), command) {
         let mut command = Command::new(name);
         command.args(arguments).env("KUBECONFIG", control_plane.kubeconfig());
         let status = command.status().unwrap();
         return if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
-    let Some(workload) = workload else { panic!("no command; usage: {USAGE}") };
-    control_plane.apply(include_str!("pool.yaml")).unwrap();
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let report = runtime.block_on(measure(&control_plane, &controller, workload));
+    let report = match (workload, disruption) {
+        (Some(workload), _) => {
+            control_plane.apply(include_str!("pool.yaml")).unwrap();
+            runtime.block_on(measure(&control_plane, &controller, workload))
+        }
+        (None, Some(disruption)) => {
+            runtime.block_on(disruption.measure(&control_plane, &controller))
+        }
+        (None, None) => panic!("no command; usage: {USAGE}"),
+    };
     println!("{report}");
     ExitCode::SUCCESS
+}
+
+/// The case that was asked for, with fewer pods where a share was named.
+fn disruption(what: &str, arguments: &[String]) -> Option<Disruption> {
+    let (name, share) = arguments.split_first().filter(|_| what == "disrupt")?;
+    let share = share.first().map_or(1, |share| share.parse().expect("a share is a number"));
+    Some(Disruption::of(name, share).unwrap_or_else(|| panic!("no case {name}; usage: {USAGE}")))
 }
 
 async fn measure(
@@ -81,15 +102,21 @@ async fn measure(
     timeline.begin();
     control_plane.apply(&workload.manifest()).unwrap();
     let times = timeline.until_all_run(workload.pod_count()).await;
-    let nodes = Api::<Node>::all(client).list(&ListParams::default()).await.unwrap();
-    let price =
-        |node: &Node| -> f64 { node.metadata.labels.as_ref().unwrap()[PRICE].parse().unwrap() };
+    let (nodes, dollars_per_hour) = fleet(client).await;
     json!({
         "seconds": times,
         "solve_seconds": controller.solve_seconds(),
-        "nodes": nodes.items.len(),
-        "dollars_per_hour": nodes.items.iter().map(price).sum::<f64>(),
+        "nodes": nodes,
+        "dollars_per_hour": dollars_per_hour,
         "peak_memory_bytes": controller.peak_memory_bytes(),
         "processor_seconds": controller.processor_seconds(),
     })
+}
+
+/// How many nodes there are, and what they cost an hour.
+async fn fleet(client: Client) -> (usize, f64) {
+    let nodes = Api::<Node>::all(client).list(&ListParams::default()).await.unwrap();
+    let price =
+        |node: &Node| -> f64 { node.metadata.labels.as_ref().unwrap()[PRICE].parse().unwrap() };
+    (nodes.items.len(), nodes.items.iter().map(price).sum())
 }

@@ -60,7 +60,13 @@ fn spread(index: usize) -> Value {
     deployment(&name, SPREAD_PODS_EACH, &cpu, &memory, rule)
 }
 
-fn deployment(name: &str, replicas: usize, cpu: &str, memory: &str, spreads: Value) -> Value {
+pub(crate) fn deployment(
+    name: &str,
+    replicas: usize,
+    cpu: &str,
+    memory: &str,
+    spreads: Value,
+) -> Value {
     json!({
         "apiVersion": "apps/v1", "kind": "Deployment",
         "metadata": { "name": name, "namespace": "default" },
