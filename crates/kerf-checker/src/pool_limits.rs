@@ -31,10 +31,10 @@ pub(crate) fn check(facts: &Facts) -> Vec<Violation> {
     found
 }
 
-/// What the nodes of a pool have and the most its new nodes may have, together.
+/// What is held of a pool, what its nodes have and the most its new nodes may have, together.
 pub(crate) fn used(facts: &Facts, pool: usize) -> ResourceList {
     let name = &facts.problem.pools[pool].pool.name;
-    let mut total = ResourceList::new();
+    let mut total = facts.problem.held.get(name).cloned().unwrap_or_default();
     for node in facts.problem.nodes.iter().filter(|node| node.pool.as_ref() == Some(name)) {
         total.add(&counted(node.capacity.clone()));
     }

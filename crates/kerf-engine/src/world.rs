@@ -6,7 +6,7 @@
 pub(crate) mod arrival;
 mod freshness;
 pub(crate) mod instance_types;
-mod leaving;
+pub(crate) mod leaving;
 mod node_entries;
 pub(crate) mod node_entry;
 mod node_view;

@@ -16,6 +16,7 @@ use kerf_engine::reason::Reason;
 use kerf_model::budget::DisruptionReason;
 use kerf_model::duration::GoDuration;
 use kerf_model::pool::NodePool;
+use kerf_model::quantity::Quantity;
 
 /// Boot takes 20 s, a pod 30 s to end; a search is made every 10 s.
 const ENOUGH: u64 = 120;
@@ -168,6 +169,56 @@ fn as_many_nodes_as_the_budget_allows_are_replaced_at_a_time_and_never_more() {
     assert!(names(&cluster).is_disjoint(&former), "{:?}", cluster.log());
     assert_eq!((cluster.claims().len(), cluster.ordered_claims().len()), (8, 16));
     assert_eq!(cluster.counted("karpenter_nodeclaims_disrupted_total", "drifted"), 8);
+}
+
+#[test]
+fn a_pool_at_its_limit_replaces_its_nodes_and_nobody_else_gets_their_room() {
+    let cpus = |pool: &mut NodePool| {
+        pool.limits.insert("cpu", Quantity::from_int(16));
+        budget(pool, "100%");
+    };
+    let mut cluster = Cluster::with_nodes(2, cpus);
+    let former = names(&cluster);
+    // Nothing comes up for the time being, and somebody else wants a node.
+    cluster.boots = false;
+    edit_template(&mut cluster);
+    cluster.seconds(12);
+    assert_eq!(cluster.claims().len(), 4, "{:?}", cluster.log());
+    cluster.pend("other", "7");
+    cluster.seconds(ENOUGH);
+    assert_eq!(cluster.claims().len(), 4, "{:?}", cluster.log());
+    cluster.remove(&Key::Pod(pod_key("other")));
+    cluster.boots = true;
+    live(&mut cluster, 4 * ENOUGH, |_| {});
+    assert!(names(&cluster).is_disjoint(&former), "{:?}", cluster.log());
+    assert_eq!((cluster.claims().len(), cluster.ordered_claims().len()), (2, 4));
+}
+
+#[test]
+fn nobody_gets_the_room_of_a_node_that_may_have_to_stay() {
+    let cpus = |pool: &mut NodePool| {
+        pool.limits.insert("cpu", Quantity::from_int(16));
+    };
+    let mut cluster = Cluster::with_nodes(2, cpus);
+    let former = names(&cluster);
+    // The smaller one fits on an instance of two CPUs.
+    cluster.edit(&Key::Pod(pod_key("pod-0")), |object| {
+        let Object::Pod(pod) = object else { unreachable!("a pod's key") };
+        pod.shape = Arc::new(shape("1"));
+    });
+    cluster.boots = false;
+    edit_template(&mut cluster);
+    cluster.seconds(12);
+    cluster.pend("other", "4");
+    cluster.seconds(30);
+    assert_eq!(cluster.target_of("other"), None, "{:?}", cluster.log());
+    put_back(&mut cluster);
+    cluster.seconds(ENOUGH);
+    assert!(names(&cluster).is_superset(&former), "{:?}", cluster.log());
+    let staying = cluster.claims().into_iter().filter(|claim| !claim.meta.is_deleting());
+    let cpus: Vec<String> =
+        staying.map(|claim| claim.status.capacity.quantity("cpu").to_string()).collect();
+    assert_eq!(cpus, ["8", "8"], "{:?}", cluster.log());
 }
 
 #[test]

@@ -9,6 +9,7 @@ use kerf_model::node::Node;
 use kerf_model::pod::{Pod, PodShape};
 use kerf_model::pool::NodePool;
 use kerf_model::price::Price;
+use kerf_model::resources::ResourceList;
 use serde::{Deserialize, Serialize};
 
 /// A placement problem, in words. What it shares with the next problem (nodes, shapes, pools,
@@ -23,6 +24,9 @@ pub struct PlacementProblem {
     pub nodes: Vec<Arc<Node>>,
     /// Where new nodes may come from, in the order they are tried.
     pub pools: Vec<PoolWithTypes>,
+    /// By pool: what counts against its limits besides the nodes, because it may have to stay.
+    #[serde(default)]
+    pub held: BTreeMap<String, ResourceList>,
     /// The labels of each namespace, by name.
     pub namespaces: Arc<BTreeMap<String, BTreeMap<String, String>>>,
     /// How to decide.

@@ -92,13 +92,15 @@ pub fn random_problem(seed: u64, size: &Size) -> PlacementProblem {
     if size.ranked_pools {
         pods::drop_rules(rng, &mut pods);
     }
+    let settings = settings(rng);
     PlacementProblem {
         pods,
         daemons,
         nodes: nodes.into_iter().map(Arc::new).collect(),
+        held: pools::held(rng, &pools),
         pools,
         namespaces: namespaces().into(),
-        settings: settings(rng),
+        settings,
     }
 }
 

@@ -132,6 +132,20 @@ pub(super) fn raise_limits(rng: &mut Rng, pools: &mut [PoolWithTypes], nodes: &[
     }
 }
 
+/// What some pools count besides their nodes.
+pub(super) fn held(rng: &mut Rng, pools: &[PoolWithTypes]) -> BTreeMap<String, ResourceList> {
+    let mut held = BTreeMap::new();
+    for pool in pools {
+        if !rng.chance(10) {
+            continue;
+        }
+        let cpus = Quantity::from_int(rng.between(1, 8) as i64);
+        let list = [(CPU, cpus), ("nodes", Quantity::from_int(1))].into_iter().collect();
+        held.insert(pool.pool.name.clone(), list);
+    }
+    held
+}
+
 fn requirements(rng: &mut Rng, zones: &[&str]) -> Vec<RequirementEntry> {
     let mut entries = Vec::new();
     let mut add = |key: &str, operator, values: Vec<&str>, min_values| {

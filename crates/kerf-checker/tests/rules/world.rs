@@ -45,6 +45,7 @@ pub(crate) fn world() -> PlacementProblem {
         daemons: Vec::new(),
         nodes: Vec::new(),
         pools: vec![pool("ash")],
+        held: BTreeMap::new(),
         namespaces: ["shop", "ops"]
             .map(|name| (name.to_owned(), BTreeMap::new()))
             .into_iter()

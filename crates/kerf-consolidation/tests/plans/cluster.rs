@@ -32,6 +32,7 @@ pub(crate) fn cluster() -> Snapshot {
         daemons: Vec::new(),
         nodes: Vec::new(),
         pools: vec![pool("ash", types)],
+        held: BTreeMap::new(),
         namespaces: Arc::new([("shop".to_owned(), BTreeMap::new())].into()),
         settings: SchedulerSettings {
             label_rules: LabelRules::core().with(&kwok::provider_labels()),

@@ -27,6 +27,6 @@ impl World {
 }
 
 /// Whether a claim's stored state says that it goes.
-pub(super) fn is_leaving_as_stored(claim: &Claim) -> bool {
+pub(crate) fn is_leaving_as_stored(claim: &Claim) -> bool {
     claim.meta.is_deleting() || claim.status.conditions.is_true(INSTANCE_TERMINATING)
 }

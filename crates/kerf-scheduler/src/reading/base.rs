@@ -13,7 +13,7 @@ use crate::packing::pack_state::PackState;
 use crate::problem::PlacementProblem;
 use crate::reading::bound_shapes::{BoundShapes, Membership};
 use crate::reading::class::{Class, ClassReader};
-use crate::reading::cluster::Cluster;
+use crate::reading::cluster::{Cluster, PoolUse};
 use crate::reading::counted_nodes::CountedNodes;
 use crate::reading::demand::{KnownDemands, Supply};
 use crate::reading::domains::DomainCounts;
@@ -132,13 +132,20 @@ impl<'p> Base<'p> {
         base
     }
 
-    /// Takes what the nodes there are use of their pools' limits.
+    /// Takes what the nodes there are use of their pools' limits, and what is held beside them.
     fn take_limits(&mut self) {
+        let problem = self.problem;
         for (index, template) in self.instance_types.templates.iter().enumerate() {
             if template.limits.is_empty() && template.nodes_max.is_none() {
                 continue;
             }
             self.state.take(index, &self.cluster.used[template.pool]);
+            let pool = problem.pools[template.pool].pool.name.as_str();
+            if let Some(held) = problem.held.get(pool) {
+                let capacity = self.units.offered(held);
+                let nodes = self.units.id("nodes").and_then(|id| capacity.get(id.index()).copied());
+                self.state.take(index, &PoolUse { nodes: nodes.unwrap_or(0), capacity });
+            }
         }
     }
 

@@ -57,6 +57,10 @@ impl Checker {
             let replacement = store.claims.get(*name);
             replacement.is_some_and(|it| it.status.conditions.is_true(INITIALIZED))
         };
+        // Two that both lead do not know of each other's commands.
+        if self.is_overlap() {
+            return;
+        }
         if let Some(missing) = record.replacements.iter().find(|name| !is_up(name)) {
             let what = format!("{} is given up before {missing} is up", claim.meta.name);
             self.object(Rule::ReplacedFirst, what);

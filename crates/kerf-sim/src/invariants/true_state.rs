@@ -40,6 +40,7 @@ pub(super) fn problem(
             .values()
             .map(|pool| PoolWithTypes { pool: pool.spec.clone(), instance_types: cloud.in_stock() })
             .collect(),
+        held: BTreeMap::new(),
         namespaces: Arc::new(namespaces),
         settings,
     }

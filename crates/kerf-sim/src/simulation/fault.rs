@@ -58,14 +58,7 @@ impl Simulation {
                 let silence = self.rngs.faults.span(DEAF_TO_A_KIND);
                 self.stall(Kind::Pod, silence);
             }
-            Fault::SecondLeader => {
-                if let [replica] = self.replicas.as_slice() {
-                    let overlap = self.rngs.faults.span(OVERLAP);
-                    self.queue.at(now + overlap, SimEvent::Stop(replica.id));
-                    self.checker.leaders_overlap_until(now + overlap);
-                    self.start_replica();
-                }
-            }
+            Fault::SecondLeader => self.second_leader(),
             Fault::InstanceDies => {
                 if let Some(victim) = self.some_instance() {
                     self.instance_dies(&victim);
@@ -105,6 +98,21 @@ impl Simulation {
                 self.cloud.sell_out(pick);
             }
         }
+    }
+
+    /// Another engine takes over. Usually the first one has lost the Lease by then and sends nothing
+    /// more, but what it has sent is still under way; at worst it goes on for a while.
+    fn second_leader(&mut self) {
+        let [replica] = self.replicas.as_slice() else { return };
+        let (id, now) = (replica.id, self.store.now);
+        if self.rngs.faults.chance(50) {
+            self.stop_replica(id);
+        } else {
+            let overlap = self.rngs.faults.span(OVERLAP);
+            self.queue.at(now + overlap, SimEvent::Stop(id));
+            self.checker.leaders_overlap_until(now + overlap);
+        }
+        self.start_replica();
     }
 
     /// A node that is ready, if there is one.

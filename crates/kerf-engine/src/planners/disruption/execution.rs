@@ -162,6 +162,10 @@ fn step<'a>(
             Err(cause) => spare(world, command, claim, &cause, now, decision),
         }
     }
+    if let Some(claim) = gone_since(world, command) {
+        let cause = Cancelled::ReplacementGone { claim };
+        return claims.iter().for_each(|it| spare(world, command, it, &cause, now, decision));
+    }
     if is_whole && now >= command.decided_at + replaced_within(world) {
         return roll_back(world, command, &Cancelled::TimedOut, now, decision);
     }
@@ -196,6 +200,17 @@ fn step<'a>(
     }
 }
 
+/// A replacement that was up when the deletion of candidates began, and is not there any more. What
+/// is not deleted yet had better stay.
+fn gone_since(world: &World, command: &Command) -> Option<Name> {
+    let is_there = |name: &Name| {
+        let claim = world.claims.get(name);
+        claim.is_some_and(|claim| !claim.meta.is_deleting())
+    };
+    let mut names = command.replacements.iter().map(Replacement::name);
+    names.find(|name| command.state == CommandState::Deleting && !is_there(name))
+}
+
 /// Launches the replacements, once, and waits until all are up and stand by themselves.
 fn replace(world: &World, command: &Command, decision: &mut Decision) -> Progress {
     let planned = |each: &Replacement| match each {
@@ -204,7 +219,7 @@ fn replace(world: &World, command: &Command, decision: &mut Decision) -> Progres
     };
     let planned: Vec<_> = command.replacements.iter().filter_map(planned).collect();
     if !planned.is_empty() {
-        if let Err(cause) = provisioning::within_limits(world, &planned) {
+        if let Err(cause) = provisioning::within_limits(world, command, &planned) {
             return Progress::Failed(Cancelled::LimitReached(cause));
         }
         let id = command.id.clone();

@@ -185,8 +185,10 @@ impl<'a> Verdict<'a> {
             destinations.extend(placement.pods.iter().map(|pod| hold(*pod, &target)));
         }
         let mut replacements = Vec::with_capacity(answer.new_nodes.len());
+        self.replacements.release(candidate.claim);
         for node in &answer.new_nodes {
             let claim = self.replacements.claim(node).map_err(|cause| {
+                self.replacements.keep(candidate.claim);
                 let pod = node.pods.first().map_or(0, |pod| *pod);
                 Blocked::NoPlace { pod: pods[pod].key.clone(), cause: Box::new(cause) }
             })?;

@@ -12,6 +12,7 @@ mod batch;
 mod claim_draft;
 mod claim_name;
 mod dry_run;
+mod held;
 mod nomination;
 mod pass;
 mod pool_choice;

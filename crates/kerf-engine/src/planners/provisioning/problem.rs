@@ -8,6 +8,7 @@ use kerf_model::pod::PodShape;
 use kerf_scheduler::{PlacementProblem, PoolWithTypes};
 use rustc_hash::FxHashMap;
 
+use super::held::held;
 use super::nomination;
 use super::pool_choice::{self, PoolChoice};
 use crate::observed::{Pod, PodKey};
@@ -91,6 +92,7 @@ fn problem(
         daemons: daemons(world),
         nodes,
         pools,
+        held: held(world),
         namespaces: Arc::new(namespaces(world)),
         settings: world.settings.scheduler.clone(),
     }

@@ -11,7 +11,7 @@ use super::pool_choice;
 use super::usage::Usage;
 use crate::action::NewClaim;
 use crate::command::Replacement;
-use crate::observed::Name;
+use crate::observed::{Claim, Name};
 use crate::reason::NotPlaced;
 use crate::time::Time;
 use crate::world::World;
@@ -35,6 +35,16 @@ impl<'a> Replacements<'a> {
         now: Time,
     ) -> Self {
         Self { world, problem, now, usage: Usage::of(world), names: BTreeSet::new() }
+    }
+
+    /// A claim goes to make room for what comes next.
+    pub(in crate::planners) fn release(&mut self, claim: &Claim) {
+        self.usage.release(claim);
+    }
+
+    /// A claim stays after all.
+    pub(in crate::planners) fn keep(&mut self, claim: &Claim) {
+        self.usage.keep(claim);
     }
 
     /// The claim for a new node.

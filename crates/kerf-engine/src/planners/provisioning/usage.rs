@@ -6,7 +6,10 @@ use kerf_model::pool::NodePool;
 use kerf_model::quantity::Quantity;
 use kerf_model::resources::ResourceList;
 
+use super::held::{held, is_going_for_good};
 use crate::action::NewClaim;
+use crate::command::Command;
+use crate::observed::Claim;
 use crate::reason::NotPlaced;
 use crate::world::World;
 use crate::world::arrival::{Amounts, Arrivals};
@@ -16,18 +19,24 @@ pub(super) struct Usage<'a> {
     world: &'a World,
     arrivals: Arrivals<'a>,
     used: BTreeMap<&'a str, ResourceList>,
+    /// Counted when first asked for.
+    held: Option<BTreeMap<String, ResourceList>>,
 }
 
-/// Whether these claims may be created together, as far as the limits of their pools go.
+/// Whether the replacements of a command may be created together, as far as the limits of their
+/// pools go, once its candidates are gone.
 ///
 /// # Errors
 /// The first limit that would be passed, or that a pool is gone.
 pub(in crate::planners) fn within_limits(
     world: &World,
-    claims: &[NewClaim],
+    command: &Command,
+    replacements: &[NewClaim],
 ) -> Result<(), NotPlaced> {
     let mut usage = Usage::of(world);
-    for claim in claims {
+    let candidates = command.candidates.iter().filter_map(|it| world.claims.get(&it.claim));
+    candidates.for_each(|claim| usage.release(claim));
+    for claim in replacements {
         let pool = world.pools.get(&claim.pool.0).ok_or(NotPlaced::NoPool)?;
         usage.take(&pool.spec, claim)?;
     }
@@ -36,7 +45,7 @@ pub(in crate::planners) fn within_limits(
 
 impl<'a> Usage<'a> {
     pub(super) fn of(world: &'a World) -> Self {
-        Self { world, arrivals: Arrivals::new(world), used: BTreeMap::new() }
+        Self { world, arrivals: Arrivals::new(world), used: BTreeMap::new(), held: None }
     }
 
     /// Takes the capacity a new claim needs, if the limits of its pool leave it.
@@ -47,12 +56,8 @@ impl<'a> Usage<'a> {
         if pool.limits.is_empty() {
             return Ok(());
         }
-        if !self.used.contains_key(pool.name.as_str()) {
-            let used = self.count(pool);
-            self.used.insert(&pool.name, used);
-        }
         let Amounts { capacity, .. } = self.arrivals.amounts_of_spec(&claim.spec);
-        let used = self.used.entry(&pool.name).or_default();
+        let used = self.used(pool);
         for (name, limit) in pool.limits.iter() {
             let then = used.quantity(name).saturating_add(capacity.quantity(name));
             if then > limit {
@@ -64,7 +69,39 @@ impl<'a> Usage<'a> {
         Ok(())
     }
 
-    /// What is there and what is on its way. What is on its way out does not count.
+    /// Leaves out a claim that goes to make room for others.
+    pub(super) fn release(&mut self, claim: &Claim) {
+        self.change(claim, Quantity::saturating_sub);
+    }
+
+    /// Counts a claim again that stays after all.
+    pub(super) fn keep(&mut self, claim: &Claim) {
+        self.change(claim, Quantity::saturating_add);
+    }
+
+    fn change(&mut self, claim: &Claim, change: impl Fn(Quantity, Quantity) -> Quantity) {
+        let pool = claim.pool().and_then(|pool| self.world.pools.get(pool));
+        let Some(pool) = pool.filter(|pool| !pool.spec.limits.is_empty()) else { return };
+        if is_going_for_good(self.world, claim) {
+            return;
+        }
+        let capacity = self.arrivals.amounts_of_claim(claim).capacity;
+        let used = self.used(&pool.spec);
+        for (name, _) in pool.spec.limits.iter() {
+            used.insert(name, change(used.quantity(name), capacity.quantity(name)));
+        }
+    }
+
+    fn used(&mut self, pool: &'a NodePool) -> &mut ResourceList {
+        if !self.used.contains_key(pool.name.as_str()) {
+            let used = self.count(pool);
+            self.used.insert(&pool.name, used);
+        }
+        self.used.entry(&pool.name).or_default()
+    }
+
+    /// What is there, what is on its way and what may have to stay. What is on its way out for good
+    /// does not count.
     fn count(&mut self, pool: &NodePool) -> ResourceList {
         let world = self.world;
         let resources = pool.limits.iter().map(|(name, _)| name);
@@ -75,6 +112,8 @@ impl<'a> Usage<'a> {
         for (_, claim) in Arrivals::decided(world).filter(|(_, it)| *it.pool.0 == *pool.name) {
             add(&mut used, &self.arrivals.amounts_of_spec(&claim.spec).capacity);
         }
+        let held = self.held.get_or_insert_with(|| held(world));
+        held.get(&pool.name).into_iter().for_each(|held| add(&mut used, held));
         used.into_iter().filter_map(|(name, sum)| Some((name, sum?))).collect()
     }
 }

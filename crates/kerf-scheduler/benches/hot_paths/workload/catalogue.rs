@@ -49,6 +49,7 @@ pub(super) fn on_new_nodes(pods: Vec<Pod>) -> PlacementProblem {
             pool: Arc::new(pool()),
             instance_types: instance_types().into(),
         }],
+        held: Default::default(),
         namespaces: Default::default(),
         settings: SchedulerSettings {
             label_rules: LabelRules::core().with(&provider),

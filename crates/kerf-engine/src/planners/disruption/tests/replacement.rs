@@ -110,6 +110,29 @@ fn a_command_that_no_longer_holds_ends_its_replacement() {
 }
 
 #[test]
+fn a_candidate_stays_whose_replacement_is_gone_before_it_could_be_deleted() {
+    let mut cluster = Cluster::with_nodes(2, |_| {});
+    let candidate = disrupt(&mut cluster, "pod-0", "");
+    cluster.refuses = |kind| {
+        let is_claim = matches!(kind, ActionKind::DeleteClaim { .. });
+        is_claim.then(|| Failure::Unavailable { message: "away".to_owned() })
+    };
+    let deletes = |kind: &ActionKind| matches!(kind, ActionKind::DeleteClaim { .. });
+    while cluster.count(deletes) == 0 {
+        cluster.seconds(1);
+    }
+    let gone = replacement(&cluster).unwrap().meta.name.clone();
+    keep(&mut cluster, &candidate);
+    cluster.delete(&Key::Claim(gone));
+    cluster.settle();
+    cluster.refuses = |_| None;
+    cluster.seconds(120);
+    assert!(!cluster.claim(&candidate).meta.is_deleting(), "{:?}", cluster.log());
+    assert_eq!(cluster.count(|kind| matches!(kind, ActionKind::EvictPod { .. })), 0);
+    assert_clean(&cluster);
+}
+
+#[test]
 fn a_node_that_somebody_deletes_meanwhile_stays_closed() {
     let mut cluster = Cluster::with_nodes(2, |_| {});
     disrupt(&mut cluster, "pod-0", "");
