@@ -34,6 +34,10 @@ impl Checker {
         if reason(action).is_none() && !is_in_order(claim, store, cloud, self.now) {
             return;
         }
+        // Two that both lead take places that the other has promised to somebody.
+        if self.is_overlap() {
+            return;
+        }
         if let Some(pod) = self.without_place(node, store, cloud, workloads) {
             let (name, reason) = (&claim.meta.name, &action.reason);
             let what = format!("{name} is given up ({reason}); {} has no other place", pod.key);
