@@ -11,7 +11,7 @@
 
 pub mod record;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kerf_model::budget::DisruptionReason;
@@ -43,6 +43,10 @@ pub struct Command {
     pub state: CommandState,
     /// When it was proposed.
     pub decided_at: Time,
+    /// Who stood on the nodes that pods go to when it was decided, by what tells pods apart. Only
+    /// for the second look: nobody else may have come since.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub standing: BTreeMap<Name, BTreeSet<u64>>,
 }
 
 /// A claim that goes.
@@ -139,6 +143,7 @@ impl Command {
             destinations,
             state: CommandState::Proposed,
             decided_at: now,
+            standing: BTreeMap::new(),
         }
     }
 
@@ -224,6 +229,7 @@ impl Commands {
                 self.change(&id, |command| {
                     command.candidates = candidates;
                     command.state = CommandState::Executing;
+                    command.standing.clear();
                 });
             }
             CommandUpdate::ReplacementsOrdered(id) => self.change(&id, |command| {

@@ -15,6 +15,7 @@ use crate::notice::{Notice, NoticeId};
 pub use crate::observed::{Key, Kind, Object};
 use crate::observed::{Name, PodKey, Revision, ShiftedZone};
 use crate::provider::DriftRule;
+use crate::solve::ConsolidationPlan;
 use crate::time::{Span, Time};
 use crate::zonal_shift::{ArcReading, ShiftNetwork};
 
@@ -98,6 +99,8 @@ pub enum Outcome {
     Solved(Box<Solution>),
     /// What-ifs were answered, one solution for each question.
     Answered(Vec<Solution>),
+    /// Nodes were looked for that could go.
+    Consolidated(Box<ConsolidationPlan>),
     /// The account's zones and the cluster's subnets.
     ShiftNetwork(Box<ShiftNetwork>),
     /// The zonal shifts that ARC lists.

@@ -4,6 +4,7 @@
 mod batch;
 mod clock;
 mod confirmation;
+mod consolidation;
 mod drain;
 mod node_class;
 mod notice_breaker;
@@ -28,6 +29,7 @@ use crate::time::Time;
 pub use batch::{Batch, PassFailure, Wait};
 pub use clock::{CLOCK_AHEAD_MIN, ClockCheck};
 pub use confirmation::{Confirmation, NodeLook};
+pub use consolidation::ConsolidationMemory;
 pub use drain::{Closing, Drain, DrainReason, DrainRequest, NotADrainReason};
 pub use node_class::ResolvedClass;
 pub use notice_breaker::NoticeBreaker;
@@ -108,6 +110,9 @@ pub struct Memory {
     /// What-ifs about nodes that could go.
     #[serde(default)]
     pub what_ifs: WhatIfMemory,
+    /// Searches for nodes to consolidate.
+    #[serde(default)]
+    pub consolidation: ConsolidationMemory,
     /// Whether the clock can be believed.
     #[serde(default)]
     pub clock: ClockCheck,
@@ -254,6 +259,13 @@ impl Memory {
             Update::WhatIfsAnswered { at, blocked, is_of_use } => {
                 self.what_ifs.answered(at, blocked, is_of_use);
             }
+            Update::ConsolidationAsked { at, closed, is_search } => {
+                self.consolidation.asked(at, closed, is_search);
+            }
+            Update::ConsolidationAnswered { at, unreached, found } => {
+                self.consolidation.answered(at, unreached, found);
+            }
+            Update::ClusterChanged => self.consolidation.changed(),
             Update::ReplacementFailed { pool, held_off } => {
                 self.what_ifs.held_off.insert(pool, held_off);
             }
@@ -317,6 +329,7 @@ impl Memory {
         let searched = self.searched_at.iter_mut().chain(self.advanced_at.iter_mut());
         let times = asked.chain(noted).chain(closed).chain(confirmed).chain(listed).chain(searched);
         let times = times.chain(self.notice_breaker.times_mut()).chain(self.what_ifs.times_mut());
+        let times = times.chain(self.consolidation.times_mut());
         times.chain(self.batch.times_mut()).for_each(|at| *at = (*at).min(now));
     }
 

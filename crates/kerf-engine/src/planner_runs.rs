@@ -34,7 +34,7 @@ impl PlannerRuns {
             Subject::Pod(_) => 2,
             Subject::Pool(_) => 3,
             Subject::Provisioning => 4,
-            Subject::Disruption => 5,
+            Subject::Disruption | Subject::Consolidation => 5,
             Subject::Instances => 6,
             Subject::ZonalShift => 7,
             Subject::Notices => 8,

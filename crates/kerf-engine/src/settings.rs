@@ -37,6 +37,9 @@ pub struct Settings {
     /// Whether unhealthy nodes are replaced.
     #[serde(default)]
     pub node_repair: bool,
+    /// Whether spot nodes are replaced by cheaper spot nodes.
+    #[serde(default)]
+    pub spot_to_spot: bool,
     /// How a termination handler drains.
     pub drain: DrainSettings,
     /// How NodePools are kept out of zones during a zonal shift, if they are.
@@ -96,6 +99,7 @@ impl Default for Settings {
             interruption_percent_per_minute: INTERRUPTION_PERCENT_PER_MINUTE,
             rebalance: RebalancePolicy::default(),
             node_repair: false,
+            spot_to_spot: false,
             drain: DrainSettings::default(),
             zonal_shift: None,
         }

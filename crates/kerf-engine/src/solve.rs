@@ -1,5 +1,6 @@
 //! Solves: searches for places that run outside the engine's task and come back as events.
 
+mod consolidation;
 mod what_ifs;
 
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::action::Subject;
 use crate::event::{Failure, Outcome};
 use crate::time::{Span, Time};
+pub use consolidation::{Consolidation, ConsolidationPlan};
 pub use what_ifs::{Question, WhatIfs, is_complete};
 
 /// A placement problem to solve, on a snapshot of the world that shares what did not change with
@@ -29,6 +31,9 @@ pub struct SolveRequest {
     /// The questions the problem consists of, where it is not one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub what_ifs: Option<Arc<WhatIfs>>,
+    /// What to know of the nodes, where some are looked for that could go.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consolidation: Option<Arc<Consolidation>>,
 }
 
 /// Who asks for a solve.
@@ -36,15 +41,18 @@ pub struct SolveRequest {
 pub enum Asker {
     /// Pods that wait for a node.
     Provisioning,
-    /// The search for nodes that could go.
+    /// Nodes that should go, and whose pods need places.
     Disruption,
+    /// The search for nodes that could go so that the cluster costs less.
+    Consolidation,
     /// A person who wants to know why. Never the engine, so no action has it.
     User,
 }
 
 impl Asker {
     /// Everybody who asks.
-    pub const ALL: [Self; 3] = [Self::Provisioning, Self::Disruption, Self::User];
+    pub const ALL: [Self; 4] =
+        [Self::Provisioning, Self::Disruption, Self::Consolidation, Self::User];
 
     /// The work that may go into one answer: bins filled, of which a processor fills a million in
     /// some ten seconds. Pods that wait get what the largest batch takes; a search that can go on
@@ -53,7 +61,7 @@ impl Asker {
     pub fn effort(self) -> Effort {
         match self {
             Self::Provisioning => Effort(4_000_000),
-            Self::Disruption | Self::User => Effort(1_000_000),
+            Self::Disruption | Self::Consolidation | Self::User => Effort(1_000_000),
         }
     }
 
@@ -62,6 +70,8 @@ impl Asker {
     pub fn patience(self) -> Span {
         match self {
             Self::Provisioning | Self::Disruption => Span::from_minutes(5),
+            // What it has not come to by then it begins with the next time.
+            Self::Consolidation => Span::from_minutes(1),
             Self::User => Span::from_seconds(30),
         }
     }
@@ -71,6 +81,7 @@ impl Asker {
         match self {
             Self::Provisioning | Self::User => Subject::Provisioning,
             Self::Disruption => Subject::Disruption,
+            Self::Consolidation => Subject::Consolidation,
         }
     }
 }
@@ -90,7 +101,8 @@ impl SolveRequest {
     #[must_use]
     pub fn new(asker: Asker, problem: PlacementProblem, now: Time) -> Self {
         let (effort, deadline) = (asker.effort(), now + asker.patience());
-        Self { asker, effort, deadline, problem: Arc::new(problem), what_ifs: None }
+        let problem = Arc::new(problem);
+        Self { asker, effort, deadline, problem, what_ifs: None, consolidation: None }
     }
 
     /// What-ifs, each with the effort of the search for nodes that could go.
@@ -98,6 +110,17 @@ impl SolveRequest {
     pub fn what_ifs(problem: PlacementProblem, what_ifs: WhatIfs, now: Time) -> Self {
         let what_ifs = Some(Arc::new(what_ifs));
         Self { what_ifs, ..Self::new(Asker::Disruption, problem, now) }
+    }
+
+    /// A search for nodes that could go.
+    #[must_use]
+    pub fn consolidation(
+        problem: PlacementProblem,
+        consolidation: Consolidation,
+        now: Time,
+    ) -> Self {
+        let consolidation = Some(Arc::new(consolidation));
+        Self { consolidation, ..Self::new(Asker::Consolidation, problem, now) }
     }
 
     /// Solves it here and now.
@@ -109,11 +132,15 @@ impl SolveRequest {
     /// Solves it with what was read for requests before; the answer is the same.
     #[must_use]
     pub fn solve_with(&self, cache: &mut SolverCache, cancel: &CancelFlag) -> Outcome {
-        let outcome = match &self.what_ifs {
-            Some(what_ifs) => {
+        let outcome = match (&self.what_ifs, &self.consolidation) {
+            (Some(what_ifs), _) => {
                 what_ifs::answer(self, what_ifs, cache, cancel).map(Outcome::Answered)
             }
-            None => {
+            (None, Some(asked)) => {
+                let plan = consolidation::search(&self.problem, asked, cancel);
+                plan.map(|plan| Outcome::Consolidated(Box::new(plan)))
+            }
+            (None, None) => {
                 let solution = cache.solve_within(&self.problem, self.effort, cancel);
                 solution.map(|solution| Outcome::Solved(Box::new(solution)))
             }

@@ -42,7 +42,8 @@ impl CancelFlag {
     }
 
     /// Whether the solve shall end, with or without an answer.
-    pub(crate) fn is_set(&self) -> bool {
+    #[must_use]
+    pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed) != 0
     }
 }

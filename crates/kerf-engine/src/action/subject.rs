@@ -27,6 +27,8 @@ pub enum Subject {
     Provisioning,
     /// Taking away what nobody needs.
     Disruption,
+    /// The search for nodes that could go; what comes of it is disruption's.
+    Consolidation,
     /// Comparing claims with the cloud's instances.
     Instances,
     /// Telling of zones the cluster is shifted away from.
@@ -65,6 +67,7 @@ impl Subject {
             Self::Overlay(name) => Key::Overlay(name.clone()),
             Self::Provisioning
             | Self::Disruption
+            | Self::Consolidation
             | Self::Instances
             | Self::ZonalShift
             | Self::Notices => return None,
@@ -83,6 +86,7 @@ impl fmt::Display for Subject {
             Self::Pod(pod) => pod.fmt(f),
             Self::Provisioning
             | Self::Disruption
+            | Self::Consolidation
             | Self::Instances
             | Self::ZonalShift
             | Self::Notices => Ok(()),

@@ -205,6 +205,26 @@ pub enum Update {
         /// Whether any node goes because of it.
         is_of_use: bool,
     },
+    /// A search for nodes to consolidate begins.
+    ConsolidationAsked {
+        /// The engine's time of it.
+        at: Time,
+        /// Pools that may lose nothing now.
+        closed: BTreeSet<Name>,
+        /// Whether there is anything to search; not where all pools are closed.
+        is_search: bool,
+    },
+    /// The answer is there, or will not come.
+    ConsolidationAnswered {
+        /// The engine's time of it.
+        at: Time,
+        /// Nodes that were not looked at.
+        unreached: Vec<String>,
+        /// Whether there is something to go on with.
+        found: bool,
+    },
+    /// Something changed that the plans of consolidation depend on.
+    ClusterChanged,
     /// A replacement for nodes of a pool failed.
     ReplacementFailed {
         /// The pool.

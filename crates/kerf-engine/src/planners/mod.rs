@@ -95,6 +95,7 @@ pub(crate) fn on_delete(world: &World, key: &Key, now: Time) -> Decision {
     for planner in world.settings.role.planners().iter().rev() {
         decision.and(match planner {
             Planner::Claims => claims::on_delete(world, key, now),
+            Planner::Disruption => disruption::on_delete(world, key),
             Planner::Drain => drain::on_delete(world, key),
             Planner::NodeClasses => node_classes::on_delete(key),
             Planner::Provisioning => provisioning::on_delete(world, key, now),
@@ -132,6 +133,9 @@ pub(crate) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: T
             }
             (Planner::Disruption, Subject::Disruption) => {
                 disruption::conclude_what_ifs(world, action, outcome, now)
+            }
+            (Planner::Disruption, Subject::Consolidation) => {
+                disruption::conclude_consolidation(world, action, outcome, now)
             }
             (Planner::Drain, Subject::Pod(key)) => drain::conclude(world, key, action, outcome),
             (Planner::Drain, Subject::Node(_)) => drain::confirmed(world, action, outcome),

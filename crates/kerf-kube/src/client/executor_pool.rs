@@ -166,7 +166,7 @@ fn kind(outcome: &Outcome) -> &'static str {
         Outcome::Launched(_) => "launched",
         Outcome::Instances(_) => "listed",
         Outcome::Resolved(_) => "resolved",
-        Outcome::Solved(_) | Outcome::Answered(_) => "solved",
+        Outcome::Solved(_) | Outcome::Answered(_) | Outcome::Consolidated(_) => "solved",
         Outcome::ShiftNetwork(_) => "described",
         Outcome::ShiftsListed(_) => "listed",
         Outcome::Failed(_) => "failed",

@@ -119,6 +119,15 @@ fn log(outcome: &Outcome, milliseconds: u64) {
             let movable = answers.iter().filter(|answer| is_complete(answer)).count();
             info!(milliseconds, nodes = answers.len(), movable, "looked for places elsewhere");
         }
+        Outcome::Consolidated(plan) => info!(
+            milliseconds,
+            moves = plan.wave.len(),
+            later = plan.later,
+            saving = %plan.saving,
+            saving_bound = %plan.saving_bound,
+            is_complete = plan.is_complete,
+            "looked for nodes to consolidate"
+        ),
         outcome => warn!(?outcome, milliseconds, "found no places"),
     }
 }

@@ -72,6 +72,12 @@ impl<'a> Budgets<'a> {
         self.world.pools.keys().flat_map(of_pool).collect()
     }
 
+    /// How many more nodes of a pool may go now for a reason.
+    pub(super) fn left(&self, pool: &str, reason: DisruptionReason) -> Allowed {
+        let counted = self.pools.get(pool).copied().unwrap_or_default();
+        self.allowed(pool, reason, counted).less(counted.disrupted_for(reason))
+    }
+
     /// Whether a pool has nodes at all while nothing may be taken from it.
     pub(super) fn is_closed(&self, pool: &str, reason: DisruptionReason) -> bool {
         let counted = self.pools.get(pool).copied().unwrap_or_default();

@@ -21,7 +21,7 @@ impl Method for Drift {
         DisruptionReason::Drifted
     }
 
-    fn consolidation_type(&self) -> &'static str {
+    fn consolidation_type(&self, _: usize) -> &'static str {
         ""
     }
 

@@ -31,7 +31,7 @@ pub(super) fn failed(
         cause,
         Cancelled::ReplacementGone { .. } | Cancelled::TimedOut | Cancelled::LimitReached(_)
     );
-    if command.reason != DisruptionReason::Drifted || !is_replacement {
+    if !is_replacing(command) || !is_replacement {
         return;
     }
     for pool in pools(world, command) {
@@ -51,13 +51,18 @@ pub(super) fn failed(
 
 /// Notes that the replacements of a command came up.
 pub(super) fn succeeded(world: &World, command: &Command, decision: &mut Decision) {
-    if command.reason != DisruptionReason::Drifted || command.replacements.is_empty() {
+    if !is_replacing(command) || command.replacements.is_empty() {
         return;
     }
     let held_off = &world.memory.what_ifs.held_off;
     for pool in pools(world, command).filter(|pool| held_off.contains_key(&pool.meta.name)) {
         decision.remember(Update::Replaced { pool: pool.meta.name.clone() });
     }
+}
+
+/// Whether a command is one that can wait: unhealthy nodes cannot.
+fn is_replacing(command: &Command) -> bool {
+    matches!(command.reason, DisruptionReason::Drifted | DisruptionReason::Underutilized)
 }
 
 /// Whether a pool is left alone now.

@@ -1,13 +1,17 @@
 //! What people are told about removals.
 
+use kerf_consolidation::{Kept, Move, payback_text};
 use kerf_model::budget::DisruptionReason;
+use kerf_scheduler::PlacementProblem;
 
 use super::candidates::Candidate;
+use crate::command::Command;
 use crate::event::Key;
 use crate::kubernetes_event::KubernetesEvent;
 use crate::observed::Name;
 use crate::reason::Blocked;
-use crate::time::Span;
+use crate::time::{Span, Time};
+use crate::timestamp::rfc3339;
 
 /// How long a pool is not told again that its budgets allow nothing.
 const CLOSED_SILENCE: Span = Span::from_minutes(1);
@@ -35,6 +39,51 @@ pub(super) fn blocked(candidate: &Candidate<'_>, cause: &Blocked) -> Vec<Kuberne
 pub(super) fn pool_closed(pool: &Name, reason: DisruptionReason) -> KubernetesEvent {
     let message = Blocked::Budget { reason }.to_string();
     KubernetesEvent::normal(Key::Pool(pool.clone()), BLOCKED, message).silent_for(CLOSED_SILENCE)
+}
+
+/// How long it is not repeated why a node is not consolidated.
+const UNCONSOLIDATABLE_SILENCE: Span = Span::from_minutes(15);
+
+/// A node stays because consolidating it would not do.
+pub(super) fn unconsolidatable(
+    candidate: &Candidate<'_>,
+    kept: &Kept,
+    problem: &PlacementProblem,
+) -> [KubernetesEvent; 2] {
+    let message = kept.text(problem, |seconds| rfc3339(Time::from_seconds(seconds)));
+    keys(candidate).map(|about| {
+        let event = KubernetesEvent::normal(about, "Unconsolidatable", message.clone());
+        event.silent_for(UNCONSOLIDATABLE_SILENCE)
+    })
+}
+
+/// A node is to be consolidated if that still holds after a moment.
+pub(super) fn chosen(
+    candidate: &Candidate<'_>,
+    command: &Command,
+    planned: &Move,
+) -> [KubernetesEvent; 2] {
+    let Move { saving, payback_seconds, .. } = planned;
+    let payback = payback_text(*payback_seconds);
+    let message = format!("{}: saves {saving} $/h, {payback}", text(command));
+    keys(candidate)
+        .map(|about| KubernetesEvent::normal(about, "ConsolidationCandidate", message.clone()))
+}
+
+/// What a node was chosen for no longer holds.
+pub(super) fn rejected(candidate: &Candidate<'_>, command: &Command) -> [KubernetesEvent; 2] {
+    let message = format!("{}: the nodes or their pods have changed", text(command));
+    keys(candidate)
+        .map(|about| KubernetesEvent::normal(about, "ConsolidationRejected", message.clone()))
+}
+
+/// A command in a few words: `Underutilized: replace 2 nodes by 1`.
+fn text(command: &Command) -> String {
+    let (reason, nodes) = (command.reason.as_str(), command.candidates.len());
+    match command.replacements.len() {
+        0 => format!("{reason}: delete {nodes} of the nodes"),
+        launched => format!("{reason}: replace {nodes} of the nodes by {launched}"),
+    }
 }
 
 /// A node goes now.

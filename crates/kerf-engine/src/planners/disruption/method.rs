@@ -4,6 +4,7 @@ use kerf_model::budget::DisruptionReason;
 use kerf_model::labels::annotation::DO_NOT_DISRUPT;
 
 use super::candidates::Candidate;
+use super::consolidation::Consolidation;
 use super::drift::Drift;
 use super::emptiness::Emptiness;
 use super::repair::Repair;
@@ -21,8 +22,8 @@ pub(super) trait Method: Sync {
     /// Why its nodes go. No two methods share one.
     fn reason(&self) -> DisruptionReason;
 
-    /// How metrics name the method.
-    fn consolidation_type(&self) -> &'static str;
+    /// How metrics name the method, for commands with so many candidates.
+    fn consolidation_type(&self, candidates: usize) -> &'static str;
 
     /// Whether its commands never have replacements or destinations, so that a candidate says by
     /// its condition alone how to go on.
@@ -36,6 +37,11 @@ pub(super) trait Method: Sync {
 
     /// How candidates become commands.
     fn way(&self) -> Way;
+
+    /// Whether what a proposed command was decided on still holds, beside its candidates.
+    fn holds(&self, _: &World, _: &Command, _: Time) -> bool {
+        true
+    }
 
     /// Whether something about a node speaks against its going by this method.
     ///
@@ -67,6 +73,8 @@ pub(super) enum Way {
     Plan(fn(&World, &[Candidate<'_>], Time) -> Vec<Command>),
     /// Each by itself and at once, when it is known where its pods go.
     Move,
+    /// By a plan for the whole cluster, which is searched for beside everything else.
+    Search,
 }
 
 /// The methods, in the order they are asked. None waits for another: a node belongs to the first
@@ -77,6 +85,7 @@ pub(super) const METHODS: &[&dyn Method] = &[
     &Drift,
     #[cfg(test)]
     &Replace,
+    &Consolidation,
 ];
 
 /// The method whose nodes go for a reason.

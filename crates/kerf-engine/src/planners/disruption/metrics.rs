@@ -12,6 +12,7 @@ use super::repair::{Repair, diagnose};
 use crate::command::Command;
 use crate::observed::Claim;
 use crate::sample::Sample;
+use crate::solve::ConsolidationPlan;
 use crate::time::{Span, Time};
 use crate::world::World;
 
@@ -28,7 +29,7 @@ pub(super) fn decided(
         vec![
             ("decision", decision(command).to_owned()),
             ("reason", label(method.reason())),
-            ("consolidation_type", method.consolidation_type().to_owned()),
+            ("consolidation_type", method.consolidation_type(candidates.len()).to_owned()),
         ]
     };
     let all = Sample::one("karpenter_voluntary_disruption_decisions_total", labels());
@@ -44,7 +45,7 @@ pub(super) fn decided(
 
 /// So many candidates did not pass validation.
 pub(super) fn validations_failed(method: &dyn Method, count: usize) -> Option<Sample> {
-    let labels = vec![("consolidation_type", method.consolidation_type().to_owned())];
+    let labels = vec![("consolidation_type", method.consolidation_type(count).to_owned())];
     let by = u64::try_from(count).unwrap_or(u64::MAX);
     let metric = "karpenter_voluntary_disruption_failed_validations_total";
     (by > 0).then_some(Sample::Count { metric, labels, by })
@@ -52,13 +53,29 @@ pub(super) fn validations_failed(method: &dyn Method, count: usize) -> Option<Sa
 
 /// A command was rolled back while it was carried out.
 pub(super) fn failed(command: &Command) -> Sample {
-    let method = method_for(command.reason).map_or("", |method| method.consolidation_type());
+    let method = method_for(command.reason);
+    let method = method.map_or("", |it| it.consolidation_type(command.candidates.len()));
     let labels = vec![
         ("decision", decision(command).to_owned()),
         ("reason", label(command.reason)),
         ("consolidation_type", method.to_owned()),
     ];
     Sample::one("karpenter_voluntary_disruption_queue_failures_total", labels)
+}
+
+/// A search for nodes to consolidate was answered after so long.
+pub(super) fn searched(plan: &ConsolidationPlan, took: Option<Span>) -> Vec<Sample> {
+    let kind = || ("consolidation_type", "multi".to_owned());
+    let duration = took.map(|span| Sample::Took {
+        metric: "karpenter_voluntary_disruption_decision_evaluation_duration_seconds",
+        labels: vec![("reason", label(DisruptionReason::Underutilized)), kind()],
+        span,
+    });
+    let timed_out = (!plan.is_complete).then(|| {
+        let metric = "karpenter_voluntary_disruption_consolidation_timeouts_total";
+        Sample::one(metric, vec![kind()])
+    });
+    duration.into_iter().chain(timed_out).collect()
 }
 
 /// A claim was deleted.

@@ -12,6 +12,7 @@
 
 mod budgets;
 mod candidates;
+mod consolidation;
 mod destinations;
 mod drift;
 mod emptiness;
@@ -29,14 +30,16 @@ mod repair;
 mod tests;
 mod what_if;
 
-pub(super) use destinations::{held, on_change, targets};
+pub(super) use consolidation::conclude as conclude_consolidation;
+pub(super) use destinations::{held, targets};
 pub(super) use execution::conclude;
 pub(super) use what_if::conclude as conclude_what_ifs;
 
 use kerf_model::budget::DisruptionReason;
 
 use crate::decision::Decision;
-use crate::event::Kind;
+use crate::event::{Key, Kind, Object};
+use crate::memory::Update;
 use crate::reading::Allowance;
 use crate::time::{Span, Time};
 use crate::world::World;
@@ -54,6 +57,24 @@ pub(crate) fn eligible(world: &World, now: Time) -> Vec<(DisruptionReason, usize
     let count =
         |method: &&dyn method::Method| (method.reason(), method.candidates(world, now).len());
     method::METHODS.iter().map(count).collect()
+}
+
+/// What to remember when an object is about to become this.
+pub(super) fn on_change(world: &World, object: &Object) -> Decision {
+    let mut decision = destinations::on_change(world, object);
+    if !world.memory.consolidation.has_changed && consolidation::has_changed(world, object) {
+        decision.remember(Update::ClusterChanged);
+    }
+    decision
+}
+
+/// What to remember when an object is about to be gone.
+pub(super) fn on_delete(world: &World, key: &Key) -> Decision {
+    let mut decision = Decision::default();
+    if !world.memory.consolidation.has_changed && consolidation::is_change_by_end(key) {
+        decision.remember(Update::ClusterChanged);
+    }
+    decision
 }
 
 /// How often commands under way are looked at, at most. Each look counts all nodes for the budgets,
@@ -89,7 +110,7 @@ pub(super) fn plan(world: &World, now: Time) -> Decision {
 }
 
 fn search(world: &World, now: Time, decision: &mut Decision) {
-    decision.remember(crate::memory::Update::Searched(now));
+    decision.remember(Update::Searched(now));
     let found = recovery::advance(world, now, decision);
     if found.resumed {
         // What is resumed counts in budgets before anything is proposed.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::budgets::Budgets;
 use super::candidates::{Candidate, Judge};
 use super::method::{METHODS, Method, Way, method_for};
-use super::{messages, metrics, what_if};
+use super::{consolidation, messages, metrics, what_if};
 use crate::command::{CandidateRef, Command, CommandUpdate};
 use crate::decision::Decision;
 use crate::memory::Update;
@@ -20,7 +20,7 @@ const VALIDATE_AFTER: Span = Span::from_seconds(15);
 const RECHECK_AFTER: Span = Span::from_seconds(1);
 
 /// Nodes reported as blocked in one search at most; the others wait for the next.
-const BLOCKED_EVENTS_MAX: usize = 100;
+pub(super) const BLOCKED_EVENTS_MAX: usize = 100;
 
 /// Asks the methods for commands. Returns whether there are candidates, so that it is worth asking
 /// again.
@@ -32,6 +32,11 @@ pub(super) fn propose(world: &World, now: Time, decision: &mut Decision) -> bool
         taken: proposed_claims(world),
     };
     for method in METHODS {
+        if matches!(method.way(), Way::Search) {
+            let Search { judge, budgets, taken } = &mut search;
+            has_candidates |= consolidation::propose(world, judge, budgets, taken, now, decision);
+            continue;
+        }
         let mut candidates = method.candidates(world, now);
         has_candidates |= !candidates.is_empty();
         candidates.retain(|each| !search.taken.contains(&each.claim.meta.name));
@@ -48,6 +53,7 @@ pub(super) fn propose(world: &World, now: Time, decision: &mut Decision) -> bool
                     decision.wake(now + VALIDATE_AFTER);
                 }
             }
+            Way::Search => {}
         }
     }
     has_candidates
@@ -126,7 +132,10 @@ pub(super) fn validate(world: &World, command: &Command, now: Time, decision: &m
             valid.push(candidate);
         }
     }
-    if command.is_atomic() && valid.len() < command.candidates.len() {
+    let is_whole = valid.len() == command.candidates.len();
+    if command.is_atomic() && !(is_whole && method.holds(world, command, now)) {
+        let events = valid.iter().flat_map(|each| messages::rejected(each, command));
+        decision.kubernetes_events.extend(events);
         valid.clear();
     }
     let failed = command.candidates.len() - valid.len();

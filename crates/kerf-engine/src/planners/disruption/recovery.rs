@@ -113,6 +113,7 @@ impl<'a> Recovery<'a> {
             destinations: group.iter().flat_map(|(it, own)| destinations(world, it, own)).collect(),
             state: if has_begun { CommandState::Deleting } else { CommandState::Executing },
             decided_at: record.decided_at(),
+            standing: BTreeMap::new(),
         })
     }
 

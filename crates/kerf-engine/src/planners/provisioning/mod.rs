@@ -14,6 +14,7 @@ mod claim_name;
 mod dry_run;
 mod held;
 mod nomination;
+mod occupants;
 mod pass;
 mod pool_choice;
 mod problem;
@@ -28,6 +29,7 @@ pub use dry_run::{DryRun, dry_run};
 
 pub(super) use batch::{on_change, on_delete, on_instance_types, on_lead};
 pub(super) use nomination::targets_in_use;
+pub(super) use occupants::Occupants;
 pub(super) use problem::build_without;
 pub(super) use replacement::Replacements;
 pub(super) use usage::within_limits;

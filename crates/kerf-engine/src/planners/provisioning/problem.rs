@@ -109,7 +109,11 @@ fn with_nominated(view: &Arc<NodeView>, nominated: Option<&Vec<BoundPod>>) -> Ar
 
 /// The pods expected on each claim or node, by name or because capacity is held for them; those
 /// left out that nobody is expected on.
-fn meant<'a>(world: &'a World, asked: &[&Pod], now: Time) -> FxHashMap<&'a str, Vec<BoundPod>> {
+pub(super) fn meant<'a>(
+    world: &'a World,
+    asked: &[&Pod],
+    now: Time,
+) -> FxHashMap<&'a str, Vec<BoundPod>> {
     let mut expected = nomination::nominated_pods(world, now);
     // Who is asked about is not expected anywhere.
     let keys: BTreeSet<&PodKey> = asked.iter().map(|pod| &pod.key).collect();

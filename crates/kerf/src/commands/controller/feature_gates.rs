@@ -19,7 +19,8 @@ const DEFAULTS: [(&str, bool); 6] = [
     ("CapacityBuffer", false),
 ];
 /// The features that are built.
-const BUILT: [&str; 3] = ["NodeRepair", "ReservedCapacity", "NodeOverlay"];
+const BUILT: [&str; 4] =
+    ["NodeRepair", "ReservedCapacity", "SpotToSpotConsolidation", "NodeOverlay"];
 
 impl FeatureGates {
     /// Whether the feature of that name is on.

@@ -215,6 +215,7 @@ impl Controller {
             batch_idle: Span::from(self.batch_idle_duration),
             node_overlays: self.feature_gates.is_on("NodeOverlay"),
             node_repair: self.feature_gates.is_on("NodeRepair"),
+            spot_to_spot: self.feature_gates.is_on("SpotToSpotConsolidation"),
             interruption_percent_per_minute: self.interruption_percent_per_minute,
             rebalance: self.rebalance_policy.into(),
             ..Settings::default()

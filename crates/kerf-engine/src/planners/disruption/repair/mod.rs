@@ -28,7 +28,7 @@ impl Method for Repair {
         DisruptionReason::Unhealthy
     }
 
-    fn consolidation_type(&self) -> &'static str {
+    fn consolidation_type(&self, _: usize) -> &'static str {
         ""
     }
 

@@ -32,7 +32,7 @@ impl Method for Replace {
         DisruptionReason::Underutilized
     }
 
-    fn consolidation_type(&self) -> &'static str {
+    fn consolidation_type(&self, _: usize) -> &'static str {
         "test"
     }
 

@@ -1,0 +1,274 @@
+//! Nodes that are in use go where the same pods fit on fewer or cheaper ones.
+
+#![allow(clippy::unwrap_used)]
+
+mod cluster;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use cluster::{Cluster, budget, pod, pod_key, shape};
+use kerf_engine::action::ActionKind;
+use kerf_engine::condition::claim::{DISRUPTION_REASON, INITIALIZED};
+use kerf_engine::event::{Failure, Key, Object};
+use kerf_engine::observed::{Claim, DoNotDisrupt, Name, Pod};
+use kerf_model::duration::NillableDuration;
+use kerf_model::labels::annotation::DO_NOT_DISRUPT;
+use kerf_model::labels::well_known::INSTANCE_TYPE;
+use kerf_model::pool::{ConsolidationPolicy, NodePool};
+
+/// A node is quiet after 30 s and searched for every ten; a wave is looked at again after 15 s; boot
+/// takes 20 s, a pod 30 s to end.
+const ENOUGH: u64 = 180;
+
+/// Until a wave was proposed and its second look is still to come.
+const PROPOSED: u64 = 42;
+
+fn underutilized(pool: &mut NodePool) {
+    pool.disruption.policy = ConsolidationPolicy::WhenEmptyOrUnderutilized;
+    pool.disruption.consolidate_after = NillableDuration::parse("30s").unwrap();
+}
+
+/// What the cluster's controllers do: each pod that was evicted comes back under another name, and
+/// pods are bound where they are meant to go.
+fn live(cluster: &mut Cluster, seconds: u64, check: impl Fn(&Cluster)) {
+    let pods: Vec<Pod> = cluster.pods().into_iter().cloned().collect();
+    let again = |pod: &Pod| format!("{}-again", pod.key.name.trim_end_matches("-again"));
+    for _ in 0..seconds {
+        cluster.seconds(1);
+        for pod in &pods {
+            let is_there = |name: &str| cluster.objects.contains_key(&Key::Pod(pod_key(name)));
+            if !is_there(&pod.key.name) && !is_there(&again(pod)) {
+                cluster.pend_shape(&again(pod), (*pod.shape).clone());
+            }
+        }
+        cluster.settle();
+        cluster.bind();
+        cluster.settle();
+        check(cluster);
+    }
+}
+
+/// A pod in the place of another.
+fn swap(cluster: &mut Cluster, former: &str, name: &str, cpu: &str) {
+    let mut pod = pod(name, &cluster.node_under(former));
+    pod.shape = Arc::new(shape(cpu));
+    cluster.remove(&Key::Pod(pod_key(former)));
+    cluster.store(Object::Pod(pod));
+    cluster.settle();
+}
+
+/// One node of eight CPUs that is nearly full, and one with a pod that asks for this much.
+fn half_empty(cpu: &str, change: impl FnOnce(&mut NodePool)) -> Cluster {
+    let mut cluster = Cluster::with_nodes(2, |pool| {
+        underutilized(pool);
+        change(pool);
+    });
+    swap(&mut cluster, "pod-0", "small", cpu);
+    cluster
+}
+
+fn names(cluster: &Cluster) -> BTreeSet<Name> {
+    cluster.claims().iter().map(|claim| claim.meta.name.clone()).collect()
+}
+
+fn evictions(cluster: &Cluster) -> usize {
+    cluster.count(|kind| matches!(kind, ActionKind::EvictPod { .. }))
+}
+
+/// The claim whose node a pod is on.
+fn claim_under(cluster: &Cluster, pod: &str) -> Name {
+    let node = cluster.node_under(pod);
+    let nodes = cluster.nodes();
+    let node = nodes.iter().find(|it| *it.meta.name == *node).unwrap();
+    let claims = cluster.claims();
+    let claim = claims.iter().find(|it| it.status.provider_id == node.provider_id).unwrap();
+    claim.meta.name.clone()
+}
+
+fn is_up(claim: &Claim) -> bool {
+    claim.status.conditions.is_true(INITIALIZED)
+}
+
+fn edit_pod(cluster: &mut Cluster, name: &str, change: impl FnOnce(&mut Pod)) {
+    cluster.edit(&Key::Pod(pod_key(name)), |object| {
+        let Object::Pod(pod) = object else { unreachable!("a pod's key") };
+        change(pod);
+    });
+}
+
+#[test]
+fn a_node_whose_pods_fit_elsewhere_is_deleted_and_nothing_is_bought() {
+    let mut cluster = half_empty("1", |_| {});
+    let (goes, stays) = (claim_under(&cluster, "small"), claim_under(&cluster, "pod-1"));
+    live(&mut cluster, ENOUGH, |_| {});
+    assert_eq!(names(&cluster), [stays.clone()].into(), "{goes}: {:?}", cluster.log());
+    assert_eq!(claim_under(&cluster, "small-again"), stays);
+    assert_eq!(cluster.ordered_claims().len(), 2, "{:?}", cluster.log());
+    let decisions = "karpenter_voluntary_disruption_decisions_total";
+    assert_eq!(cluster.counted(decisions, "delete"), 1);
+    assert_eq!(cluster.counted(decisions, "underutilized"), 1);
+    assert_eq!(cluster.counted("karpenter_nodeclaims_disrupted_total", "underutilized"), 1);
+    assert!(cluster.has_said("ConsolidationCandidate"));
+}
+
+#[test]
+fn a_node_that_is_too_large_is_replaced_by_a_cheaper_one_before_its_pods_are_evicted() {
+    let mut cluster = Cluster::with_nodes(1, underutilized);
+    swap(&mut cluster, "pod-0", "small", "1");
+    let former = names(&cluster);
+    live(&mut cluster, ENOUGH, |cluster| {
+        let has_new =
+            cluster.claims().iter().any(|it| is_up(it) && !former.contains(&it.meta.name));
+        assert!(has_new || evictions(cluster) == 0, "{:?}", cluster.log());
+    });
+    assert!(names(&cluster).is_disjoint(&former), "{:?}", cluster.log());
+    let claims = cluster.claims();
+    assert_eq!(claims.len(), 1);
+    assert_eq!(claims[0].label(INSTANCE_TYPE), Some("m-2x"), "the cheapest that holds it");
+    assert_eq!(cluster.ordered_claims().len(), 2, "{:?}", cluster.log());
+    assert_eq!(cluster.counted("karpenter_nodeclaims_created_total", "underutilized"), 1);
+}
+
+#[test]
+fn several_nodes_are_replaced_by_one() {
+    let mut cluster = Cluster::with_nodes(3, underutilized);
+    for number in 0..3 {
+        swap(&mut cluster, &format!("pod-{number}"), &format!("small-{number}"), "2500m");
+    }
+    live(&mut cluster, ENOUGH, |_| {});
+    let prices: Vec<_> = cluster.claims().iter().map(|it| it.label(INSTANCE_TYPE)).collect();
+    // Three nodes of 0.4 $/h: 7.5 CPUs fit on one.
+    assert_eq!(prices, [Some("m-8x")], "{:?}", cluster.log());
+}
+
+#[test]
+fn nothing_happens_before_the_second_look_and_a_pod_that_came_meanwhile_stops_it() {
+    let mut cluster = half_empty("1", |_| {});
+    live(&mut cluster, PROPOSED, |_| {});
+    assert!(cluster.has_said("ConsolidationCandidate"), "{:?}", cluster.log());
+    assert!(cluster.closed_nodes().is_empty(), "{:?}", cluster.log());
+    let mut late = pod("late", &cluster.node_under("pod-1"));
+    late.shape = Arc::new(shape("1"));
+    cluster.store(Object::Pod(late));
+    live(&mut cluster, 20, |_| {});
+    assert!(cluster.has_said("ConsolidationRejected"), "{:?}", cluster.log());
+    assert_eq!(evictions(&cluster), 0);
+    assert!(cluster.closed_nodes().is_empty());
+}
+
+#[test]
+fn who_must_not_be_disturbed_keeps_the_node() {
+    type Change = fn(&mut Cluster);
+    let table: [(&str, Change); 4] = [
+        ("a pod says so", |cluster| {
+            edit_pod(cluster, "small", |pod| pod.do_not_disrupt = DoNotDisrupt::Always);
+        }),
+        ("the node says so", |cluster| {
+            let node = cluster.node_under("small");
+            cluster.edit_node_named(&node, |node| {
+                node.annotations.insert(DO_NOT_DISRUPT.to_owned(), "true".to_owned());
+            });
+        }),
+        ("the pool's policy is WhenEmpty", |cluster| {
+            edit_pool(cluster, |pool| pool.disruption.policy = ConsolidationPolicy::WhenEmpty);
+        }),
+        ("the pool is never consolidated", |cluster| {
+            edit_pool(cluster, |pool| {
+                pool.disruption.consolidate_after = NillableDuration::NEVER;
+            });
+        }),
+    ];
+    for (cause, change) in table {
+        // Neither pod fits on the other's node, but a cheaper node holds the small one.
+        let mut cluster = half_empty("2", |_| {});
+        let former = names(&cluster);
+        change(&mut cluster);
+        live(&mut cluster, ENOUGH, |_| {});
+        assert_eq!(evictions(&cluster), 0, "{cause}: {:?}", cluster.log());
+        assert_eq!(names(&cluster), former, "{cause}: {:?}", cluster.log());
+    }
+}
+
+fn edit_pool(cluster: &mut Cluster, change: impl FnOnce(&mut NodePool)) {
+    cluster.edit(&Key::Pool("pool".into()), |object| {
+        let Object::Pool(pool) = object else { unreachable!("a pool's key") };
+        change(Arc::make_mut(&mut pool.spec));
+        pool.meta.generation += 1;
+    });
+}
+
+#[test]
+fn a_closed_budget_keeps_nodes_until_it_opens_and_the_pool_is_told() {
+    let mut cluster = half_empty("1", |pool| budget(pool, "0"));
+    live(&mut cluster, ENOUGH, |_| {});
+    assert_eq!((evictions(&cluster), cluster.closed_nodes().len()), (0, 0));
+    assert!(cluster.has_said("DisruptionBlocked"));
+    assert!(cluster.solves().len() < 5, "nothing is searched for that may not go");
+    edit_pool(&mut cluster, |pool| budget(pool, "1"));
+    live(&mut cluster, ENOUGH, |_| {});
+    assert_eq!(names(&cluster).len(), 1, "{:?}", cluster.log());
+}
+
+#[test]
+fn a_wave_stays_within_the_budget() {
+    let mut cluster = Cluster::with_nodes(4, |pool| {
+        underutilized(pool);
+        budget(pool, "1");
+    });
+    for number in 0..4 {
+        swap(&mut cluster, &format!("pod-{number}"), &format!("small-{number}"), "1");
+    }
+    live(&mut cluster, 3 * ENOUGH, |cluster| {
+        assert!(cluster.closed_nodes().len() <= 1, "{:?}", cluster.log());
+    });
+    let types: Vec<_> = cluster.claims().iter().map(|it| it.label(INSTANCE_TYPE)).collect();
+    assert_eq!(types.len(), 1, "{types:?}, {:?}", cluster.log());
+}
+
+#[test]
+fn a_replacement_that_cannot_be_launched_leaves_everything_as_it_was() {
+    let mut cluster = Cluster::with_nodes(1, underutilized);
+    swap(&mut cluster, "pod-0", "small", "1");
+    let former = names(&cluster);
+    let message = "none left".to_owned();
+    cluster.launch_fails = Some(Failure::InsufficientCapacity { message });
+    live(&mut cluster, ENOUGH, |_| {});
+    assert!(former.is_subset(&names(&cluster)), "{:?}", cluster.log());
+    assert_eq!(evictions(&cluster), 0);
+    assert!(cluster.ordered_claims().len() < 6, "it is not tried again and again");
+    cluster.launch_fails = None;
+    live(&mut cluster, 4 * ENOUGH, |_| {});
+    assert_eq!(names(&cluster).len(), 1, "{:?}", cluster.log());
+    assert!(names(&cluster).is_disjoint(&former), "{:?}", cluster.log());
+    assert!(cluster.closed_nodes().is_empty());
+}
+
+#[test]
+fn a_new_process_goes_on_where_the_last_one_stopped_and_buys_nothing_twice() {
+    for seconds in (40..90).step_by(3) {
+        let mut cluster = Cluster::with_nodes(1, underutilized);
+        swap(&mut cluster, "pod-0", "small", "1");
+        let former = names(&cluster);
+        live(&mut cluster, seconds, |_| {});
+        cluster.crash();
+        live(&mut cluster, 2 * ENOUGH, |_| {});
+        assert!(names(&cluster).is_disjoint(&former), "{seconds}: {:?}", cluster.log());
+        assert_eq!(cluster.claims().len(), 1, "{seconds}");
+        assert_eq!(cluster.ordered_claims().len(), 2, "{seconds}: {:?}", cluster.log());
+        let is_marked = |claim: &&&Claim| claim.status.conditions.get(DISRUPTION_REASON).is_some();
+        assert_eq!(cluster.claims().iter().filter(is_marked).count(), 0, "{seconds}");
+        assert!(cluster.closed_nodes().is_empty(), "{seconds}");
+    }
+}
+
+#[test]
+fn what_cannot_be_bettered_is_searched_once_and_told_why() {
+    let mut cluster = Cluster::with_nodes(2, underutilized);
+    live(&mut cluster, 60, |_| {});
+    let searches = cluster.solves().len();
+    assert!(cluster.has_said("Unconsolidatable"), "{:?}", cluster.log());
+    live(&mut cluster, 200, |_| {});
+    assert_eq!(cluster.solves().len(), searches, "nothing has changed");
+    assert_eq!(evictions(&cluster), 0);
+}
