@@ -222,6 +222,23 @@ fn nobody_gets_the_room_of_a_node_that_may_have_to_stay() {
 }
 
 #[test]
+fn a_pod_that_is_new_does_not_get_the_place_of_one_that_has_not_left_yet() {
+    let mut cluster = Cluster::with_nodes(1, |_| {});
+    let former = names(&cluster);
+    edit_template(&mut cluster);
+    cluster.seconds(12);
+    let coming: BTreeSet<Name> = names(&cluster).difference(&former).cloned().collect();
+    assert_eq!(coming.len(), 1, "{:?}", cluster.log());
+    // Its Deployment is scaled up: it looks like the pod that will have to move.
+    cluster.pend("more", "7");
+    cluster.seconds(5);
+    let target = cluster.target_of("more").unwrap();
+    assert!(!coming.contains(&target), "{:?}", cluster.log());
+    live(&mut cluster, ENOUGH, |_| {});
+    assert_eq!(cluster.ordered_claims().len(), 3, "{:?}", cluster.log());
+}
+
+#[test]
 fn a_budget_for_drift_alone_holds_drifted_nodes() {
     let mut cluster = Cluster::with_nodes(2, |pool| budget(pool, "0"));
     edit_template(&mut cluster);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kerf_model::pod::PodShape;
 
-use crate::command::{CommandState, CommandUpdate, Destination};
+use crate::command::{CommandUpdate, Destination};
 use crate::decision::Decision;
 use crate::event::Object;
 use crate::memory::Update;
@@ -24,10 +24,9 @@ pub(in crate::planners) fn on_change(world: &World, object: &Object) -> Decision
     }
     let claim = world.nodes.get(node).and_then(|node| world.claim_of(node));
     let target = claim.map_or(node, |claim| &claim.meta.name);
-    // Before candidates are deleted nothing was evicted, so whoever comes is somebody else.
-    let commands = commands.iter().filter(|command| command.state == CommandState::Deleting);
-    let alike = commands.flat_map(|command| {
-        let held = command.destinations.iter().filter(|held| looks_like(&held.shape, &pod.shape));
+    let alike = commands.executing().flat_map(|command| {
+        let held = command.destinations.iter();
+        let held = held.filter(|held| has_left(world, held) && looks_like(&held.shape, &pod.shape));
         held.map(move |held| (&command.id, held))
     });
     let arrived = alike.min_by_key(|(id, held)| (held.target != *target, *id, &held.pod));
@@ -39,7 +38,7 @@ pub(in crate::planners) fn on_change(world: &World, object: &Object) -> Decision
 }
 
 /// What is held beyond these pods, by target. They are placed by themselves: each stands for
-/// itself, or for one that had to leave and looked like it.
+/// itself, or for one that has left and looked like it.
 pub(in crate::planners) fn held<'a>(
     world: &'a World,
     placed: &[&Pod],
@@ -54,7 +53,9 @@ pub(in crate::planners) fn held<'a>(
     newcomers.retain(|pod| held.iter().all(|held| held.pod != pod.key));
     held.retain(|held| !is_placed(&held.pod));
     for pod in newcomers {
-        if let Some(place) = held.iter().position(|held| looks_like(&held.shape, &pod.shape)) {
+        let stands_for =
+            |held: &&Destination| has_left(world, held) && looks_like(&held.shape, &pod.shape);
+        if let Some(place) = held.iter().position(stands_for) {
             held.remove(place);
         }
     }
@@ -68,6 +69,12 @@ pub(in crate::planners) fn targets(world: &World) -> impl Iterator<Item = Name> 
         let replacements = command.replacements.iter().map(|it| it.name());
         held.chain(replacements)
     })
+}
+
+/// Whether the pod that capacity is held for had to leave. As long as it has not, whoever looks like
+/// it is somebody else.
+fn has_left(world: &World, held: &Destination) -> bool {
+    world.pods.get(&held.pod).is_none_or(|pod| pod.meta.is_deleting())
 }
 
 fn looks_like(one: &Arc<PodShape>, other: &Arc<PodShape>) -> bool {
