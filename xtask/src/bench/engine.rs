@@ -36,8 +36,8 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let mut text = costs(&program, &scrape)?;
     let sizes: Vec<&str> = args.iter().map(String::as_str).collect();
     let sizes = if sizes.is_empty() { NODES.to_vec() } else { sizes };
-    text += "\n| Nodes | Pods | Engine, an hour | Its longest pause | With the simulator | Peak memory of both |\n";
-    text += "|---|---|---|---|---|---|\n";
+    text += "\n| Nodes | Pods | Engine, an hour | Its longest pause | It holds | With the simulator | Peak memory of both |\n";
+    text += "|---|---|---|---|---|---|---|\n";
     for nodes in sizes {
         eprintln!("bench engine: an hour with {nodes} nodes");
         text += &hour(&growth, nodes)?;
@@ -82,11 +82,12 @@ fn hour(program: &Path, nodes: &str) -> Result<String> {
     let number = |key: &str| hour[key].as_u64().unwrap_or(0);
     let millis = |key: &str| short(Duration::from_millis(number(key)));
     Ok(format!(
-        "| {} | {} | {} | {} | {} | {} |\n",
+        "| {} | {} | {} | {} | {} | {} | {} |\n",
         number("nodes"),
         number("nodes") * 10,
         millis("engineMillis"),
         short(Duration::from_micros(number("longestMicros"))),
+        megabytes(number("engineBytes")),
         millis("hourMillis"),
         megabytes(number("peakBytes")),
     ))

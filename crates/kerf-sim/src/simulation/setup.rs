@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kerf_engine::Settings;
 use kerf_engine::event::Object;
 use kerf_engine::observed::{Namespace, NodeClass, Pool, PoolStatus};
-use kerf_journal::MemoryJournal;
+use kerf_journal::{JournaledEngine, MemoryJournal};
 use kerf_model::labels::{LabelRules, aws, kwok};
 
 use super::engines::HEARD_EVERY;
@@ -67,6 +67,12 @@ impl Simulation {
         let ended = self.journals.iter().map(String::as_str);
         let running = self.replicas.iter().filter_map(|replica| replica.engine.sink());
         ended.chain(running.map(MemoryJournal::text)).collect()
+    }
+
+    /// The engines with all they were told, and nothing else: for benches of what they hold.
+    #[must_use]
+    pub fn into_engines(self) -> Vec<JournaledEngine<MemoryJournal>> {
+        self.replicas.into_iter().map(|replica| replica.engine).collect()
     }
 
     fn settings(&self) -> Settings {
