@@ -46,13 +46,15 @@ impl Checker {
             let what = format!("{name} is given up; {} must not be disturbed", pod.key);
             self.object(Rule::DoNotDisrupt, what);
         }
-        self.check_replaced(claim, store);
+        self.check_replaced(claim, reason, store);
         self.check_budget(claim, reason, store);
     }
 
-    /// What comes in the place of a claim is up before the claim goes.
-    fn check_replaced(&mut self, claim: &Claim, store: &Store) {
-        let Some(record) = Record::on(claim) else { return };
+    /// What comes in the place of a claim is up before the claim goes. One that goes for another
+    /// reason may still carry the record of a command that was given up.
+    fn check_replaced(&mut self, claim: &Claim, reason: DisruptionReason, store: &Store) {
+        let record = Record::on(claim).filter(|it| it.disruption_reason() == Some(reason));
+        let Some(record) = record else { return };
         let is_up = |name: &&Name| {
             let replacement = store.claims.get(*name);
             replacement.is_some_and(|it| it.status.conditions.is_true(INITIALIZED))
