@@ -36,9 +36,9 @@ pub struct Engine {
     under_way: BTreeMap<ActionId, UnderWay>,
     #[serde(default)]
     suspended: Suspended,
-    /// How subjects are planned.
-    #[serde(skip, default = "planning")]
-    plan: Plan,
+    /// How it is decided.
+    #[serde(skip)]
+    planners: Planners,
     /// Not serialised: it decides on Kubernetes Events only, never on actions.
     #[serde(skip)]
     event_throttle: EventThrottle,
@@ -49,11 +49,24 @@ pub struct Engine {
     stands_by: bool,
 }
 
-/// What a subject needs now.
-type Plan = fn(&World, &Subject, Time) -> Decision;
+/// What decides, by its moment; tests put others in their place.
+#[derive(Clone, Copy, Debug)]
+struct Planners {
+    plan: fn(&World, &Subject, Time) -> Decision,
+    on_change: fn(&World, &Object, Time) -> Decision,
+    on_delete: fn(&World, &Key, Time) -> Decision,
+    conclude: fn(&World, &Action, &Outcome, Time) -> Decision,
+}
 
-fn planning() -> Plan {
-    planners::plan
+impl Default for Planners {
+    fn default() -> Self {
+        Self {
+            plan: planners::plan,
+            on_change: planners::on_change,
+            on_delete: planners::on_delete,
+            conclude: planners::conclude,
+        }
+    }
 }
 
 /// An action that has not been answered.
@@ -105,7 +118,7 @@ impl Engine {
             agenda: Agenda::default(),
             under_way: BTreeMap::new(),
             suspended: Suspended::default(),
-            plan: planning(),
+            planners: Planners::default(),
             event_throttle: EventThrottle::default(),
             orders: Orders::default(),
             last_id: 0,
@@ -133,7 +146,7 @@ impl Engine {
             Event::Gone { key, revision } => {
                 let mut dependents = self.world.dependents(&key);
                 dependents.extend(self.world.held_up_by(&key));
-                let notice = contained(|| planners::on_delete(&self.world, &key, now));
+                let notice = contained(|| (self.planners.on_delete)(&self.world, &key, now));
                 let notice = notice.unwrap_or_else(|panic| self.report(Some(key.clone()), &panic));
                 if self.world.forget(&key, revision) {
                     self.note_update(&key);
@@ -229,7 +242,7 @@ impl Engine {
             if subject == Subject::Provisioning || self.world.has_many_changed_nodes() {
                 self.world.refresh_node_entries();
             }
-            let decision = contained(|| (self.plan)(&self.world, &subject, now))
+            let decision = contained(|| (self.planners.plan)(&self.world, &subject, now))
                 .unwrap_or_else(|panic| self.suspend(&subject, &panic, now));
             if let Some(time) = decision.wake_at {
                 self.agenda.at(time, subject.clone());
@@ -297,7 +310,7 @@ impl Engine {
     fn see(&mut self, object: Object, now: Time) {
         let key = object.key();
         let mut dependents = self.world.dependents(&key);
-        let notice = match contained(|| planners::on_change(&self.world, &object, now)) {
+        let notice = match contained(|| (self.planners.on_change)(&self.world, &object, now)) {
             Ok(notice) => notice,
             Err(panic) => {
                 // What the object says now is not known, but that it is there.
@@ -346,7 +359,7 @@ impl Engine {
         if let Outcome::Stored(object) = outcome {
             self.see((**object).clone(), now);
         }
-        let conclusion = contained(|| planners::conclude(&self.world, &action, outcome, now));
+        let conclusion = contained(|| (self.planners.conclude)(&self.world, &action, outcome, now));
         let key = action.kind.subject().key();
         let conclusion = conclusion.unwrap_or_else(|panic| self.report(key, &panic));
         self.take_in(conclusion, None, now);
