@@ -33,13 +33,10 @@ pub(super) fn set(
         let patch = NodePatch { taints_added: vec![disrupted()], ..NodePatch::default() };
         decision.act(patch_node(node, patch), reason(command));
     }
-    let record = Record::of(command, &claim.meta.name);
-    let missing = record.filter(|_| Record::on(claim).is_none_or(|own| own.id != command.id));
-    let is_recorded = missing.is_none();
+    let patch = record_patch(command, claim);
+    let is_recorded = patch.is_none();
     let has_condition = has_condition(claim);
-    if let Some(record) = missing {
-        let annotations = [(COMMAND.to_owned(), record.to_text())].into();
-        let patch = MetadataPatch { annotations, ..MetadataPatch::default() };
+    if let Some(patch) = patch {
         decision.act(patch_claim(claim, patch), reason(command));
     } else if !claim.status.conditions.is_true(DISRUPTION_REASON) {
         let word = command.reason.as_str();
@@ -49,6 +46,18 @@ pub(super) fn set(
         decision.act(kind, reason(command));
     }
     is_tainted && is_recorded && has_condition
+}
+
+/// What a claim lacks of the record of a command, or carries of another command that is over.
+fn record_patch(command: &Command, claim: &Claim) -> Option<MetadataPatch> {
+    match Record::of(command, &claim.meta.name) {
+        Some(record) => {
+            let is_there = Record::on(claim).is_some_and(|own| own.id == command.id);
+            let annotations = [(COMMAND.to_owned(), record.to_text())].into();
+            (!is_there).then(|| MetadataPatch { annotations, ..MetadataPatch::default() })
+        }
+        None => claim.annotations().contains_key(COMMAND).then(|| without(COMMAND)),
+    }
 }
 
 /// Why the steps of a command are taken.
