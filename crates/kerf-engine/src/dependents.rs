@@ -22,7 +22,9 @@ pub(crate) fn dependents_of_update(world: &World, update: &Update) -> Vec<Subjec
         Update::LaunchFailed { claim, .. } | Update::PodEvent { claim, .. } => {
             vec![Subject::Claim(claim.clone())]
         }
-        Update::Interrupted { claim: name, .. } => {
+        Update::Interrupted { claim: name, .. }
+        | Update::Surplus(name)
+        | Update::NotSurplus(name) => {
             let claim = world.claims.get(name).into_iter();
             let nodes = claim.flat_map(|claim| nodes_of(world, claim));
             [Subject::Claim(name.clone())].into_iter().chain(nodes).collect()

@@ -94,6 +94,9 @@ pub struct Memory {
     pub notice_breaker: NoticeBreaker,
     /// Claims that have to go because of what was announced about their instances.
     pub interrupted: BTreeMap<Name, NoticeKind>,
+    /// Claims of static pools that have more than they shall have.
+    #[serde(default)]
+    pub surplus: BTreeSet<Name>,
     /// Nodes that are drained, or were and are still there, by name.
     pub drains: BTreeMap<Name, Drain>,
     /// What the API server said when it was asked for the pods of nodes, by node.
@@ -314,6 +317,8 @@ impl Memory {
                 // The first reason stays: what follows from it follows once.
                 self.interrupted.entry(claim).or_insert(kind);
             }
+            Update::Surplus(claim) => drop(self.surplus.insert(claim)),
+            Update::NotSurplus(claim) => drop(self.surplus.remove(&claim)),
         }
     }
 
@@ -351,6 +356,7 @@ impl Memory {
         self.node_looks.remove(claim);
         self.nominated_until.remove(claim);
         self.interrupted.remove(claim);
+        self.surplus.remove(claim);
         self.tagged.remove(claim);
         self.what_ifs.blocked.remove(claim);
         self.commands.forget_claim(claim);

@@ -170,6 +170,8 @@ pub enum DeletionCause {
     GarbageCollected,
     /// The reservation its instance runs in is about to end.
     ReservationEnding,
+    /// Its pool has more nodes than its `replicas`.
+    Overprovisioned,
 }
 
 /// Why a voluntary disruption is off.
@@ -247,6 +249,21 @@ pub enum Blocked {
         /// Why not.
         cause: Box<NotPlaced>,
     },
+    /// Its pool has as many nodes as its limits allow, and none may go before its replacement.
+    StaticPoolAtLimit {
+        /// The pool.
+        pool: Name,
+    },
+    /// The reservations its pool launches from are full.
+    ReservationsFull {
+        /// The pool.
+        pool: Name,
+    },
+    /// Its pool is not ready, so nothing could come in its place.
+    PoolNotReady {
+        /// The pool.
+        pool: Name,
+    },
     /// The budgets of its pool allow no (further) disruption for this reason.
     Budget {
         /// Why nodes would go.
@@ -313,6 +330,7 @@ impl DeletionCause {
             DeletionCause::Expired => "expired",
             DeletionCause::GarbageCollected => "garbage_collected",
             DeletionCause::ReservationEnding => "capacity_reservation_expiring",
+            DeletionCause::Overprovisioned => "overprovisioned",
         }
     }
 }

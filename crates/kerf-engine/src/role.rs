@@ -65,6 +65,7 @@ impl Role {
                 Planner::Termination,
                 Planner::Drain,
                 Planner::Pools,
+                Planner::StaticPools,
                 Planner::NodeClasses,
                 Planner::Overlays,
                 Planner::Provisioning,

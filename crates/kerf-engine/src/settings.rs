@@ -1,5 +1,6 @@
 //! How the engine decides; set once at the start.
 
+use kerf_model::budget::DisruptionReason;
 use kerf_scheduler::{Binder, SchedulerSettings};
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +41,12 @@ pub struct Settings {
     /// Whether spot nodes are replaced by cheaper spot nodes.
     #[serde(default)]
     pub spot_to_spot: bool,
+    /// Whether pools with `replicas` are kept at so many nodes.
+    #[serde(default)]
+    pub static_capacity: bool,
+    /// For which reasons a node may go before its replacement where nothing else is possible.
+    #[serde(default)]
+    pub terminate_first: TerminateFirst,
     /// How a termination handler drains.
     pub drain: DrainSettings,
     /// How NodePools are kept out of zones during a zonal shift, if they are.
@@ -53,6 +60,27 @@ pub const INTERRUPTION_PERCENT_PER_MINUTE: u8 = 25;
 /// What journals of before the bound were decided by.
 fn no_bound() -> u8 {
     100
+}
+
+/// For which reasons a node may go before its replacement, where there is no room for both.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TerminateFirst {
+    /// Because it has drifted.
+    pub drift: bool,
+    /// Because it is unhealthy.
+    pub repair: bool,
+}
+
+impl TerminateFirst {
+    /// Whether a node that goes for a reason may.
+    #[must_use]
+    pub fn allows(self, reason: DisruptionReason) -> bool {
+        match reason {
+            DisruptionReason::Drifted => self.drift,
+            DisruptionReason::Unhealthy => self.repair,
+            DisruptionReason::Empty | DisruptionReason::Underutilized => false,
+        }
+    }
 }
 
 /// How a termination handler drains nodes.
@@ -100,6 +128,8 @@ impl Default for Settings {
             rebalance: RebalancePolicy::default(),
             node_repair: false,
             spot_to_spot: false,
+            static_capacity: false,
+            terminate_first: TerminateFirst::default(),
             drain: DrainSettings::default(),
             zonal_shift: None,
         }

@@ -6,14 +6,14 @@ use kerf_model::instance_type::InstanceType;
 use kerf_model::labels::LabelRules;
 use kerf_model::labels::well_known::INSTANCE_TYPE;
 
-/// The cheapest instance the claim allows. A claim must name types: without any it would be
-/// guesswork.
+/// The cheapest instance the claim allows. A claim must name types or have a pool that is offered
+/// some, as those of static pools have: without either it would be guesswork.
 pub(crate) fn choose<'t>(
     launch: &Launch,
     types: &'t [InstanceType],
     rules: &LabelRules,
 ) -> Result<LaunchOffering<'t>, Failure> {
-    if launch.named_types().is_none() {
+    if launch.named_types().is_none() && launch.instance_types.is_none() {
         return Err(Failure::LaunchRefused {
             reason: "InstanceTypeMissing".to_owned(),
             message: format!("spec.requirements: {INSTANCE_TYPE} In [...] is needed to launch"),

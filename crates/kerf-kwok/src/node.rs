@@ -34,7 +34,9 @@ pub(crate) fn name(claim: &Claim) -> String {
 /// The node of a claim.
 pub(crate) fn make(claim: &Claim, choice: &LaunchOffering<'_>) -> Node {
     let name = name(claim);
-    let requests = &claim.spec.requests;
+    // A claim of a static pool asks for nothing, and has what its type has.
+    let own = &*choice.instance_type.capacity;
+    let requests = if claim.spec.requests.is_empty() { own } else { &claim.spec.requests };
     let mut allocatable = requests.clone();
     for (resource, quantity) in choice.instance_type.allocatable_of(choice.offering).iter() {
         allocatable.insert(resource, quantity);

@@ -101,10 +101,16 @@ fn the_same_claim_always_gets_the_same_instance_and_others_spread_over_equals() 
 }
 
 #[test]
-fn a_claim_that_names_no_types_or_impossible_ones_is_refused() {
+fn a_claim_that_names_impossible_types_or_none_without_a_pool_is_refused() {
     let types = kerf_catalog::kwok();
     let nothing = choose(&launch(claim("u1", Vec::new())), &types, &rules()).err().unwrap();
     assert!(matches!(nothing, Failure::LaunchRefused { .. }), "{nothing:?}");
+    let mut of_static_pool = launch(claim("u1", Vec::new()));
+    of_static_pool.instance_types = Some(types.clone().into());
+    let choice = choose(&of_static_pool, &types, &rules()).unwrap();
+    assert!(
+        !node::make(&of_static_pool.claim, &choice).status.unwrap().capacity.unwrap().is_empty()
+    );
     let too_small = vec![any_of("node.kubernetes.io/instance-type", &["c-2x-amd64-linux"])];
     let none = choose(&launch(claim("u1", too_small)), &types, &rules()).err().unwrap();
     assert!(matches!(none, Failure::InsufficientCapacity { .. }), "{none:?}");

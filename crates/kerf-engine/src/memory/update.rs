@@ -275,6 +275,10 @@ pub enum Update {
         /// What was announced.
         kind: NoticeKind,
     },
+    /// A claim's pool has more than it shall have, and this one goes.
+    Surplus(Name),
+    /// A claim's pool shall have more after all.
+    NotSurplus(Name),
     /// A node shall be drained. Asked for several reasons, it is drained once.
     StartDrain {
         /// The node.

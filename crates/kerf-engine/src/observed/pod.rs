@@ -124,6 +124,9 @@ pub enum DoNotDisrupt {
     Unreadable,
 }
 
+/// The eviction cost of an ordinary pod: one, in parts of 2²⁷.
+const EVICTION_COST_ONE: i64 = 1 << 27;
+
 impl Pod {
     /// The node it is bound to and takes room on.
     #[must_use]
@@ -174,11 +177,18 @@ impl Pod {
         self.is_reschedulable() && !self.costs_nothing()
     }
 
-    /// Whether its eviction cost, 1 + deletion cost / 2²⁷ + priority / 2²⁵, is not above zero.
+    /// Its eviction cost in parts of 2²⁷: 1 + deletion cost / 2²⁷ + priority / 2²⁵, between −10
+    /// and 10.
+    #[must_use]
+    pub fn eviction_cost_parts(&self) -> i64 {
+        let parts =
+            EVICTION_COST_ONE + i64::from(self.deletion_cost) + 4 * i64::from(self.priority);
+        parts.clamp(-10 * EVICTION_COST_ONE, 10 * EVICTION_COST_ONE)
+    }
+
+    /// Whether its eviction cost is not above zero.
     fn costs_nothing(&self) -> bool {
-        let cost_times_2_27 =
-            (1 << 27) + i64::from(self.deletion_cost) + 4 * i64::from(self.priority);
-        cost_times_2_27 <= 0
+        self.eviction_cost_parts() <= 0
     }
 }
 

@@ -17,6 +17,7 @@ mod notices;
 mod overlays;
 mod pools;
 mod provisioning;
+mod static_pools;
 mod template_hash;
 mod termination;
 mod zonal_shift;
@@ -46,6 +47,8 @@ pub(crate) enum Planner {
     Drain,
     /// The status of pools.
     Pools,
+    /// As many nodes of static pools as they shall have.
+    StaticPools,
     /// What node classes select, and what is kept on them.
     NodeClasses,
     /// The status of NodeOverlays.
@@ -142,6 +145,9 @@ pub(crate) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: T
             (Planner::Provisioning, Subject::Provisioning) => {
                 provisioning::conclude(world, action, outcome, now)
             }
+            (Planner::StaticPools, Subject::Claim(name)) => {
+                static_pools::conclude(world, name, action, outcome, now)
+            }
             (Planner::NodeClasses, Subject::NodeClass(_)) => {
                 node_classes::conclude(action, outcome, now)
             }
@@ -165,6 +171,7 @@ impl Planner {
             (Planner::Drain, Subject::Node(name)) => drain::plan(world, name, now),
             (Planner::Drain, Subject::Pod(key)) => drain::plan_pod(world, key, now),
             (Planner::Pools, Subject::Pool(name)) => pools::plan(world, name, now),
+            (Planner::StaticPools, Subject::Pool(name)) => static_pools::plan(world, name, now),
             (Planner::NodeClasses, Subject::NodeClass(key)) => node_classes::plan(world, key, now),
             (Planner::Overlays, Subject::Overlay(name)) => overlays::plan(world, name, now),
             (Planner::Provisioning, Subject::Provisioning) => provisioning::plan(world, now),

@@ -141,6 +141,7 @@ impl fmt::Display for DeletionCause {
             DeletionCause::Expired => "the node has reached its age limit",
             DeletionCause::GarbageCollected => "the cloud no longer has the instance",
             DeletionCause::ReservationEnding => "the capacity reservation is about to end",
+            DeletionCause::Overprovisioned => "the pool has more nodes than its replicas",
         })
     }
 }
@@ -180,6 +181,13 @@ impl fmt::Display for Blocked {
             Blocked::NoPlace { pod, cause } => {
                 write!(f, "pod {pod} would have no place to go: {cause}")
             }
+            Blocked::StaticPoolAtLimit { pool } => {
+                write!(f, "nodepool {pool:?} is at its limit of nodes: no replacement may come")
+            }
+            Blocked::ReservationsFull { pool } => {
+                write!(f, "the capacity reservations of nodepool {pool:?} are full")
+            }
+            Blocked::PoolNotReady { pool } => write!(f, "nodepool {pool:?} is not ready"),
             Blocked::Budget { reason } => {
                 write!(f, "the disruption budgets allow no node to go for the reason {reason}")
             }

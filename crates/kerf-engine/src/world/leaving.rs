@@ -14,7 +14,9 @@ impl World {
 
     /// Whether Kerf has decided that a claim goes, stored or not.
     pub(super) fn is_chosen_to_leave(&self, claim: &Name) -> bool {
-        self.memory.commands.is_disrupting(claim) || self.memory.interrupted.contains_key(claim)
+        self.memory.commands.is_disrupting(claim)
+            || self.memory.interrupted.contains_key(claim)
+            || self.memory.surplus.contains(claim)
     }
 
     /// Whether a node is on its way out, by itself or with its claim, or is drained.

@@ -99,6 +99,7 @@ impl World {
         let memory = &self.memory;
         let drained = memory.drains.keys().filter_map(|name| self.node_entries.get(name));
         let claims = memory.commands.disrupting().chain(memory.interrupted.keys());
+        let claims = claims.chain(&memory.surplus);
         drained.chain(claims.flat_map(|claim| self.node_entries.of_claim(claim)))
     }
 

@@ -14,10 +14,14 @@ impl World {
         let mut tally = self.index().tallies.get(pool).cloned().unwrap_or_default();
         let memory = &self.memory;
         let disrupted = memory.commands.disrupting();
-        // One that is both goes once.
+        // One that goes for several reasons goes once.
         let interrupted = memory.interrupted.keys();
         let interrupted = interrupted.filter(|claim| !memory.commands.is_disrupting(claim));
-        for claim in disrupted.chain(interrupted).filter_map(|claim| self.claims.get(claim)) {
+        let surplus = memory.surplus.iter().filter(|claim| {
+            !memory.commands.is_disrupting(claim) && !memory.interrupted.contains_key(*claim)
+        });
+        let chosen = disrupted.chain(interrupted).chain(surplus);
+        for claim in chosen.filter_map(|claim| self.claims.get(claim)) {
             if claim.pool() == Some(pool) {
                 Share::of(claim, self.node_of(claim)).go(&mut tally);
             }

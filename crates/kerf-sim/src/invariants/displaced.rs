@@ -11,7 +11,7 @@ use kerf_engine::observed::{Node, Pod, PodOwner};
 use kerf_model::node::{BoundPod, Node as ModelNode};
 use kerf_model::resources::CPU;
 
-use super::disruption::{is_in_order, reason, staying};
+use super::disruption::{is_in_order, is_surplus, reason, staying};
 use super::place::{Place, place_of};
 use super::true_state::{model_pod, problem, standing};
 use super::{Checker, Rule};
@@ -30,6 +30,9 @@ impl Checker {
     ) {
         self.now = store.now;
         let ActionKind::DeleteClaim { name, uid } = &action.kind else { return };
+        if is_surplus(action) {
+            return;
+        }
         let Some((claim, node)) = staying(name, uid, store) else { return };
         if reason(action).is_none() && !is_in_order(claim, store, cloud, self.now) {
             return;

@@ -7,7 +7,7 @@ use kerf_engine::action::Action;
 use kerf_engine::command::record::Record;
 use kerf_engine::condition::claim::{INITIALIZED, INSTANCE_TERMINATING};
 use kerf_engine::observed::{Claim, Name, Node, Pod};
-use kerf_engine::reason::Reason;
+use kerf_engine::reason::{DeletionCause, Reason};
 use kerf_engine::time::{Span, Time};
 use kerf_model::budget::DisruptionReason;
 
@@ -26,6 +26,9 @@ impl Checker {
         store: &Store,
         cloud: &Cloud,
     ) {
+        if is_surplus(action) {
+            return self.check_surplus(name, store);
+        }
         let Some((claim, node)) = staying(name, uid, store) else { return };
         if !is_in_order(claim, store, cloud, self.now) {
             return;
@@ -131,6 +134,12 @@ pub(super) fn reason(action: &Action) -> Option<DisruptionReason> {
         Reason::Disruption { reason, .. } => Some(reason),
         _ => None,
     }
+}
+
+/// Whether a claim is given up because its static pool has too many: budgets do not pace that, and
+/// nobody is asked where its pods go.
+pub(super) fn is_surplus(action: &Action) -> bool {
+    action.reason == Reason::Deletion(DeletionCause::Overprovisioned)
 }
 
 /// Whether nodes that go for a reason may take pods along that must not be disturbed, once the grace

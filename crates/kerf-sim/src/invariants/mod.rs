@@ -10,6 +10,7 @@ mod emptiness;
 mod launch;
 mod place;
 mod progress;
+mod static_pools;
 #[cfg(test)]
 mod tests;
 mod true_state;
@@ -47,6 +48,10 @@ pub struct Checker {
     free_since: BTreeMap<Name, Time>,
     /// Claims whose nodes nothing needs, since when.
     empty_since: BTreeMap<Name, Time>,
+    /// How many nodes static pools shall have, and since when.
+    replicas: BTreeMap<Name, (u64, Time)>,
+    /// Static pools that have another number, since when.
+    miscounted_since: BTreeMap<Name, Time>,
     /// Claims the engine gave up of its own accord, and when.
     voluntary: BTreeMap<Name, Time>,
     /// Claims that went lately, with their pool.
@@ -89,6 +94,8 @@ pub enum Rule {
     ReplacedFirst,
     /// Empty nodes are given up in time.
     KeptEmpty,
+    /// Static pools have as many nodes as they shall have.
+    Replicas,
     /// Pods of nodes that are given up by choice have somewhere to go.
     NowhereToGo,
     /// No pod is evicted that must not be disturbed.
@@ -155,6 +162,7 @@ impl Checker {
                 }
                 None => drop(self.bound_at.remove(key)),
             },
+            Key::Pool(name) => self.note_replicas(name, store),
             _ => {}
         }
     }
@@ -197,6 +205,7 @@ impl Checker {
         self.check_leaks(store, cloud, scenario);
         self.check_stuck(store, scenario);
         self.check_kept_empty(store, scenario);
+        self.check_replicas(store, scenario);
         self.check_progress(store, cloud, scenario, workloads);
     }
 
@@ -257,6 +266,7 @@ impl fmt::Display for Rule {
             Self::Empty => "empty nodes only",
             Self::ReplacedFirst => "replacement first",
             Self::KeptEmpty => "empty nodes go",
+            Self::Replicas => "replicas of static pools",
             Self::NowhereToGo => "nowhere to go",
             Self::DoNotDisrupt => "do-not-disrupt",
             Self::Pdb => "PodDisruptionBudget",

@@ -53,6 +53,7 @@ pub(super) struct Pool {
     pub(super) name: String,
     #[serde(default)]
     pub(super) weight: u32,
+    pub(super) replicas: Option<u64>,
     #[serde(default)]
     pub(super) requirements: Vec<String>,
     #[serde(default)]

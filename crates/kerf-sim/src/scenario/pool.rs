@@ -50,7 +50,7 @@ pub(super) fn read(
     Ok(NodePool {
         name: doc.name.clone(),
         weight: doc.weight,
-        sizing: Sizing::Dynamic,
+        sizing: doc.replicas.map_or(Sizing::Dynamic, |replicas| Sizing::Static { replicas }),
         limits: workload::resources(&doc.limits, &at("limits"))?,
         disruption: Disruption {
             policy: policy(doc.consolidation_policy.as_deref(), field)?,

@@ -1,6 +1,6 @@
 //! From a file to a scenario.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kerf_engine::time::Span;
@@ -41,9 +41,11 @@ impl Scenario {
         if known.len() < workloads.len() {
             return Err(ScenarioError::field("workloads", "two have the same name"));
         }
+        let fixed: BTreeSet<&str> =
+            document.pools.iter().filter(|it| it.replicas.is_some()).map(|it| &*it.name).collect();
         let mut steps = Vec::new();
         for (index, doc) in document.timeline.iter().enumerate() {
-            steps.extend(timeline::read(doc, &mut known, &format!("timeline[{index}]"))?);
+            steps.extend(timeline::read(doc, &mut known, &fixed, &format!("timeline[{index}]"))?);
         }
         steps.sort_by_key(|(at, _)| *at);
         let mut expectations = Vec::new();

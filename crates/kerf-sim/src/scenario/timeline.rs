@@ -1,6 +1,6 @@
 //! What happens when, and what must then be the case.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -18,6 +18,13 @@ pub enum Step {
     Scale {
         /// The name of a workload of the scenario.
         workload: Arc<str>,
+        /// How many.
+        to: u32,
+    },
+    /// A static pool shall have so many nodes.
+    ScalePool {
+        /// The name of a static pool of the scenario.
+        pool: Arc<str>,
         /// How many.
         to: u32,
     },
@@ -103,10 +110,12 @@ impl fmt::Display for Count {
     }
 }
 
-/// The steps of one line, by time. `known` says how many pods a workload had before.
+/// The steps of one line, by time. `known` says how many pods a workload had before, `fixed` names
+/// the static pools.
 pub(super) fn read(
     doc: &doc::Moment,
     known: &mut BTreeMap<Arc<str>, u32>,
+    fixed: &BTreeSet<&str>,
     field: &str,
 ) -> Result<Vec<(Span, Step)>, ScenarioError> {
     let at = text::span(&doc.at).map_err(|error| ScenarioError::field(field, error))?;
@@ -114,8 +123,11 @@ pub(super) fn read(
     match (&doc.scale, &doc.delete, &doc.fault, &doc.note) {
         (Some(name), None, None, None) => {
             let to = doc.to.ok_or_else(|| wrong("scale needs to: how many pods".to_owned()))?;
+            if fixed.contains(name.as_str()) {
+                return Ok(vec![(at, Step::ScalePool { pool: Arc::from(name.as_str()), to })]);
+            }
             let Some((workload, from)) = known.get_key_value(name.as_str()) else {
-                return Err(wrong(format!("there is no workload {name:?}")));
+                return Err(wrong(format!("there is no workload or static pool {name:?}")));
             };
             let (workload, from) = (workload.clone(), *from);
             known.insert(workload.clone(), to);

@@ -1,10 +1,12 @@
 //! The timeline of the scenario: steps and expectations.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use kerf_engine::observed::{Claim, Name, Node, PodPhase};
+use kerf_engine::observed::{Claim, Name, Node, PodPhase, Pool};
 use kerf_engine::time::Span;
 use kerf_model::labels::well_known::ZONE;
+use kerf_model::pool::Sizing;
 
 use super::Simulation;
 use crate::scenario::{Count, Step, Victim};
@@ -41,6 +43,14 @@ impl Simulation {
                 self.trace.note(now, format!("{workload} is scaled to {to}"));
                 self.workloads.scale(workload, *to);
                 self.workloads.sync(&mut self.store, &mut self.binder);
+            }
+            Step::ScalePool { pool, to } => {
+                self.trace.note(now, format!("pool {pool} is scaled to {to}"));
+                let replicas = u64::from(*to);
+                self.store.change(pool, Precondition::Nothing, |pool: &mut Pool| {
+                    Arc::make_mut(&mut pool.spec).sizing = Sizing::Static { replicas };
+                    pool.meta.generation += 1;
+                });
             }
             Step::Delete(Victim::Node) => {
                 let nodes = self.store.nodes.values().filter(|node| !node.meta.is_deleting());

@@ -77,7 +77,8 @@ impl Simulation {
 
     fn settings(&self) -> Settings {
         let class = self.scenario.cloud.catalogue.node_class();
-        let mut settings = Settings { provider: provider(class), ..Settings::default() };
+        let provider = provider(class);
+        let mut settings = Settings { provider, static_capacity: true, ..Settings::default() };
         settings.scheduler.label_rules = label_rules();
         settings
     }

@@ -42,6 +42,7 @@ pub(super) fn cause(world: &World, claim: &Claim, now: Time) -> Option<DeletionC
     announced
         .map(|kind| DeletionCause::Interrupted(*kind))
         .or_else(|| ending(world, claim))
+        .or_else(|| surplus(world, claim, now))
         .or_else(|| refused(world, claim))
         .or_else(|| out_of_time(world, claim, now, believed))
         .or_else(|| has_expired(world, claim, now, believed).then_some(DeletionCause::Expired))
@@ -84,6 +85,13 @@ pub(in crate::planners) fn is_garbage(world: &World, claim: &Claim, now: Time) -
 fn ending(world: &World, claim: &Claim) -> Option<DeletionCause> {
     let is_ending = reserved::is_reservation_ending(world, claim);
     is_ending.then_some(DeletionCause::ReservationEnding)
+}
+
+/// Which claims of a static pool are too many, its own planner chooses.
+fn surplus(world: &World, claim: &Claim, now: Time) -> Option<DeletionCause> {
+    let is_surplus = world.memory.surplus.contains(&claim.meta.name);
+    let goes = is_surplus && world.is_fresh(&[Kind::Pool, Kind::Claim], now);
+    goes.then_some(DeletionCause::Overprovisioned)
 }
 
 fn refused(world: &World, claim: &Claim) -> Option<DeletionCause> {

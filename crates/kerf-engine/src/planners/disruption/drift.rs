@@ -1,11 +1,10 @@
 //! Nodes that are no longer what their pool and node class ask for.
 
 use kerf_model::budget::DisruptionReason;
-use kerf_model::pool::Sizing;
 
 use super::candidates::Candidate;
-use super::hold_off;
 use super::method::{Method, Way};
+use super::{hold_off, static_pools};
 use crate::condition::claim::DRIFTED;
 use crate::time::{Span, Time};
 use crate::world::World;
@@ -49,8 +48,8 @@ impl Method for Drift {
         drifted
     }
 
-    fn is_candidate(&self, _: &World, candidate: &Candidate<'_>, _: Time) -> bool {
-        has_drifted(candidate)
+    fn is_candidate(&self, world: &World, candidate: &Candidate<'_>, _: Time) -> bool {
+        has_drifted(world, candidate)
     }
 }
 
@@ -59,13 +58,13 @@ fn drifted_nodes(world: &World, now: Time) -> impl Iterator<Item = Candidate<'_>
     let staying = world.drifted_claims().filter(|claim| !world.is_leaving(claim));
     let candidates = staying.filter_map(|claim| Candidate::of(world, claim));
     candidates.filter(move |each| {
-        has_drifted(each) && !hold_off::is_held_off(world, &each.pool.meta.name, now)
+        has_drifted(world, each) && !hold_off::is_held_off(world, &each.pool.meta.name, now)
     })
 }
 
-fn has_drifted(candidate: &Candidate<'_>) -> bool {
+fn has_drifted(world: &World, candidate: &Candidate<'_>) -> bool {
     candidate.claim.status.conditions.is_true(DRIFTED)
-        && candidate.pool.spec.sizing == Sizing::Dynamic
+        && static_pools::can_replace(world, candidate)
 }
 
 fn drifted_at(candidate: &Candidate<'_>) -> Option<Time> {

@@ -34,19 +34,33 @@ pub(super) fn failed(
     if !is_replacing(command) || !is_replacement {
         return;
     }
-    for pool in pools(world, command) {
-        let known = world.memory.what_ifs.held_off.get(&pool.meta.name);
-        // Commands that run side by side fail side by side: that is one failure.
-        if known.is_some_and(|known| now < known.until) {
-            continue;
-        }
-        // A failure of long ago says nothing about this one.
-        let in_a_row = known.filter(|known| now < known.until + LAST).map_or(0, |it| it.failures);
-        let failures = in_a_row.saturating_add(1);
-        let held_off = HeldOff { failures, until: now + span(pool, failures) };
-        let pool = pool.meta.name.clone();
-        decision.remember(Update::ReplacementFailed { pool, held_off });
+    pools(world, command).for_each(|pool| hold_off_pool(world, pool, now, decision));
+}
+
+/// Leaves a pool alone for a while because something that was launched from it failed.
+pub(in crate::planners) fn hold_off_pool(
+    world: &World,
+    pool: &Pool,
+    now: Time,
+    decision: &mut Decision,
+) {
+    let known = world.memory.what_ifs.held_off.get(&pool.meta.name);
+    // What runs side by side fails side by side: that is one failure.
+    if known.is_some_and(|known| now < known.until) {
+        return;
     }
+    // A failure of long ago says nothing about this one.
+    let in_a_row = known.filter(|known| now < known.until + LAST).map_or(0, |it| it.failures);
+    let failures = in_a_row.saturating_add(1);
+    let held_off = HeldOff { failures, until: now + span(pool, failures) };
+    let pool = pool.meta.name.clone();
+    decision.remember(Update::ReplacementFailed { pool, held_off });
+}
+
+/// Until when a pool is left alone, if it is.
+pub(in crate::planners) fn held_off_until(world: &World, pool: &Name, now: Time) -> Option<Time> {
+    let until = world.memory.what_ifs.held_off.get(pool).map(|held_off| held_off.until);
+    until.filter(|until| now < *until)
 }
 
 /// Notes that the replacements of a command came up.
@@ -67,7 +81,7 @@ fn is_replacing(command: &Command) -> bool {
 
 /// Whether a pool is left alone now.
 pub(super) fn is_held_off(world: &World, pool: &Name, now: Time) -> bool {
-    world.memory.what_ifs.held_off.get(pool).is_some_and(|held_off| now < held_off.until)
+    held_off_until(world, pool, now).is_some()
 }
 
 /// When the next pool is no longer left alone.

@@ -9,6 +9,7 @@ use kerf_model::pool::ConsolidationPolicy;
 use super::candidates::Candidate;
 use super::method::{Method, method_for};
 use super::repair::{Repair, diagnose};
+use super::static_pools;
 use crate::command::Command;
 use crate::observed::Claim;
 use crate::sample::Sample;
@@ -25,9 +26,11 @@ pub(super) fn decided(
     if candidates.is_empty() {
         return Vec::new();
     }
+    let is_first =
+        command.replacements.is_empty() && candidates.iter().all(static_pools::is_static);
     let labels = || {
         vec![
-            ("decision", decision(command).to_owned()),
+            ("decision", decision(command, is_first).to_owned()),
             ("reason", label(method.reason())),
             ("consolidation_type", method.consolidation_type(candidates.len()).to_owned()),
         ]
@@ -43,6 +46,20 @@ pub(super) fn decided(
     [all].into_iter().chain(by_pool).collect()
 }
 
+/// A node goes before its replacement comes.
+pub(super) fn terminated_first(
+    method: &dyn Method,
+    candidate: &Candidate<'_>,
+    cause: &'static str,
+) -> Sample {
+    let labels = vec![
+        ("nodepool", candidate.pool.spec.name.clone()),
+        ("reason", label(method.reason())),
+        ("terminate_first_reason", cause.to_owned()),
+    ];
+    Sample::one("karpenter_voluntary_disruption_terminate_first_decisions_total", labels)
+}
+
 /// So many candidates did not pass validation.
 pub(super) fn validations_failed(method: &dyn Method, count: usize) -> Option<Sample> {
     let labels = vec![("consolidation_type", method.consolidation_type(count).to_owned())];
@@ -56,7 +73,7 @@ pub(super) fn failed(command: &Command) -> Sample {
     let method = method_for(command.reason);
     let method = method.map_or("", |it| it.consolidation_type(command.candidates.len()));
     let labels = vec![
-        ("decision", decision(command).to_owned()),
+        ("decision", decision(command, false).to_owned()),
         ("reason", label(command.reason)),
         ("consolidation_type", method.to_owned()),
     ];
@@ -134,8 +151,13 @@ fn snake_case(name: &str) -> String {
     text
 }
 
-fn decision(command: &Command) -> &'static str {
-    if command.replacements.is_empty() { "delete" } else { "replace" }
+/// A node of a static pool is always replaced, so one that goes without a replacement goes first.
+fn decision(command: &Command, is_first: bool) -> &'static str {
+    match command.replacements.is_empty() {
+        true if is_first => "terminate-first",
+        true => "delete",
+        false => "replace",
+    }
 }
 
 fn label(reason: DisruptionReason) -> String {

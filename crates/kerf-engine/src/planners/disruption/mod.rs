@@ -26,6 +26,7 @@ pub(super) mod pdbs;
 mod proposal;
 mod recovery;
 mod repair;
+mod static_pools;
 #[cfg(test)]
 mod tests;
 mod what_if;
@@ -33,6 +34,7 @@ mod what_if;
 pub(super) use consolidation::conclude as conclude_consolidation;
 pub(super) use destinations::{held, targets};
 pub(super) use execution::conclude;
+pub(super) use hold_off::{held_off_until, hold_off_pool};
 pub(super) use what_if::conclude as conclude_what_ifs;
 
 use kerf_model::budget::DisruptionReason;

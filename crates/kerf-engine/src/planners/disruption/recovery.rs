@@ -8,6 +8,7 @@ use super::emptiness::Emptiness;
 use super::execution::{Checks, replaced_within};
 use super::marks;
 use super::method::method_for;
+use super::static_pools;
 use crate::action::ActionKind;
 use crate::command::record::{COMMAND, Record, replacement_for};
 use crate::command::{
@@ -159,7 +160,9 @@ impl<'a> Recovery<'a> {
             if is_resumed || world.memory.commands.contains(&id) {
                 continue;
             }
-            if is_in_use(world, claim) {
+            // How many a static pool keeps, and which, is not decided here.
+            let is_fixed = static_pools::is_of_static_pool(world, claim);
+            if is_fixed || is_in_use(world, claim) {
                 marks::keep_replacement(claim, decision);
             } else if self.may_end(claim) {
                 let (name, uid) = (claim.meta.name.clone(), claim.meta.uid.clone());

@@ -9,7 +9,7 @@ use kerf_scheduler::{PlacementProblem, Solution};
 use super::budgets::Budgets;
 use super::candidates::{Candidate, Judge};
 use super::method::{Method, method_for};
-use super::{CHOSEN_BY, messages, metrics};
+use super::{CHOSEN_BY, messages, metrics, static_pools};
 use crate::action::{Action, ActionKind};
 use crate::command::{Command, CommandState, CommandUpdate, Destination};
 use crate::decision::Decision;
@@ -38,6 +38,9 @@ pub(super) fn propose<'a>(
     now: Time,
     decision: &mut Decision,
 ) {
+    let (fixed, candidates): (Vec<_>, Vec<_>) =
+        candidates.into_iter().partition(static_pools::is_static);
+    static_pools::propose(world, method, fixed, now, decision);
     let is_empty = |each: &Candidate<'a>| each.reschedulable_pods(world).next().is_none();
     let (empty, busy): (Vec<_>, Vec<_>) = candidates.into_iter().partition(is_empty);
     for candidate in empty {
@@ -121,7 +124,7 @@ pub(in crate::planners) fn conclude(
 }
 
 /// Carries a command out without a second look: its candidate was just looked at.
-fn execute(
+pub(super) fn execute(
     method: &dyn Method,
     command: Command,
     candidate: &Candidate<'_>,

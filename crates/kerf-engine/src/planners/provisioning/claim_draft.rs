@@ -12,6 +12,7 @@ use kerf_model::labels::well_known::{CAPACITY_TYPE, HOSTNAME, NODE_POOL, RESERVE
 use kerf_model::node_spec::NodeSpec;
 use kerf_model::requirement::{Choice, Operator, RequirementEntry};
 use kerf_model::requirements::Requirements;
+use kerf_model::resources::ResourceList;
 use kerf_model::vocabulary::Vocabulary;
 use kerf_scheduler::NewNode;
 
@@ -41,6 +42,24 @@ pub(super) fn draft(
     let spec = NodeSpec { requirements, termination_grace: grace, ..template.spec.clone() };
     let name = name.to_string();
     let spec = NodeClaim { name, labels, annotations, node: spec, requests: node.requests.clone() };
+    NewClaim { spec, pool: (pool.meta.name.clone(), pool.meta.uid.clone()) }
+}
+
+/// The claim for a node of a static pool: the template and nothing else. The provider chooses among
+/// the instance types that the pool allows.
+pub(in crate::planners) fn from_template(
+    pool: &Pool,
+    name: &Name,
+    settings: &Settings,
+) -> NewClaim {
+    let template = &pool.spec.template;
+    let labels = labels(&template.spec.requirements, pool, &settings.scheduler.label_rules);
+    let mut annotations = template.annotations.clone();
+    annotations.extend(TemplateHash::of_pool(pool).annotations());
+    let grace = template.spec.termination_grace.or(settings.provider.termination_grace_default);
+    let node = NodeSpec { termination_grace: grace, ..template.spec.clone() };
+    let (name, requests) = (name.to_string(), ResourceList::new());
+    let spec = NodeClaim { name, labels, annotations, node, requests };
     NewClaim { spec, pool: (pool.meta.name.clone(), pool.meta.uid.clone()) }
 }
 

@@ -28,6 +28,8 @@ mod waiting;
 pub use dry_run::{DryRun, dry_run};
 
 pub(super) use batch::{on_change, on_delete, on_instance_types, on_lead};
+pub(super) use claim_draft::from_template;
+pub(super) use claim_name::free_name;
 pub(super) use nomination::targets_in_use;
 pub(super) use occupants::Occupants;
 pub(super) use problem::build_without;

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use kerf_scheduler::{NewNode, PlacementProblem};
 
 use super::claim_draft::{draft, mark_overlaid};
-use super::claim_name::claim_name;
+use super::claim_name::free_name;
 use super::pool_choice;
 use super::usage::Usage;
 use crate::action::NewClaim;
-use crate::command::Replacement;
 use crate::observed::{Claim, Name};
 use crate::reason::NotPlaced;
 use crate::time::Time;
@@ -57,23 +56,11 @@ impl<'a> Replacements<'a> {
         let pool = pool.filter(|pool| pool_choice::is_open(world, pool) && pool.spec == asked.pool);
         let pool = pool.ok_or(NotPlaced::NoPool)?;
         let ordinal = FIRST_ORDINAL + self.names.len();
-        let name = claim_name(&pool.meta.name, &pool.meta.uid, self.now, ordinal, |name| {
-            world.claims.contains_key(name)
-                || world.memory.creating.contains_key(name)
-                || self.names.contains(name)
-                || is_planned(world, name)
-        });
+        let name = free_name(world, pool, self.now, ordinal, &self.names);
         let mut claim = draft(node, pool, &asked.instance_types, &name, &world.settings);
         mark_overlaid(&mut claim, node, world);
         self.usage.take(&pool.spec, &claim)?;
         self.names.insert(name);
         Ok(claim)
     }
-}
-
-/// Whether a command has a replacement of that name.
-fn is_planned(world: &World, name: &str) -> bool {
-    let mut commands = world.memory.commands.iter();
-    commands
-        .any(|command| command.replacements.iter().map(Replacement::name).any(|it| *it == *name))
 }

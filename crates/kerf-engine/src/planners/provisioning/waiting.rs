@@ -100,7 +100,9 @@ fn stays_for_now(world: &World, node: &str) -> bool {
         return false;
     };
     let name = &claim.meta.name;
-    let is_going = claim.meta.is_deleting() || world.memory.interrupted.contains_key(name);
+    let memory = &world.memory;
+    let is_chosen = memory.interrupted.contains_key(name) || memory.surplus.contains(name);
+    let is_going = claim.meta.is_deleting() || is_chosen;
     !is_going && world.memory.commands.is_awaiting_replacements(name)
 }
 

@@ -10,17 +10,26 @@ use super::value::switch;
 pub(super) struct FeatureGates(BTreeMap<&'static str, bool>);
 
 /// The features there are, and whether each is on unless told otherwise.
-const DEFAULTS: [(&str, bool); 6] = [
+const DEFAULTS: [(&str, bool); 8] = [
     ("NodeRepair", false),
     ("ReservedCapacity", true),
     ("SpotToSpotConsolidation", false),
     ("NodeOverlay", false),
     ("StaticCapacity", false),
     ("CapacityBuffer", false),
+    ("TerminateFirstDrift", false),
+    ("TerminateFirstRepair", false),
 ];
 /// The features that are built.
-const BUILT: [&str; 4] =
-    ["NodeRepair", "ReservedCapacity", "SpotToSpotConsolidation", "NodeOverlay"];
+const BUILT: [&str; 7] = [
+    "NodeRepair",
+    "ReservedCapacity",
+    "SpotToSpotConsolidation",
+    "NodeOverlay",
+    "StaticCapacity",
+    "TerminateFirstDrift",
+    "TerminateFirstRepair",
+];
 
 impl FeatureGates {
     /// Whether the feature of that name is on.

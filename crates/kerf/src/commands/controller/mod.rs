@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use kerf_engine::Settings;
+use kerf_engine::settings::TerminateFirst;
 use kerf_engine::time::Span;
 use kerf_interruption::MESSAGES_AT_ONCE;
 use kerf_kube::{
@@ -216,6 +217,11 @@ impl Controller {
             node_overlays: self.feature_gates.is_on("NodeOverlay"),
             node_repair: self.feature_gates.is_on("NodeRepair"),
             spot_to_spot: self.feature_gates.is_on("SpotToSpotConsolidation"),
+            static_capacity: self.feature_gates.is_on("StaticCapacity"),
+            terminate_first: TerminateFirst {
+                drift: self.feature_gates.is_on("TerminateFirstDrift"),
+                repair: self.feature_gates.is_on("TerminateFirstRepair"),
+            },
             interruption_percent_per_minute: self.interruption_percent_per_minute,
             rebalance: self.rebalance_policy.into(),
             ..Settings::default()

@@ -91,6 +91,11 @@ pub(super) fn ineligible(blocked: &Blocked) -> Ineligible {
             Ineligible::SeveralPodDisruptionBudgets { pod: pod.to_string() }
         }
         Blocked::Budget { .. } => Ineligible::Budget { until: None },
-        Blocked::TooManyUnhealthy { .. } | Blocked::NoPlace { .. } => Ineligible::Unknown,
+        // Static pools are not consolidated, and the others are about reasons of their own.
+        Blocked::TooManyUnhealthy { .. }
+        | Blocked::NoPlace { .. }
+        | Blocked::StaticPoolAtLimit { .. }
+        | Blocked::ReservationsFull { .. }
+        | Blocked::PoolNotReady { .. } => Ineligible::Unknown,
     }
 }

@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use kerf_model::budget::DisruptionReason;
 use kerf_model::labels::annotation::DO_NOT_REPAIR;
-use kerf_model::pool::Sizing;
 
 use super::candidates::Candidate;
 use super::method::{Method, Way};
+use super::static_pools;
 use crate::observed::Claim;
 use crate::reason::Blocked;
 use crate::time::{Span, Time};
@@ -54,7 +54,7 @@ impl Method for Repair {
 
     fn is_candidate(&self, world: &World, candidate: &Candidate<'_>, now: Time) -> bool {
         world.settings.node_repair
-            && candidate.pool.spec.sizing == Sizing::Dynamic
+            && static_pools::can_replace(world, candidate)
             && diagnose(world, candidate.node, now).is_some()
     }
 
@@ -86,5 +86,5 @@ fn sick<'a>(
     // What excludes nearly all nodes is asked first.
     let diagnosis = diagnose(world, world.node_of(claim)?, now)?;
     let candidate = Candidate::of(world, claim)?;
-    (candidate.pool.spec.sizing == Sizing::Dynamic).then_some((candidate, diagnosis))
+    static_pools::can_replace(world, &candidate).then_some((candidate, diagnosis))
 }
