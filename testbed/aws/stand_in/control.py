@@ -10,7 +10,8 @@
     POST /kerf-control/images/deprecate  {"image_id": "ami-1", "at": "2026-01-01T00:00:00.000Z"}
     POST /kerf-control/spot-prices       [{"instance_type": "*", "zone": "*", "price": 0.5}]
     POST /kerf-control/capacity          {"instance_type": "*", "zone": "us-east-1a",
-                                          "capacity_type": "spot", "left": 0, "code": ...}
+                                          "capacity_type": "spot", "left": 0, "code": ...};
+                                          DELETE takes every limit away
     POST /kerf-control/subnets           {"subnet_id": "subnet-1", "free_addresses": 0}
     POST /kerf-control/reservations      {"instance_type": "m5.large", "zone": "us-east-1a",
                                           "count": 2, "type": "capacity-block", ...}
@@ -138,6 +139,12 @@ def set_capacity(body):
     return {}
 
 
+def forget_capacity(_body):
+    """Takes every limit away."""
+    capacity.LIMITS.clear()
+    return {}
+
+
 def set_subnet(body):
     """Leaves so many free addresses in a subnet."""
     subnet = ec2_backends[ACCOUNT][region_of(body)].get_subnet(body["subnet_id"])
@@ -171,6 +178,7 @@ ROUTES = {
     ("POST", "images/deprecate"): deprecate,
     ("POST", "spot-prices"): set_spot_prices,
     ("POST", "capacity"): set_capacity,
+    ("DELETE", "capacity"): forget_capacity,
     ("POST", "subnets"): set_subnet,
     ("POST", "reservations"): lambda body: reservations.create(region_of(body), body),
     ("POST", "reservations/end"): end_reservation,

@@ -1,6 +1,6 @@
-//! A spot notice, from the queue to the replacement.
+//! A spot notice, from EC2's announcement to the replacement.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::objects::{class, deployment, pool};
 use crate::place::Place;
@@ -12,11 +12,9 @@ fn a_spot_notice_moves_pods_to_another_offering() {
     place.apply(&[class(), pool(&types, &["us-east-1a"]), deployment(1)]);
     place.wait("the pod runs", || place.running() == 1);
     let claim = place.all("nodeclaims").remove(0);
-    let id = claim["status"]["providerID"].as_str().unwrap();
-    let instance = id.rsplit('/').next().unwrap();
     let of = |claim: &Value| claim["metadata"]["labels"].clone();
     let before = of(&claim);
-    send(&place, instance);
+    place.announce(&place.instances());
     place.wait("the pod runs on another instance", || {
         let claims = place.all("nodeclaims");
         place.running() == 1 && claims.len() == 1 && claims[0]["metadata"] != claim["metadata"]
@@ -25,21 +23,6 @@ fn a_spot_notice_moves_pods_to_another_offering() {
     let key = "node.kubernetes.io/instance-type";
     assert_eq!(after["karpenter.sh/capacity-type"], "spot", "{after}");
     assert_ne!(before[key], after[key], "what was taken back is not bought again at once");
-    place.wait("the instance ends", || place.instances() == 1);
+    place.wait("the instance ends", || place.instances().len() == 1);
     place.close();
-}
-
-fn send(place: &Place, instance: &str) {
-    let url = place.aws.sqs("GetQueueUrl", &json!({"QueueName": place.made.queue}));
-    let time = std::time::SystemTime::now();
-    let now = jiff::Timestamp::try_from(time).unwrap().to_string();
-    let body = json!({
-        "version": "0", "id": "1", "source": "aws.ec2", "account": place.made.account,
-        "detail-type": "EC2 Spot Instance Interruption Warning", "time": now,
-        "region": place.made.region, "resources": [],
-        "detail": {"instance-id": instance, "instance-action": "terminate"},
-    });
-    let message = json!({"QueueUrl": url["QueueUrl"], "MessageBody": body.to_string()});
-    place.aws.sqs("SendMessage", &message);
-    place.aws.forget_calls();
 }

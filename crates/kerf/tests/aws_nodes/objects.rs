@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::place::CLUSTER;
+use crate::home::CLUSTER;
 
 const PAGE: &str = include_str!("../../../../docs/aws.md");
 const CLUSTER_NAME: &str = "${CLUSTER_NAME}";
@@ -17,17 +17,34 @@ pub(crate) fn quick_start() -> String {
 
 /// A class as in the quick start.
 pub(crate) fn class() -> Value {
+    class_named("default", &json!({}))
+}
+
+/// The same by another name, with some fields said otherwise.
+pub(crate) fn class_named(name: &str, otherwise: &Value) -> Value {
     let discovered = json!([{"tags": {"karpenter.sh/discovery": CLUSTER}}]);
-    json!({
+    let mut class = json!({
         "apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass",
-        "metadata": {"name": "default"},
+        "metadata": {"name": name},
         "spec": {
             "amiSelectorTerms": [{"alias": "al2023@latest"}],
             "role": format!("KarpenterNodeRole-{CLUSTER}"),
             "subnetSelectorTerms": discovered,
             "securityGroupSelectorTerms": discovered,
         },
-    })
+    });
+    for (field, value) in otherwise.as_object().unwrap() {
+        class["spec"][field] = value.clone();
+    }
+    class
+}
+
+/// A pool of these types of a class, anywhere.
+pub(crate) fn pool_of(name: &str, class: &str, types: &[&str]) -> Value {
+    let mut pool = pool(types, &["us-east-1a"]);
+    pool["metadata"]["name"] = json!(name);
+    pool["spec"]["template"]["spec"]["nodeClassRef"]["name"] = json!(class);
+    pool
 }
 
 /// A pool of these types in these zones, spot or on demand, whose nodes stay.
@@ -65,6 +82,20 @@ pub(crate) fn deployment(replicas: u32) -> Value {
                         "resources": {"requests": {"cpu": "1500m"}}}],
                 },
             },
+        },
+    })
+}
+
+/// A pod that insists on nodes of a pool, and fills one.
+pub(crate) fn pod_in(pool: &str) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": format!("in-{pool}"), "namespace": "default"},
+        "spec": {
+            "nodeSelector": {"karpenter.sh/nodepool": pool},
+            "terminationGracePeriodSeconds": 0,
+            "containers": [{"name": "pause", "image": "pause",
+                "resources": {"requests": {"cpu": "1500m"}}}],
         },
     })
 }

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
+use crate::home::CLUSTER;
 use crate::objects::{deployment, quick_start};
-use crate::place::{CLUSTER, Place};
+use crate::place::Place;
 
 #[test]
 fn the_pages_quick_start_gives_pods_nodes_and_takes_them_away_again() {
@@ -20,7 +21,7 @@ fn the_pages_quick_start_gives_pods_nodes_and_takes_them_away_again() {
     place.wait("every claim is ready", || place.all("nodeclaims").iter().all(is_ready));
 
     let nodes = place.all("nodes");
-    assert_eq!(place.instances(), nodes.len(), "an instance for each node, and no other");
+    assert_eq!(place.instances().len(), nodes.len(), "an instance for each node, and no other");
     let capacity_types = place.node_labels("karpenter.sh/capacity-type");
     assert_eq!(capacity_types.into_iter().collect::<Vec<_>>(), ["spot"], "the cheaper one");
     for node in &nodes {
@@ -47,7 +48,7 @@ fn the_pages_quick_start_gives_pods_nodes_and_takes_them_away_again() {
 
     place.apply(&[deployment(0)]);
     place.wait("empty nodes and their instances go", || {
-        place.all("nodeclaims").is_empty() && place.instances() == 0
+        place.all("nodeclaims").is_empty() && place.instances().is_empty()
     });
     let arguments = ["delete", "nodepool,ec2nodeclass", "default", "--wait=false"];
     place.control_plane.kubectl(&arguments).unwrap();
