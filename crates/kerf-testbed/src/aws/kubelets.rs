@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use k8s_openapi::api::core::v1::Node;
-use kube::api::{Api, Patch, PatchParams, PostParams};
+use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -39,8 +39,9 @@ pub enum Boot {
 /// Makes a Node of every instance, once it has booted. Dropping it ends it; the nodes stay.
 ///
 /// A Node has the name, provider id, labels and taints that the instance's user data gives it, and
-/// kwok animates it. When its instance ends kwok is told to leave it alone, so that its heartbeat
-/// stops; deleting it is somebody else's work.
+/// kwok animates it. When its instance stops kwok is told to leave it alone, so that its heartbeat
+/// stops; when it is terminated the Node is deleted, which the cloud controller manager does in a
+/// real cluster.
 #[derive(Debug)]
 pub struct Kubelets {
     ended: Arc<AtomicBool>,
@@ -163,11 +164,8 @@ impl<B: Fn(&Machine) -> Boot> Player<B> {
                 self.booting.remove(&known(false));
                 self.booting.remove(&known(true));
                 let names = self.nodes.get(&machine.id).cloned().unwrap_or_default();
-                for name in names.iter().filter(|_| matches!(ended, "terminated" | "stopped")) {
-                    let silent = json!({"metadata": {"annotations": {FAKE_NODE: null}}});
-                    let patch = Patch::Merge(&silent);
-                    // The node may be gone already, which is as silent.
-                    let _ = nodes.patch(name, &PatchParams::default(), &patch).await;
+                for name in &names {
+                    end(nodes, name, ended).await;
                 }
             }
         }
@@ -200,5 +198,16 @@ impl<B: Fn(&Machine) -> Boot> Player<B> {
                 Err(error) => eprintln!("kubelet of {}: {error}", key.0),
             }
         }
+    }
+}
+
+/// What becomes of the node of an instance that has ended. It may be gone already, which is as well.
+async fn end(nodes: &Api<Node>, name: &str, state: &str) {
+    if matches!(state, "terminated" | "stopped") {
+        let silent = json!({"metadata": {"annotations": {FAKE_NODE: null}}});
+        let _ = nodes.patch(name, &PatchParams::default(), &Patch::Merge(&silent)).await;
+    }
+    if state == "terminated" {
+        let _ = nodes.delete(name, &DeleteParams::default()).await;
     }
 }
