@@ -17,7 +17,8 @@ fn a_spot_notice_moves_pods_to_another_offering() {
     place.announce(&place.instances());
     place.wait("the pod runs on another instance", || {
         let claims = place.all("nodeclaims");
-        place.running() == 1 && claims.len() == 1 && claims[0]["metadata"] != claim["metadata"]
+        let uid = |claim: &Value| claim["metadata"]["uid"].clone();
+        place.running() == 1 && claims.len() == 1 && uid(&claims[0]) != uid(&claim)
     });
     let after = of(&place.all("nodeclaims")[0]);
     let key = "node.kubernetes.io/instance-type";
