@@ -145,6 +145,10 @@ impl Provider for Aws {
         self.offers.see(node, claim);
     }
 
+    fn take_over<'c>(&self, claims: impl Iterator<Item = &'c Claim>) {
+        self.launcher.take_over(claims);
+    }
+
     fn hear(&self, announced: &AnnouncedInstance) {
         self.offers.hear(announced);
     }

@@ -157,6 +157,7 @@ impl<P: Provider> Controller<P> {
             clock: self.clock,
             timed_by,
             silent: BTreeSet::new(),
+            has_taken_over: false,
         };
         let mut stop = std::pin::pin!(stop);
         let shutdown = loop {
@@ -240,6 +241,8 @@ struct ReconcileLoop<P> {
     timed_by: Option<Instant>,
     /// The kinds that were not heard of for too long when last looked.
     silent: BTreeSet<Kind>,
+    /// Whether the provider knows which claims there were when this process began to decide.
+    has_taken_over: bool,
 }
 
 impl<P: Provider> ReconcileLoop<P> {
@@ -381,7 +384,11 @@ impl<P: Provider> ReconcileLoop<P> {
     }
 
     fn decide(&mut self) {
-        let now = self.now();
+        let (now, world) = (self.now(), self.engine.world());
+        if !self.has_taken_over && world.is_complete() {
+            self.provider.take_over(world.claims.values().map(|claim| &**claim));
+            self.has_taken_over = true;
+        }
         let orders = self.engine.decide(now);
         let Orders {
             actions,
@@ -428,6 +435,7 @@ impl<P: Provider> ReconcileLoop<P> {
 
     /// Lets go of what only a leader tells and acts on.
     fn stand_by(&mut self) {
+        self.has_taken_over = false;
         let now = self.now();
         let settled = self.engine.stand_by(now);
         settled.iter().for_each(|settled| self.notices.settle(settled));

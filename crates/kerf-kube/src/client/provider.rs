@@ -65,6 +65,10 @@ pub trait Provider: Send + Sync + 'static {
     /// changes.
     fn see_node(&self, _node: &Node, _claim: &Claim) {}
 
+    /// Learns which claims there are when this process begins to decide. Of one without an instance
+    /// the process before may have launched it, without living to store that.
+    fn take_over<'c>(&self, _claims: impl Iterator<Item = &'c Claim>) {}
+
     /// Hears what the cloud announces about one of its instances, before anything is launched in its
     /// place.
     fn hear(&self, _announced: &AnnouncedInstance) {}

@@ -80,6 +80,11 @@ impl Account {
         Launch { claim, node_class: Some(self.class.clone()), instance_types: None }
     }
 
+    /// A claim of that uid as the launches below are for.
+    pub(crate) fn claim(&self, uid: &str) -> Claim {
+        self.launch_of(uid, &["m5.large", "c5.large"], &["on-demand"]).claim
+    }
+
     /// Launches an instance for a claim of that uid on demand.
     pub(crate) async fn launch(&self, uid: &str) -> Result<Instance, Failure> {
         let launch = self.launch_of(uid, &["m5.large", "c5.large"], &["on-demand"]);

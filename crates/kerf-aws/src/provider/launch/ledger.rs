@@ -240,6 +240,20 @@ impl Ledger {
         }
     }
 
+    /// Gives a claim an instance that another process has launched.
+    pub(crate) fn adopt(
+        &mut self,
+        uid: &Uid,
+        claim: &Name,
+        instance: Launched,
+        now: Instant,
+    ) -> Arc<Launched> {
+        let (claim, instance) = (claim.clone(), Arc::new(instance));
+        let remembered = Remembered { claim, instance: instance.clone(), at: now, is_gone: false };
+        self.launched.insert(uid.clone(), remembered);
+        instance
+    }
+
     /// Instances that were launched after a moment and whose end was not seen.
     pub(crate) fn launched_since(&self, then: Option<Instant>) -> Vec<Remembered> {
         let all = self.launched.values().filter(|it| !it.is_gone);

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Start reading at [`Launcher::launch`]. That a claim never gets two instances is the business of
-//! [`ledger`]; what EC2's errors mean is in the table of [`verdict`].
+//! [`ledger`], and after a restart of [`left_over`]; what EC2's errors mean is in the table of
+//! [`verdict`].
 
 pub(crate) mod answer;
 pub(crate) mod batch;
@@ -21,19 +22,22 @@ mod fleet;
 pub(crate) mod free_addresses;
 mod labels;
 pub(crate) mod ledger;
+mod left_over;
 mod request;
 mod templates;
 mod verdict;
 pub(crate) mod window;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use kerf_api::ec2_node_class::AmiFamily;
 use kerf_engine::action::Launch;
 use kerf_engine::event::{Failure, Instance};
-use kerf_engine::observed::Readiness;
+use kerf_engine::observed::{Claim, Readiness};
 use kerf_model::instance_type::InstanceType;
 use kerf_model::labels::LabelRules;
+use tracing::info;
 
 use super::context::Context;
 use super::offers::{ReservationCounts, Unavailable};
@@ -41,6 +45,7 @@ use crate::node_class;
 use batch::Batches;
 use ec2_fleets::Ec2Fleets;
 use free_addresses::FreeAddresses;
+use left_over::LeftOvers;
 use templates::Templates;
 
 /// Launches instances, at most one for each claim.
@@ -50,6 +55,7 @@ pub(crate) struct Launcher {
     rules: LabelRules,
     templates: Arc<Templates>,
     batches: Batches<Ec2Fleets>,
+    left_overs: LeftOvers,
 }
 
 impl Launcher {
@@ -70,7 +76,12 @@ impl Launcher {
             reservations,
         );
         let batches = Batches::new(fleets, batch::WINDOW, context.registry.clone());
-        Self { context, rules, templates, batches }
+        Self { context, rules, templates, batches, left_overs: LeftOvers::default() }
+    }
+
+    /// This process begins to lead, and these claims are there.
+    pub(crate) fn take_over<'c>(&self, claims: impl Iterator<Item = &'c Claim>) {
+        self.left_overs.take_over(claims);
     }
 
     /// Launches an instance for a claim, or finds the one launched before.
@@ -85,10 +96,16 @@ impl Launcher {
         let (uid, name) = (&launch.claim.meta.uid, &launch.claim.meta.name);
         let launched = match self.batches.known(uid).await {
             Some(answer) => answer?,
-            None => {
-                let request = self.request(launch, types).await?;
-                self.batches.launch(uid, name, &Arc::new(request)).await?
-            }
+            None => match self.left_overs.take(&self.context, launch, types, &self.rules).await? {
+                Some(left) => {
+                    info!(claim = &**name, instance = left.id, "was launched before a restart");
+                    self.batches.ledger().adopt(uid, name, left, Instant::now())
+                }
+                None => {
+                    let request = self.request(launch, types).await?;
+                    self.batches.launch(uid, name, &Arc::new(request)).await?
+                }
+            },
         };
         Ok(labels::instance(launch, types, &launched))
     }
