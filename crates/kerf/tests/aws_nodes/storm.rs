@@ -28,6 +28,11 @@ fn a_storm_of_launches_is_never_throttled_and_a_storm_of_notices_replaces_every_
     assert_eq!(first.len(), count, "an instance for each node");
     assert_eq!(place.launched() - before, count, "and none twice");
 
+    let deleted = |place: &Place| {
+        ["delete /nodes", "delete karpenter.sh/nodeclaims"]
+            .map(|name| place.audit().iter().filter(|(call, _)| call == name).count())
+    };
+    let [nodes_before, claims_before] = deleted(&place);
     place.announce(&first);
     place.wait("every node is replaced", || {
         let left = place.instances();
@@ -36,6 +41,9 @@ fn a_storm_of_launches_is_never_throttled_and_a_storm_of_notices_replaces_every_
     assert_eq!(throttled(&place), [""; 0], "calls that EC2 found too many");
     assert_eq!(place.launched() - before, 2 * count, "one replacement for each");
     assert_eq!(place.all("nodeclaims").len(), count);
+    let [nodes, claims] = deleted(&place);
+    let asked = (nodes - nodes_before, claims - claims_before);
+    assert_eq!(asked, (count, count), "deletions of nodes and of claims: one each");
     let url = place.aws.sqs("GetQueueUrl", &json!({"QueueName": place.made.queue}));
     let names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"];
     let asked = json!({"QueueUrl": url["QueueUrl"], "AttributeNames": names});

@@ -58,10 +58,17 @@ pub(super) fn stored_node(stored: &Node) -> Outcome {
     }
 }
 
-/// Asks for the deletion of a node.
+/// Asks for the deletion of a node. One that waits for its finalizers is answered as it then is:
+/// otherwise the next word of the watch, of some change before, would have it deleted again.
 pub(super) async fn delete(client: &Client, name: &str, uid: &str) -> kube::Result<Outcome> {
     let api = Api::<Node>::all(client.clone());
-    deleted(api.delete(name, &of_identity(uid)).await.map(drop))
+    let answer = api.delete(name, &of_identity(uid)).await;
+    let left = answer.as_ref().ok().and_then(|answer| answer.as_ref().left());
+    let going = left.filter(|node| node.metadata.deletion_timestamp.is_some());
+    match going.map(stored_node) {
+        Some(stored @ Outcome::Stored(_)) => Ok(stored),
+        _ => deleted(answer.map(drop)),
+    }
 }
 
 /// The steps of a change, each list with the condition that it is still as it was.
