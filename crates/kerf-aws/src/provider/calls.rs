@@ -40,6 +40,9 @@ pub(crate) enum Bucket {
     Writes,
 }
 
+/// So many calls of a burst are kept back: calls that left apart may arrive together.
+const KEPT_BACK: f64 = 1.0;
+
 /// What is left of a bucket.
 #[derive(Clone, Copy, Debug)]
 struct Tokens {
@@ -142,6 +145,7 @@ impl Calls {
     /// Takes a token, in advance where none is left; how long to wait for it.
     async fn reserve(&self, bucket: Bucket, now: Instant) -> Duration {
         let (per_second, burst) = bucket.rate();
+        let burst = burst - KEPT_BACK;
         let mut buckets = self.buckets.lock().await;
         let tokens = buckets.entry(bucket).or_insert(Tokens { left: burst, at: now });
         let passed = now.saturating_duration_since(tokens.at).as_secs_f64();
@@ -192,7 +196,7 @@ mod tests {
         for _ in 0..7 {
             waits.push(calls.reserve(Bucket::Launches, now).await.as_millis());
         }
-        assert_eq!(waits, [0, 0, 0, 0, 0, 500, 1000]);
+        assert_eq!(waits, [0, 0, 0, 0, 500, 1000, 1500], "one less than EC2 takes at once");
         let later = now + Duration::from_secs(60);
         assert_eq!(calls.reserve(Bucket::Launches, later).await, Duration::ZERO);
         assert_eq!(calls.reserve(Bucket::Reads, now).await, Duration::ZERO, "buckets are apart");
