@@ -99,8 +99,9 @@ impl Wanted<'_> {
 
 /// The types sold in a region and what nodes of them would be like, in the order of their names.
 ///
-/// Types that are sold in none of the zones are left out. Types without a known price, and those
-/// that cannot be what the node class asks for, are there with offerings that are not available.
+/// Types that are sold in none of the zones are left out. Those that cannot be what the node class
+/// asks for are there with offerings that are not available; those without a known price cost
+/// [`kerf_model::price::Price::UNKNOWN`].
 ///
 /// # Errors
 /// Nothing is known about the region.
@@ -243,6 +244,18 @@ impl TypeFacts {
     #[must_use]
     pub fn is_compatible(&self) -> bool {
         self.is_compatible
+    }
+
+    /// The labels of the type.
+    #[must_use]
+    pub fn requirements(&self) -> &[RequirementEntry] {
+        &self.requirements
+    }
+
+    /// The same for a node class none of whose images runs on the type.
+    #[must_use]
+    pub fn without_image(self) -> Self {
+        Self { is_compatible: false, ..self }
     }
 
     fn offered(&self, shape: &Shape, ways: &[&ZoneWays], prices: &impl PriceBook) -> InstanceType {

@@ -15,7 +15,8 @@ use crate::settings::PlacementGroup;
 use crate::shape::Shape;
 
 /// One offering for each zone and capacity type, and for each partition of the placement group if
-/// it has any. Without a known price an offering cannot be compared and so is not available.
+/// it has any. What is sold without a known price is the last choice ([`Price::UNKNOWN`]); spot
+/// without one, where others have one, is not sold.
 ///
 /// That none of these is a reservation is said once, by the labels of the type: there are no
 /// reserved offerings beside these to tell these from.
@@ -34,7 +35,10 @@ pub(crate) fn offerings(
                 well_known::SPOT => (prices.spot(shape, &ways.zone.name), &ways.spot),
                 _ => (on_demand, &ways.on_demand),
             };
-            offerings.extend(ways.iter().map(|way| offering(way, price, is_compatible)));
+            let is_sold =
+                price.is_some() || on_demand.is_none() || capacity_type != well_known::SPOT;
+            let available = is_compatible && is_sold;
+            offerings.extend(ways.iter().map(|way| offering(way, price, available)));
         }
     }
     offerings
@@ -72,11 +76,11 @@ fn way(zone: &Zone, capacity_type: &str, partition: Option<u32>) -> Way {
         .collect()
 }
 
-fn offering(way: &Way, price: Option<Price>, is_compatible: bool) -> Offering {
+fn offering(way: &Way, price: Option<Price>, available: bool) -> Offering {
     Offering {
         requirements: way.clone(),
-        price: price.unwrap_or(Price::ZERO),
-        available: is_compatible && price.is_some(),
+        price: price.unwrap_or(Price::UNKNOWN),
+        available,
         reservation: None,
         capacity_override: ResourceList::new(),
         overhead_override: None,

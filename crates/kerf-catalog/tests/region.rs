@@ -73,10 +73,10 @@ fn every_type_of_every_region_is_sound() {
             for offering in instance_type.offerings.iter() {
                 let zone = value(offering, well_known::ZONE).expect("a zone");
                 assert!(zones.iter().any(|known| known == zone), "{}: {zone}", instance_type.name);
-                // AL2023 does not run on a1; everything else with a price can be had.
-                let is_priced = offering.price > Price::ZERO;
-                let expected = is_priced && !instance_type.name.starts_with("a1.");
+                // AL2023 does not run on a1; everything else can be had.
+                let expected = !instance_type.name.starts_with("a1.");
                 assert_eq!(offering.available, expected, "{name} {}", instance_type.name);
+                assert!(offering.price > Price::ZERO, "{name} {}: free", instance_type.name);
             }
             for entry in instance_type.requirements.iter() {
                 entry.intern(&normalization, &mut vocabulary).expect("an entry has a meaning");
@@ -111,6 +111,19 @@ fn only_the_zones_of_the_node_class_are_offered() {
     }
     let none = aws("us-east-1", &NodeClassSettings::default(), Zones::Only(&[])).expect("known");
     assert_eq!(none, []);
+}
+
+#[test]
+fn a_type_without_a_known_price_is_sold_and_is_the_dearest() {
+    let types = region("us-east-1", &NodeClassSettings::default());
+    let known = types.iter().flat_map(|it| it.offerings.iter()).map(|offering| offering.price);
+    let dearest = known.filter(|price| price.is_known()).max().expect("some have prices");
+    let unpriced: Vec<&InstanceType> =
+        types.iter().filter(|it| !it.offerings[0].price.is_known()).collect();
+    assert!(!unpriced.is_empty(), "some are sold that the table has no price of");
+    for offering in unpriced.iter().flat_map(|it| it.offerings.iter()) {
+        assert!(offering.available && offering.price > dearest);
+    }
 }
 
 #[test]

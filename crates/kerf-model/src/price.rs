@@ -62,6 +62,15 @@ pub enum PriceError {
 impl Price {
     /// Free of charge.
     pub const ZERO: Price = Price { micros_per_hour: 0 };
+    /// Of what is sold without a known price: a million dollars an hour. That is above every price
+    /// there is, so that it is bought last and never taken for free, and ten thousand instances of
+    /// it still add up.
+    pub const UNKNOWN: Price = Price { micros_per_hour: 1_000_000 * MICROS_PER_DOLLAR };
+
+    /// Whether it is a price, and not the want of one. So is no sum that has one of those in it.
+    pub const fn is_known(self) -> bool {
+        self.micros_per_hour < Self::UNKNOWN.micros_per_hour
+    }
 
     /// A price of so many micro-dollars per hour.
     pub const fn from_micros_per_hour(micros_per_hour: u64) -> Price {

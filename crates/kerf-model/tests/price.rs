@@ -66,6 +66,20 @@ fn adjustments_change_a_price_of_ten_cents() {
 }
 
 #[test]
+fn a_price_that_is_not_known_is_above_all_others_and_can_only_be_set() {
+    assert!(Price::UNKNOWN > price("20000"), "no instance costs that");
+    assert!(!Price::UNKNOWN.is_known() && price("20000").is_known());
+    let sum = Price::UNKNOWN.checked_add(price("0.1")).expect("sums stay in range");
+    assert!(!sum.is_known(), "what is partly unknown is unknown");
+    for text in ["-100%", "+10%", "-999999", "+1"] {
+        let adjustment: PriceAdjustment = text.parse().unwrap_or_else(|e| panic!("{text}: {e}"));
+        assert_eq!(adjustment.apply(Price::UNKNOWN), Price::UNKNOWN, "{text}");
+    }
+    let set = PriceAdjustment::Absolute(price("0.3"));
+    assert_eq!(set.apply(Price::UNKNOWN), price("0.3"));
+}
+
+#[test]
 fn what_is_not_an_adjustment_is_refused() {
     for text in ["", "5", "10%", "+", "-", "+%", "-.%", "+5.", "+5.%", "+ 5", "++5", "+5%%"] {
         let error = PriceError::MalformedAdjustment { text: text.into() };

@@ -57,8 +57,11 @@ impl PriceAdjustment {
     }
 
     /// The price after the change: never below zero, held at the largest price if it would exceed
-    /// it, rounded to the nearest micro-dollar.
+    /// it, rounded to the nearest micro-dollar. A price that is not known can be set, not changed.
     pub fn apply(self, price: Price) -> Price {
+        if !price.is_known() && !matches!(self, PriceAdjustment::Absolute(_)) {
+            return price;
+        }
         let old = i128::from(price.micros_per_hour());
         let new = match self {
             PriceAdjustment::Absolute(new) => return new,

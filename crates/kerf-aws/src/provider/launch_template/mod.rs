@@ -34,7 +34,7 @@ use thiserror::Error;
 use super::tags::{self, Tags};
 use super::user_data::{UserDataError, UserDataWarning};
 use super::{AwsSettings, Cluster};
-pub(crate) use image::Images;
+pub(crate) use image::{Asked, Images, asked};
 pub(crate) use placement::Placement;
 use variant::Variant;
 

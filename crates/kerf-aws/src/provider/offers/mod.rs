@@ -37,6 +37,7 @@ use kerf_model::instance_type::InstanceType;
 use kerf_model::labels::{aws, well_known};
 use kerf_model::node_spec::NodeClassRef;
 use serde_json::Value;
+use tracing::info;
 
 pub(crate) use changes::Changes;
 use class_facts::{ClassFacts, MadeFrom};
@@ -49,6 +50,7 @@ use stock::Stock;
 pub(crate) use unavailable::{PlacementScope, Unavailable};
 
 use super::context::Context;
+use super::launch_template;
 use crate::catalogue::node_class;
 
 /// What is offered, kept up to date.
@@ -166,11 +168,14 @@ impl Offers {
         let made_from = MadeFrom {
             settings: self.settings(&object, group.as_ref()),
             kubelet: object.spec.kubelet.as_ref(),
+            images: launch_template::asked(object.status.as_ref()),
             zones: node_class::zones(&object),
         };
         let facts = answers.values().find(|it| it.facts.are_of(&stock, &made_from));
         let facts = facts.map(|it| it.facts.clone()).unwrap_or_else(|| {
-            Arc::new(ClassFacts::new(&self.context.cluster.region, stock, made_from))
+            let facts = ClassFacts::new(&self.context.cluster.region, stock, made_from);
+            log_without_image(&class.key.name, &facts.without_image);
+            Arc::new(facts)
         });
         let last = answers.get(&class.key).map(|answer| answer.instance_types.clone());
         let wanted = ForClass {
@@ -189,6 +194,19 @@ impl Offers {
 
     fn answers(&self) -> MutexGuard<'_, HashMap<NodeClassRef, Answer>> {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Says which types cannot be had for want of an image: pods that need one of them wait.
+fn log_without_image(class: &str, types: &[String]) {
+    if let [first, ..] = types {
+        let types = types.len();
+        info!(
+            class,
+            types,
+            such_as = first,
+            "no image of the EC2NodeClass runs on these instance types; see its status.amis"
+        );
     }
 }
 

@@ -118,6 +118,32 @@ async fn what_is_out_of_stock_is_so_in_its_zone_and_capacity_type_alone() {
     assert_eq!(available(&offers, &class), [all[0], all[2]]);
 }
 
+/// The class with images that ask for this.
+fn class_with_images(requirements: &Value) -> NodeClass {
+    let mut class = class();
+    let mut resolved = Value::clone(&class.status.resolved);
+    resolved["amis"] = json!([{ "id": "ami-1", "requirements": requirements }]);
+    class.status.resolved = Arc::new(resolved);
+    class
+}
+
+#[tokio::test]
+async fn what_no_image_of_the_class_runs_on_cannot_be_had_for_it() {
+    let offers = offers().await;
+    let is = |key: &str, operator: &str, values: &[&str]| json!([{ "key": key, "operator": operator, "values": values }]);
+    let arch = |value| class_with_images(&is("kubernetes.io/arch", "In", &[value]));
+    assert_eq!(available(&offers, &arch("arm64")), [""; 0]);
+    assert_eq!(available(&offers, &arch("amd64")).len(), 4, "the other class is unaffected");
+    let gpu = "karpenter.k8s.aws/instance-gpu-count";
+    assert_eq!(available(&offers, &class_with_images(&is(gpu, "Exists", &[]))), [""; 0]);
+    assert_eq!(available(&offers, &class_with_images(&is(gpu, "DoesNotExist", &[]))).len(), 4);
+    let mut unknown = arch("arm64");
+    let mut resolved = Value::clone(&unknown.status.resolved);
+    resolved["amis"] = json!([]);
+    unknown.status.resolved = Arc::new(resolved);
+    assert_eq!(available(&offers, &unknown).len(), 4, "images that are not known rule out nothing");
+}
+
 #[tokio::test]
 async fn a_zone_is_full_when_all_its_subnets_are() {
     let (offers, class) = (offers().await, class());

@@ -49,8 +49,10 @@ pub(super) fn write(page: &mut Page, world: &World) {
                 ("zone", zone.to_owned()),
             ];
             page.gauge(AVAILABLE, &labels, f64::from(u8::from(is_available)));
-            let dollars = price.micros_per_hour() as f64 / MICROS;
-            page.gauge(PRICE, &labels, dollars);
+            if price.is_known() {
+                let dollars = price.micros_per_hour() as f64 / MICROS;
+                page.gauge(PRICE, &labels, dollars);
+            }
         }
     }
 }

@@ -107,7 +107,7 @@ impl Page {
             node.instance_type.clone(),
             group.zones_text(),
             node.capacity_type.clone(),
-            node.price.to_string(),
+            if node.price.is_known() { node.price.to_string() } else { "unknown".to_owned() },
             bar(node.cpu.permille(), self.style),
             bar(node.memory.permille(), self.style),
             node.pods.len().to_string(),
@@ -214,6 +214,10 @@ impl Page {
             self.wrapped("", "everything fits on the nodes that exist", BOLD);
         }
         if report.new_nodes.is_empty() {
+            return;
+        }
+        if !price.is_known() {
+            self.wrapped("", "what the fleet costs is not known", BOLD);
             return;
         }
         let line = format!("{price} $/hour, {} $/month", per_month(*price));
