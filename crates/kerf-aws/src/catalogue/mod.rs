@@ -1,5 +1,6 @@
 //! The instance types of AWS as node classes change them, from built-in tables: no call is made.
 
+mod expression_problems;
 pub(crate) mod kubelet_expressions;
 mod named_labels;
 pub(crate) mod node_class;
@@ -14,6 +15,7 @@ use kerf_catalog::shape::Shape;
 use kerf_model::instance_type::InstanceType;
 use kerf_model::requirement::RequirementEntry;
 
+pub use expression_problems::{ExpressionProblem, expression_problems};
 use kubelet_expressions::KubeletExpressions;
 pub use named_labels::NamedLabels;
 

@@ -55,7 +55,14 @@ pub(super) fn controller_findings(object: &Value) -> Vec<SemanticFinding> {
         message: problem.message,
         instead: None,
     };
-    problems.map(finding).collect()
+    let expressions = kerf_aws::catalogue::expression_problems(object).into_iter();
+    let expressions = expressions.map(|problem| SemanticFinding {
+        field: problem.field,
+        rule: "expression".to_owned(),
+        message: problem.message,
+        instead: None,
+    });
+    problems.map(finding).chain(expressions).collect()
 }
 
 fn colour(plain: bool) -> Colour {
