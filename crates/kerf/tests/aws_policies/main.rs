@@ -3,6 +3,8 @@
 //! `cargo xtask check`; that the list is what the controller uses, by `aws_nodes`.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod hcl;
+
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -97,9 +99,56 @@ fn the_stack_makes_every_policy_as_the_list_has_it_and_gives_them_to_the_control
 }
 
 #[test]
+fn the_terraform_module_can_be_read_and_has_every_policy_as_the_list_has_it() {
+    let module = hcl::parse(&text("terraform/controller-policies/main.tf"));
+    let is_policy = |block: &&hcl::Block| {
+        block.kind == "resource" && block.labels.first().is_some_and(|it| it == "aws_iam_policy")
+    };
+    let policies: Vec<&hcl::Block> = module.blocks.iter().filter(is_policy).collect();
+    assert_eq!(policies.len(), Policy::ALL.len());
+    let locals = [
+        ("${local.partition}", NAMES.partition),
+        ("${local.region}", NAMES.region),
+        ("${local.account}", NAMES.account),
+        ("${local.cluster}", NAMES.cluster),
+        ("${local.node_role}", NAMES.node_role),
+        ("${local.queue}", NAMES.queue),
+    ];
+    let filled = |text: &str| {
+        locals.iter().fold(text.to_owned(), |text, (name, value)| text.replace(name, value))
+    };
+    let outputs = module.blocks.iter().find(|block| block.kind == "output").unwrap();
+    for policy in Policy::ALL {
+        let name = format!("\"{}\"", policy.name(CLUSTER));
+        let is_it =
+            |block: &&&hcl::Block| block.attribute("name").map(filled) == Some(name.clone());
+        let block = policies.iter().find(is_it).unwrap_or_else(|| panic!("no {name}"));
+        let written = filled(block.attribute("policy").unwrap());
+        let written: Value = serde_json::from_str(&written).unwrap();
+        assert_eq!(written, document(policy, &NAMES), "{name}");
+        let arn = format!("aws_iam_policy.{}.arn", block.labels[1]);
+        assert!(outputs.attribute("value").unwrap().contains(&arn), "{arn}");
+    }
+}
+
+#[test]
+fn what_is_not_of_terraforms_language_is_found_with_its_line() {
+    for (text, line) in [
+        ("a = 1\nlocals {\n  b = [1, 2)\n}\n", "line 3"),
+        ("resource \"x\" \"y\" {\n  name = \"open\n}\n", "line 2"),
+        ("locals {\n  b = 1\n", "line 3"),
+        ("locals {\n}\n}\n", "line 3"),
+        ("a = <<-EOT\n  text\n", "line 3"),
+        ("locals {\n  b =\n}\n", "line 2"),
+    ] {
+        let failed = std::panic::catch_unwind(|| hcl::parse(text)).unwrap_err();
+        let said = failed.downcast_ref::<String>().unwrap();
+        assert!(said.contains(line), "{text}: {said}");
+    }
+}
+
+#[test]
 fn terraform_accepts_the_module() {
-    let module = text("terraform/controller-policies/main.tf");
-    assert_eq!(module.matches("resource \"aws_iam_policy\"").count(), Policy::ALL.len());
     let Ok(plugins) = std::env::var("KERF_TERRAFORM_PLUGINS") else {
         println!("KERF_TERRAFORM_PLUGINS is not set: Terraform is not asked");
         return;
