@@ -10,7 +10,7 @@ use kerf_model::price::Price;
 use kerf_model::requirement::Operator;
 use kerf_scheduler::PlacementProblem;
 
-/// The prices of all nodes; nothing for those whose offering is not known.
+/// The prices of all nodes; nothing for those whose offering is not known, or sold without a price.
 #[must_use]
 pub fn node_prices(problem: &PlacementProblem) -> Vec<Price> {
     let named = problem.pools.iter().map(|pool| {
@@ -21,7 +21,8 @@ pub fn node_prices(problem: &PlacementProblem) -> Vec<Price> {
     let price = |node: &Arc<Node>| {
         let types = named.get(node.pool.as_ref()?.as_str())?;
         let instance_type = types.get(node.labels.get(well_known::INSTANCE_TYPE)?.as_str())?;
-        Some(offering_of(node, instance_type)?.price)
+        // What has no price must not look like a million dollars to be saved.
+        Some(offering_of(node, instance_type)?.price).filter(|price| price.is_known())
     };
     problem.nodes.iter().map(|node| price(node).unwrap_or(Price::ZERO)).collect()
 }

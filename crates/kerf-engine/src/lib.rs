@@ -59,7 +59,7 @@ pub mod zonal_shift;
 pub use containment::{contained, counted as panic_counted};
 pub use engine::{Engine, Orders};
 pub use gate::BEGIN_WITHIN;
-pub use planners::{DryRun, dry_run};
+pub use planners::{DryRun, consolidation_snapshot, dry_run};
 pub use role::Role;
 pub use settings::{DrainSettings, INTERRUPTION_PERCENT_PER_MINUTE, Settings};
 pub use world::World;

@@ -4,6 +4,7 @@ mod brute_force;
 mod carrying_out;
 mod causes;
 mod cluster;
+mod large_clusters;
 mod random_clusters;
 mod removals;
 mod replacements;

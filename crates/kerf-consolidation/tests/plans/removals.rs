@@ -8,7 +8,10 @@ use kerf_model::price::Price;
 use kerf_model::resources::ResourceList;
 
 use crate::carrying_out::{Carried, violations};
-use crate::cluster::{ZONES, add, add_node, change_pool, cluster, sell_out, shape, spread_shape};
+use crate::cluster::{
+    ZONES, add, add_node, change_pool, cluster, on_demand_type, sell_out, set_types, shape,
+    spread_shape,
+};
 use crate::random_clusters::{eager, for_every_cluster};
 
 /// The nodes that go, in order.
@@ -214,4 +217,21 @@ fn is_emptier(snapshot: &Snapshot, emptier: usize, fuller: usize) -> bool {
         && same
         && facts.reschedule_cost < others.reschedule_cost
         && asked(one).fits(&asked(other))
+}
+
+#[test]
+fn a_node_that_is_sold_without_a_price_saves_nothing() {
+    let mut snapshot = cluster();
+    let mut types = vec![on_demand_type(8), on_demand_type(32)];
+    for offering in std::sync::Arc::make_mut(&mut types[1].offerings) {
+        offering.price = Price::UNKNOWN;
+    }
+    set_types(&mut snapshot, types);
+    add(&mut snapshot, "c8", &[1]);
+    let unpriced = add(&mut snapshot, "c32", &[2]);
+    snapshot.nodes[0].may_go = Err(Ineligible::DoNotDisruptNode);
+    let plan = plan(&snapshot, &Settings::default());
+    assert_eq!(plan.moves, []);
+    assert_eq!(plan.price_before, dollars("0.4"));
+    assert!(plan.kept[unpriced].is_some());
 }

@@ -22,6 +22,7 @@ mod template_hash;
 mod termination;
 mod zonal_shift;
 
+pub use disruption::consolidation_snapshot;
 pub use provisioning::{DryRun, dry_run};
 
 use crate::action::{Action, Subject};

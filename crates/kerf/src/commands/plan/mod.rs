@@ -8,6 +8,7 @@
 
 mod bar;
 mod catalogue;
+mod consolidation;
 mod default_pool;
 mod input;
 mod node_class_note;
@@ -26,7 +27,7 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use kerf_engine::provider::ProviderInfo;
 use kerf_engine::time::Time;
-use kerf_kube::PlanProblem;
+use kerf_kube::{ObservedManifests, PlanProblem};
 
 use catalogue::{CatalogueName, Catalogues};
 use input::{Input, Refusals};
@@ -38,13 +39,16 @@ use table::{Style, Width};
 pub(crate) const EXIT_BAD_INPUT: u8 = 1;
 /// Exit code when new nodes are needed.
 const EXIT_NEW_NODES: u8 = 2;
+/// Exit code when nodes would go.
+const EXIT_NODES_GO: u8 = 2;
 /// Exit code when some pods do not fit.
 const EXIT_UNSCHEDULABLE: u8 = 3;
 
 /// Arguments of `kerf plan`.
 #[derive(Args)]
 #[command(after_help = "Exit codes: 0 everything fits as it is, 2 new nodes are needed, 3 some \
-    pods do not fit,\n1 some input is bad (nothing is planned then).")]
+    pods do not fit,\n1 some input is bad (nothing is planned then). With --consolidate: 0 nothing \
+    would change,\n2 nodes would go.")]
 pub(crate) struct Plan {
     /// A file, a folder (searched for .yaml, .yml and .json), or - for standard input
     #[arg(short, long, value_name = "FILE|DIR|-", required = true)]
@@ -53,6 +57,18 @@ pub(crate) struct Plan {
     /// pools' node classes ask for, on AWS in us-east-1
     #[arg(long, value_name = "aws:REGION|kwok|FILE.json")]
     catalogue: Option<CatalogueName>,
+    /// Show what consolidation would do: nodes removed and launched, what that saves, and why the
+    /// others stay. Give it nodes, pods, nodepools, nodeclaims and pdb, as kubectl get -A -o yaml
+    /// prints them
+    #[arg(long)]
+    consolidate: bool,
+    /// Say of one node what becomes of it, and why
+    #[arg(long, value_name = "NAME", requires = "consolidate")]
+    node: Option<String>,
+    /// Let spot nodes be replaced by cheaper spot nodes, as the feature gate
+    /// SpotToSpotConsolidation does
+    #[arg(long, requires = "consolidate")]
+    spot_to_spot: bool,
     #[command(flatten)]
     policy: Policy,
     /// How to print the plan
@@ -76,72 +92,113 @@ enum Format {
 
 impl Plan {
     pub(crate) fn run(self) -> Result<ExitCode> {
-        let Self { filename, catalogue, policy, output, strict, plain } = self;
-        let planned = plan(&filename, catalogue.as_ref(), &policy, strict)?;
-        let Planned { report, notes, warnings } = match planned {
-            Ok(planned) => planned,
-            Err(refusals) => {
-                eprint!("{refusals}");
-                return Ok(ExitCode::from(EXIT_BAD_INPUT));
-            }
-        };
-        eprint!("{}", warning(&warnings, plain));
-        let text = match output {
-            Format::Table => table::render(&report, &notes, style(plain), Width::Terminal),
-            Format::Wide => table::render(&report, &notes, style(plain), Width::Wide),
+        match self.observe()? {
+            Err(refusals) => refused(&refusals),
+            Ok(observed) if self.consolidate => self.consolidate(observed),
+            Ok(observed) => self.place(observed),
+        }
+    }
+
+    /// What is known once everything was read, or what is wrong with the input.
+    fn observe(&self) -> Result<Result<Observed, Refusals>> {
+        // Almost every plan needs the tables, and while files are read and judged another core is
+        // idle.
+        let tables = std::thread::spawn(kerf_catalog::table::shapes);
+        let input = input::read(&self.filename)?;
+        // Nobody waits for a thread that is still at it when there is nothing to plan.
+        drop(tables);
+        Ok(input.and_then(|input| match input.manifest_warnings() {
+            warnings if self.strict && !warnings.is_empty() => Err(Refusals(warnings)),
+            warnings => Observed::of(input, warnings, self.catalogue.as_ref(), &self.policy),
+        }))
+    }
+
+    /// Where pods that wait should go.
+    fn place(self, observed: Observed) -> Result<ExitCode> {
+        eprint!("{}", warning(&observed.warnings, self.plain));
+        let (report, notes) = placed(observed);
+        let text = match self.output {
+            Format::Table => table::render(&report, &notes, style(self.plain), Width::Terminal),
+            Format::Wide => table::render(&report, &notes, style(self.plain), Width::Wide),
             Format::Json => shape::to_json(&report)?,
             Format::Yaml => shape::to_yaml(&report)?,
         };
-        if matches!(output, Format::Json | Format::Yaml) {
+        self.print(&text, &notes)?;
+        Ok(ExitCode::from(exit_code(&report)))
+    }
+
+    /// What consolidation would do.
+    fn consolidate(self, observed: Observed) -> Result<ExitCode> {
+        let Observed { observed, mut notes, warnings, now, .. } = observed;
+        eprint!("{}", warning(&warnings, self.plain));
+        let planned = consolidation::plan(observed.world(), now, self.spot_to_spot);
+        let planned = match planned {
+            Ok(planned) => planned,
+            Err(refusals) => return refused(&refusals),
+        };
+        notes.extend(planned.notes());
+        let text = match &self.node {
+            None => planned.text(self.output, &notes, style(self.plain))?,
+            Some(name) => match planned.node_text(name, style(self.plain)) {
+                Ok(text) => text,
+                Err(refusals) => return refused(&refusals),
+            },
+        };
+        self.print(&text, &notes)?;
+        Ok(ExitCode::from(if planned.has_moves() { EXIT_NODES_GO } else { 0 }))
+    }
+
+    fn print(&self, text: &str, notes: &[String]) -> Result<()> {
+        if matches!(self.output, Format::Json | Format::Yaml) {
             notes.iter().for_each(|note| eprintln!("{note}"));
         }
-        std::io::stdout().write_all(text.as_bytes()).context("could not write the plan")?;
-        Ok(ExitCode::from(exit_code(&report)))
+        std::io::stdout().write_all(text.as_bytes()).context("could not write the plan")
     }
 }
 
-/// A plan and what to say beside it.
-struct Planned {
-    report: Report,
+fn refused(refusals: &Refusals) -> Result<ExitCode> {
+    eprint!("{refusals}");
+    Ok(ExitCode::from(EXIT_BAD_INPUT))
+}
+
+/// Everything that was given, as the controller would know it.
+struct Observed {
+    input: Input,
+    observed: ObservedManifests,
+    now: Time,
     notes: Vec<String>,
     /// What an API server would not take as it stands.
     warnings: Vec<String>,
 }
 
-/// The plan and what to say beside it, or what is wrong with the input.
-fn plan(
-    filename: &[String],
-    catalogue: Option<&CatalogueName>,
-    policy: &Policy,
-    strict: bool,
-) -> Result<Result<Planned, Refusals>> {
-    // Almost every plan needs the tables, and while files are read and judged another core is idle.
-    let tables = std::thread::spawn(kerf_catalog::table::shapes);
-    let input = input::read(filename)?;
-    // Nobody waits for a thread that is still at it when there is nothing to plan.
-    drop(tables);
-    Ok(input.and_then(|input| match input.manifest_warnings() {
-        warnings if strict && !warnings.is_empty() => Err(Refusals(warnings)),
-        warnings => planned(input, warnings, catalogue, policy),
-    }))
+impl Observed {
+    fn of(
+        mut input: Input,
+        warnings: Vec<String>,
+        catalogue: Option<&CatalogueName>,
+        policy: &Policy,
+    ) -> Result<Self, Refusals> {
+        let scheduler_config = policy.scheduler_config()?;
+        let mut catalogues = Catalogues::new(&mut input, catalogue)?;
+        catalogues.note_scheduler_config(&scheduler_config);
+        let mut settings = policy.settings(catalogues.label_rules());
+        settings.provider = ProviderInfo::with_node_classes(catalogue::node_class_kinds(&input));
+        settings.node_overlays = true;
+        let manifests = std::mem::take(&mut input.manifests);
+        let now = now();
+        let observed = manifests.observe(settings, scheduler_config.default_spreads, now);
+        let mut observed = observed.map_err(|problems| input.places.refusals(problems))?;
+        let notes = catalogues.offer(&mut observed)?;
+        // The command ends in a moment. Giving back a thousand instance types piece by piece would
+        // take a tenth of its time.
+        std::mem::forget(catalogues);
+        Ok(Self { input, observed, now, notes, warnings })
+    }
 }
 
-fn planned(
-    mut input: Input,
-    warnings: Vec<String>,
-    catalogue: Option<&CatalogueName>,
-    policy: &Policy,
-) -> Result<Planned, Refusals> {
-    let scheduler_config = policy.scheduler_config()?;
-    let mut catalogues = Catalogues::new(&mut input, catalogue)?;
-    catalogues.note_scheduler_config(&scheduler_config);
-    let mut settings = policy.settings(catalogues.label_rules());
-    settings.provider = ProviderInfo::with_node_classes(catalogue::node_class_kinds(&input));
-    settings.node_overlays = true;
-    let manifests = std::mem::take(&mut input.manifests);
-    let observed = manifests.observe(settings, scheduler_config.default_spreads, now());
-    let mut observed = observed.map_err(|problems| input.places.refusals(problems))?;
-    let mut notes = catalogues.offer(&mut observed)?;
+/// The plan for pods that wait, and what to say beside it.
+fn placed(given: Observed) -> (Report, Vec<String>) {
+    let Observed { input, observed, mut notes, .. } = given;
     let PlanProblem { problem, set_aside, passed_over, notes: assumed, kubernetes_events } =
         observed.problem();
     let solution = kerf_scheduler::solve(&problem);
@@ -151,10 +208,9 @@ fn planned(
     notes.extend(notes::of_requests(&problem.pods));
     notes.extend(notes::of_solution(&solution));
     let report = Report::new(&problem, &solution, &set_aside);
-    // The command ends in a moment. Giving back a thousand instance types piece by piece would take
-    // a tenth of its time.
-    std::mem::forget((problem, observed, catalogues, input));
-    Ok(Planned { report, notes, warnings })
+    // As above.
+    std::mem::forget((problem, observed, input));
+    (report, notes)
 }
 
 /// What is wrong with workloads, where nobody reads past it: before the plan, on standard error.

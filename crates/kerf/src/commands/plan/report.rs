@@ -134,11 +134,11 @@ fn new_node(
     })
 }
 
-fn label(offering: &Offering, key: &str) -> String {
+pub(super) fn label(offering: &Offering, key: &str) -> String {
     let entry = offering.requirements.iter().find(|entry| entry.key == key);
     entry.and_then(|entry| entry.values.first()).cloned().unwrap_or_default()
 }
 
-fn full_name(pod: &Pod) -> String {
+pub(super) fn full_name(pod: &Pod) -> String {
     format!("{}/{}", pod.shape.namespace, pod.name)
 }

@@ -86,7 +86,7 @@ fn shape(report: &Report) -> Shape<'_> {
 
 /// Dollars as a number. The division is only for printing, and prints every micro-dollar exactly
 /// up to nine billion dollars an hour.
-fn dollars(price: Price) -> Option<Number> {
+pub(super) fn dollars(price: Price) -> Option<Number> {
     let known = Some(price).filter(|price| price.is_known())?;
     Number::from_f64(known.micros_per_hour() as f64 / MICROS_PER_DOLLAR)
 }

@@ -48,11 +48,11 @@ const EXISTING_MAX: usize = 20;
 /// Types listed as options in the wide table.
 const OPTIONS_MAX: usize = 5;
 
-const BOLD: &str = "\u{1b}[1m";
-const DIM: &str = "\u{1b}[2m";
-const RED: &str = "\u{1b}[31m";
-const GREEN: &str = "\u{1b}[32m";
-const RESET: &str = "\u{1b}[0m";
+pub(super) const BOLD: &str = "\u{1b}[1m";
+pub(super) const DIM: &str = "\u{1b}[2m";
+pub(super) const RED: &str = "\u{1b}[31m";
+pub(super) const GREEN: &str = "\u{1b}[32m";
+pub(super) const RESET: &str = "\u{1b}[0m";
 
 /// The whole plan as text.
 pub(super) fn render(report: &Report, notes: &[String], style: Style, width: Width) -> String {
@@ -232,20 +232,7 @@ impl Page {
     /// Words in lines that fit.
     fn wrapped(&mut self, indent: &str, text: &str, colour: &str) {
         let most = if self.width == Width::Wide { usize::MAX } else { COLUMNS_MAX };
-        let mut line = String::new();
-        let mut lines = Vec::new();
-        for word in text.split_whitespace() {
-            let length = indent.len() + line.chars().count() + 1 + word.chars().count();
-            if !line.is_empty() && length > most {
-                lines.push(std::mem::take(&mut line));
-            }
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-        lines.push(line);
-        for line in lines {
+        for line in lines_of(text, most.saturating_sub(indent.len())) {
             let line = self.coloured(&line, colour);
             let _ = writeln!(self.text, "{indent}{line}");
         }
@@ -259,13 +246,31 @@ impl Page {
     }
 }
 
+/// Words in lines of at most so many columns.
+pub(super) fn lines_of(text: &str, most: usize) -> Vec<String> {
+    let mut line = String::new();
+    let mut lines = Vec::new();
+    for word in text.split_whitespace() {
+        let length = line.chars().count() + 1 + word.chars().count();
+        if !line.is_empty() && length > most {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines.push(line);
+    lines
+}
+
 fn line_columns(widths: &[usize]) -> usize {
     let gaps = GAP.len() * widths.len().saturating_sub(1);
     INDENT.len() + widths.iter().sum::<usize>() + gaps
 }
 
 /// A text that is too long ends in two dots.
-fn cut(text: &str, most: usize) -> String {
+pub(super) fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }
@@ -273,12 +278,12 @@ fn cut(text: &str, most: usize) -> String {
     kept + ".."
 }
 
-fn counted(count: usize, noun: &str) -> String {
+pub(super) fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 /// Whole dollars a month.
-fn per_month(price: Price) -> u64 {
+pub(super) fn per_month(price: Price) -> u64 {
     price.micros_per_hour().saturating_mul(HOURS_PER_MONTH).saturating_add(500_000) / 1_000_000
 }
 

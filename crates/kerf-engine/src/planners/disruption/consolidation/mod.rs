@@ -10,11 +10,13 @@
 //! the world of then: moves whose nodes were touched drop out, the others stay.
 
 mod changes;
+mod dry_run;
 mod eligibility;
 mod snapshot;
 mod wave;
 
 pub(super) use changes::{has_changed, is_change_by_end};
+pub use dry_run::consolidation_snapshot;
 pub(in crate::planners) use wave::conclude;
 
 use std::collections::BTreeSet;
@@ -116,7 +118,7 @@ pub(super) fn propose<'a>(
     for pool in &closed {
         decision.record(messages::pool_closed(pool, Consolidation.reason()));
     }
-    let painter = Painter { world, judge, taken, closed: &closed, now };
+    let painter = Painter { world, judge, taken, closed: &closed, plans_empty: false, now };
     let snapshot = painter.paint(budgets, decision);
     let has_open = !snapshot.1.candidates.is_empty();
     decision.remember(Update::ConsolidationAsked { at: now, closed, is_search: has_open });

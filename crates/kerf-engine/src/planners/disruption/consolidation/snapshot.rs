@@ -29,6 +29,8 @@ pub(super) struct Painter<'a, 'j> {
     pub(super) taken: &'j BTreeSet<Name>,
     /// Pools that may lose nothing now.
     pub(super) closed: &'j BTreeSet<Name>,
+    /// Whether empty nodes are part of the plan. They need none: they go by themselves.
+    pub(super) plans_empty: bool,
     pub(super) now: Time,
 }
 
@@ -105,7 +107,7 @@ impl<'a> Painter<'a, '_> {
         let world = self.world;
         eligibility::judge(world, candidate, self.now)?;
         // Who is empty goes without being asked where to.
-        if is_taken || eligibility::is_empty(world, candidate) {
+        if is_taken || !self.plans_empty && eligibility::is_empty(world, candidate) {
             return Err(Ineligible::InCommand);
         }
         if let Err(cause) = self.judge.may_go(&Method, candidate) {
