@@ -187,8 +187,12 @@ impl<'a> Search<'a> {
             first.map_or((&self.moves, &self.kept), |first| (&first.moves, &first.kept));
         let price_before = sum(self.judge.prices.iter().copied());
         let saving = sum(moves.iter().map(|each| each.saving));
+        let mut moves = moves.clone();
+        // Nobody has to move for these, and nobody was going to come: they wait for nothing.
+        let is_free = |each: &Move| each.removed.iter().all(|node| self.judge.is_empty(*node));
+        moves.sort_by_key(|each| !is_free(each));
         Plan {
-            moves: moves.clone(),
+            moves,
             price_before,
             price_after: price_before.checked_sub(saving).unwrap_or(Price::ZERO),
             saving_bound: self.saving_bound,

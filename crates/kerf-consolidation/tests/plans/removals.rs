@@ -235,3 +235,20 @@ fn a_node_that_is_sold_without_a_price_saves_nothing() {
     assert_eq!(plan.price_before, dollars("0.4"));
     assert!(plan.kept[unpriced].is_some());
 }
+
+#[test]
+fn empty_nodes_go_before_all_others() {
+    for_every_cluster(|snapshot| {
+        let plan = plan(snapshot, &eager());
+        let is_empty = |node: &usize| {
+            let mut pods = snapshot.problem.nodes[*node].pods.iter();
+            pods.all(|bound| bound.is_daemon || bound.is_leaving)
+        };
+        let mut free = plan.moves.iter().map(|each| each.removed.iter().all(is_empty));
+        let rest_is_busy = free.by_ref().skip_while(|is_free| *is_free).all(|is_free| !is_free);
+        (!rest_is_busy)
+            .then(|| "an empty node waits for a busy one".to_owned())
+            .into_iter()
+            .collect()
+    });
+}
