@@ -16,6 +16,7 @@ use kerf_model::duration::NillableDuration;
 use kerf_model::labels::annotation::DO_NOT_DISRUPT;
 use kerf_model::labels::well_known::INSTANCE_TYPE;
 use kerf_model::pool::{ConsolidationPolicy, NodePool};
+use kerf_model::quantity::Quantity;
 
 /// A node is quiet after 30 s and searched for every ten; a wave is looked at again after 15 s; boot
 /// takes 20 s, a pod 30 s to end.
@@ -128,6 +129,17 @@ fn a_node_that_is_too_large_is_replaced_by_a_cheaper_one_before_its_pods_are_evi
     assert_eq!(claims[0].label(INSTANCE_TYPE), Some("m-2x"), "the cheapest that holds it");
     assert_eq!(cluster.ordered_claims().len(), 2, "{:?}", cluster.log());
     assert_eq!(cluster.counted("karpenter_nodeclaims_created_total", "underutilized"), 1);
+}
+
+#[test]
+fn a_pool_at_its_limit_replaces_its_nodes_too() {
+    let mut cluster = half_empty("3", |pool| {
+        pool.limits.insert("cpu", Quantity::from_int(16));
+    });
+    let goes = claim_under(&cluster, "small");
+    live(&mut cluster, ENOUGH, |_| {});
+    assert!(cluster.find_claim(&goes).is_none(), "{:?}", cluster.log());
+    assert_eq!(cluster.ordered_claims().len(), 3, "{:?}", cluster.log());
 }
 
 #[test]

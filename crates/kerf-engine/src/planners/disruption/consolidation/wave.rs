@@ -6,7 +6,7 @@ use kerf_consolidation::{Kept, Move};
 use kerf_scheduler::{Displaced, PlacementProblem};
 
 use super::Consolidation;
-use crate::action::{Action, ActionKind};
+use crate::action::{Action, ActionKind, NewClaim};
 use crate::command::{Command, CommandUpdate, Destination};
 use crate::decision::Decision;
 use crate::event::Outcome;
@@ -131,14 +131,12 @@ impl<'a> Verdict<'a> {
                 standing.insert(name.clone(), known);
             }
         }
-        let mut replacements = Vec::with_capacity(each.launches.len());
-        for launch in &each.launches {
-            let claim = self.replacements.claim(&launch.node).ok()?;
+        let replacements = self.replacements(each, &candidates)?;
+        for (launch, claim) in each.launches.iter().zip(&replacements) {
             let name = Name::from(claim.spec.name.as_str());
             for pod in &launch.pods {
                 destinations.push(self.hold(*pod, &name)?);
             }
-            replacements.push(claim);
         }
         let reason = Consolidation.reason();
         let fits = |it: &Candidate<'a>| self.budgets.take(&it.pool.spec.name, reason);
@@ -148,6 +146,18 @@ impl<'a> Verdict<'a> {
         let named = candidates.iter().map(Candidate::reference).collect();
         let command = Command::proposed(reason, named, replacements, destinations, self.now);
         Some((Command { standing, ..command }, candidates))
+    }
+
+    /// The claims that come; none if a pool does not want them or has no room. The nodes that go make
+    /// theirs free.
+    fn replacements(&mut self, each: &Move, candidates: &[Candidate<'a>]) -> Option<Vec<NewClaim>> {
+        candidates.iter().for_each(|it| self.replacements.release(it.claim));
+        let launches = each.launches.iter();
+        let claims = launches.map(|launch| self.replacements.claim(&launch.node).ok()).collect();
+        if Option::is_none(&claims) {
+            candidates.iter().for_each(|it| self.replacements.keep(it.claim));
+        }
+        claims
     }
 
     /// A node that goes, if it still may, with the same pods.
