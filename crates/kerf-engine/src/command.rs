@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::action::NewClaim;
 use crate::observed::{Claim, Name, PodKey};
-use crate::time::Time;
+use crate::time::{Span, Time};
 
 /// The name of a command, the same for every process that works on it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -47,6 +47,9 @@ pub struct Command {
     /// for the second look: nobody else may have come since.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub standing: BTreeMap<Name, BTreeSet<u64>>,
+    /// After how long it has paid for itself, where it is to save something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payback: Option<Span>,
 }
 
 /// A claim that goes.
@@ -144,6 +147,7 @@ impl Command {
             state: CommandState::Proposed,
             decided_at: now,
             standing: BTreeMap::new(),
+            payback: None,
         }
     }
 

@@ -262,13 +262,17 @@ impl Memory {
             Update::WhatIfsAnswered { at, blocked, is_of_use } => {
                 self.what_ifs.answered(at, blocked, is_of_use);
             }
-            Update::ConsolidationAsked { at, closed, is_search } => {
-                self.consolidation.asked(at, closed, is_search);
+            Update::ConsolidationAsked { at, closed, is_search, is_waiting } => {
+                self.consolidation.asked(at, closed, is_search, is_waiting);
             }
             Update::ConsolidationAnswered { at, unreached, found } => {
                 self.consolidation.answered(at, unreached, found);
             }
             Update::ClusterChanged => self.consolidation.changed(),
+            Update::PodsMoved { kinds, at, until } => {
+                self.consolidation.pods_moved(kinds, at, until);
+            }
+            Update::MoveUndone { kinds, until } => self.consolidation.move_undone(kinds, until),
             Update::ReplacementFailed { pool, held_off } => {
                 self.what_ifs.held_off.insert(pool, held_off);
             }

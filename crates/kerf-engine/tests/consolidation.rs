@@ -284,3 +284,66 @@ fn what_cannot_be_bettered_is_searched_once_and_told_why() {
     assert_eq!(cluster.solves().len(), searches, "nothing has changed");
     assert_eq!(evictions(&cluster), 0);
 }
+
+#[test]
+fn a_node_for_pods_whose_move_has_not_paid_back_is_reported_and_held_against_the_next() {
+    let mut cluster = half_empty("1", |_| {});
+    live(&mut cluster, PROPOSED + 18, |_| {});
+    assert_eq!(cluster.closed_nodes().len(), 1, "the move has begun: {:?}", cluster.log());
+    // More of the same come before that has paid back, after 36 s, and need a node.
+    cluster.pend("more-0", "1");
+    cluster.pend("more-1", "1");
+    cluster.pend("other", "500m");
+    live(&mut cluster, 10, |_| {});
+    assert!(cluster.has_said("ConsolidationUndone"), "{:?}", cluster.log());
+    assert_eq!(cluster.counted("kerf_consolidation_undone_total", ""), 1);
+    let undone = &cluster.engine.world().memory.consolidation.undone;
+    assert_eq!(undone.len(), 1, "only the kind that was moved");
+}
+
+#[test]
+fn pods_do_not_move_to_a_node_that_is_not_quiet_itself() {
+    let mut cluster = half_empty("1", |_| {});
+    let node = cluster.node_under("pod-1");
+    for _ in 0..9 {
+        let mut short = pod("short", &node);
+        short.shape = Arc::new(shape("0"));
+        cluster.store(Object::Pod(short));
+        cluster.settle();
+        cluster.remove(&Key::Pod(pod_key("short")));
+        live(&mut cluster, 20, |_| {});
+    }
+    // A cheaper node takes the place of the other, although there is room on this one.
+    assert_eq!(cluster.ordered_claims().len(), 3, "{:?}", cluster.log());
+}
+
+#[test]
+fn a_node_that_pods_were_just_meant_for_is_looked_at_again_when_that_is_over() {
+    let at_once = NillableDuration::parse("0s").unwrap();
+    let mut cluster = half_empty("1", |pool| pool.disruption.consolidate_after = at_once);
+    live(&mut cluster, 100, |_| {});
+    assert_eq!(names(&cluster).len(), 1, "{:?}", cluster.log());
+}
+
+#[test]
+fn a_balanced_pool_moves_only_what_is_worth_the_disruption() {
+    let balanced = |pool: &mut NodePool| {
+        underutilized(pool);
+        pool.disruption.policy = ConsolidationPolicy::Balanced;
+    };
+    // One of two equal nodes is half of the price and, with one of 31 pods, little of the
+    // disruption; with thirty of them it is nearly all of it, for a quarter of the price.
+    for (beside, goes) in [(1, true), (30, false)] {
+        let mut cluster = Cluster::with_nodes(2, balanced);
+        swap(&mut cluster, "pod-0", "many-0", "100m");
+        let node = cluster.node_under("many-0");
+        for number in 1..beside {
+            let mut pod = pod(&format!("many-{number}"), &node);
+            pod.shape = Arc::new(shape("100m"));
+            cluster.store(Object::Pod(pod));
+        }
+        let former = names(&cluster);
+        live(&mut cluster, ENOUGH, |_| {});
+        assert_eq!(names(&cluster) != former, goes, "{beside}: {:?}", cluster.log());
+    }
+}

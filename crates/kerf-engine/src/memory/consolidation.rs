@@ -1,6 +1,6 @@
 //! What the search for nodes to consolidate remembers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -20,14 +20,30 @@ pub struct ConsolidationMemory {
     pub closed: BTreeSet<Name>,
     /// Nodes that the last search did not come to.
     pub unreached: Vec<String>,
+    /// Pods that were moved, by their kind, until that has paid back.
+    #[serde(with = "crate::entries")]
+    pub moved: BTreeMap<u64, Time>,
+    /// Pods that were moved in vain, by their kind, until that is forgotten.
+    #[serde(with = "crate::entries")]
+    pub undone: BTreeMap<u64, Time>,
 }
 
+/// Kinds of pods that are remembered at most; of more moves than this none is held against the next.
+const KINDS_MAX: usize = 10_000;
+
 impl ConsolidationMemory {
-    /// A search begins, or there is nothing that could go while pools are closed.
-    pub(super) fn asked(&mut self, at: Time, closed: BTreeSet<Name>, is_search: bool) {
+    /// A search begins, or there is nothing that could go while pools are closed. Where nodes wait
+    /// for pods that are meant for them, that passes by itself and counts as a change.
+    pub(super) fn asked(
+        &mut self,
+        at: Time,
+        closed: BTreeSet<Name>,
+        is_search: bool,
+        is_waiting: bool,
+    ) {
         self.asked_at = is_search.then_some(at);
-        self.idle_since = (!is_search).then_some(at);
-        self.has_changed = false;
+        self.idle_since = (!is_search && !is_waiting).then_some(at);
+        self.has_changed = is_waiting;
         self.closed = closed;
     }
 
@@ -42,6 +58,22 @@ impl ConsolidationMemory {
     pub(super) fn changed(&mut self) {
         self.has_changed = true;
         self.idle_since = None;
+    }
+
+    /// Pods of these kinds are moved; that pays back by then.
+    pub(super) fn pods_moved(&mut self, kinds: Vec<u64>, at: Time, until: Time) {
+        self.moved.retain(|_, until| at < *until);
+        self.undone.retain(|_, until| at < *until);
+        let room = KINDS_MAX.saturating_sub(self.moved.len());
+        self.moved.extend(kinds.into_iter().take(room).map(|kind| (kind, until)));
+    }
+
+    /// A move of pods of these kinds was undone.
+    pub(super) fn move_undone(&mut self, kinds: Vec<u64>, until: Time) {
+        for kind in kinds {
+            self.moved.remove(&kind);
+            self.undone.insert(kind, until);
+        }
     }
 
     /// The clock was set back.

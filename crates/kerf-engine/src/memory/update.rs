@@ -213,6 +213,8 @@ pub enum Update {
         closed: BTreeSet<Name>,
         /// Whether there is anything to search; not where all pools are closed.
         is_search: bool,
+        /// Whether nodes are left alone only because pods are on their way to them.
+        is_waiting: bool,
     },
     /// The answer is there, or will not come.
     ConsolidationAnswered {
@@ -222,6 +224,22 @@ pub enum Update {
         unreached: Vec<String>,
         /// Whether there is something to go on with.
         found: bool,
+    },
+    /// Consolidation moves pods.
+    PodsMoved {
+        /// Their kinds.
+        kinds: Vec<u64>,
+        /// The engine's time of it.
+        at: Time,
+        /// When that will have paid back.
+        until: Time,
+    },
+    /// A node was launched for pods before their move had paid back.
+    MoveUndone {
+        /// Their kinds.
+        kinds: Vec<u64>,
+        /// Until when that counts.
+        until: Time,
     },
     /// Something changed that the plans of consolidation depend on.
     ClusterChanged,

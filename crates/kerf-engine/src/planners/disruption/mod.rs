@@ -31,8 +31,8 @@ mod static_pools;
 mod tests;
 mod what_if;
 
-pub(super) use consolidation::conclude as conclude_consolidation;
 pub use consolidation::consolidation_snapshot;
+pub(super) use consolidation::{conclude as conclude_consolidation, launched};
 pub(super) use destinations::{held, targets};
 pub(super) use execution::conclude;
 pub(super) use hold_off::{held_off_until, hold_off_pool};

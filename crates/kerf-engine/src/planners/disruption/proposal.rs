@@ -138,6 +138,9 @@ pub(super) fn validate(world: &World, command: &Command, now: Time, decision: &m
         decision.kubernetes_events.extend(events);
         valid.clear();
     }
+    if !valid.is_empty() {
+        consolidation::moves(command, now, decision);
+    }
     let failed = command.candidates.len() - valid.len();
     decision.samples.extend(metrics::validations_failed(method, failed));
     decision.samples.extend(metrics::decided(method, command, &valid));

@@ -115,6 +115,7 @@ impl<'a> Recovery<'a> {
             state: if has_begun { CommandState::Deleting } else { CommandState::Executing },
             decided_at: record.decided_at(),
             standing: BTreeMap::new(),
+            payback: None,
         })
     }
 

@@ -15,6 +15,7 @@ use crate::event::Key;
 use crate::kubernetes_event::{KubernetesEvent, Rate};
 use crate::memory::{Nomination, Update};
 use crate::observed::{Name, Pod, Pool};
+use crate::planners::disruption;
 use crate::reason::NotPlaced;
 use crate::sample::Sample;
 use crate::time::Time;
@@ -140,6 +141,7 @@ impl<'a> Verdict<'a> {
             }
             return;
         }
+        disruption::launched(world, &pool.meta.name, &pods, now, &mut self.decision);
         self.decision.remember(Update::Create(Box::new(claim)));
         self.nominate(&pods, &name);
         self.names.insert(name);

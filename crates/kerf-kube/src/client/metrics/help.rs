@@ -1,7 +1,7 @@
 //! What each metric says, for those who read the page itself.
 
 /// The sentences of metrics that have one.
-pub(super) const HELP: [(&str, &str); 85] = [
+pub(super) const HELP: [(&str, &str); 88] = [
     ("aws_sdk_go_request_duration_seconds", "How long calls to AWS took."),
     ("aws_sdk_go_request_total", "Calls to AWS, by service, action and the status of the answer."),
     ("client_go_request_duration_seconds", "How long requests to the API server took."),
@@ -109,6 +109,14 @@ pub(super) const HELP: [(&str, &str); 85] = [
         "For how long places have been looked for; 0 while nobody looks.",
     ),
     ("karpenter_scheduler_unschedulable_pods_count", "Pods no place was found for."),
+    (
+        "karpenter_voluntary_disruption_consolidation_timeouts_total",
+        "Searches for nodes to consolidate that were stopped before their end.",
+    ),
+    (
+        "karpenter_voluntary_disruption_decision_evaluation_duration_seconds",
+        "How long searching for nodes to consolidate took.",
+    ),
     ("karpenter_voluntary_disruption_decisions_total", "Decisions to take nodes away."),
     (
         "karpenter_voluntary_disruption_eligible_nodes",
@@ -117,6 +125,10 @@ pub(super) const HELP: [(&str, &str); 85] = [
     (
         "karpenter_voluntary_disruption_failed_validations_total",
         "Nodes chosen to go that were spared at the second look.",
+    ),
+    (
+        "kerf_consolidation_undone_total",
+        "Launches for pods that were consolidated and had not paid back.",
     ),
     (
         "kerf_interruption_breaker_open",

@@ -12,16 +12,20 @@
 mod changes;
 mod dry_run;
 mod eligibility;
+mod hysteresis;
 mod snapshot;
 mod wave;
 
 pub(super) use changes::{has_changed, is_change_by_end};
 pub use dry_run::consolidation_snapshot;
+pub(in crate::planners) use hysteresis::launched;
+pub(super) use hysteresis::moves;
 pub(in crate::planners) use wave::conclude;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use kerf_consolidation::Ineligible;
 use kerf_model::budget::{Allowed, DisruptionReason};
 
 use super::budgets::Budgets;
@@ -119,13 +123,13 @@ pub(super) fn propose<'a>(
         decision.record(messages::pool_closed(pool, Consolidation.reason()));
     }
     let painter = Painter { world, judge, taken, closed: &closed, plans_empty: false, now };
-    let snapshot = painter.paint(budgets, decision);
-    let has_open = !snapshot.1.candidates.is_empty();
-    decision.remember(Update::ConsolidationAsked { at: now, closed, is_search: has_open });
-    if !has_open {
+    let (problem, consolidation) = painter.paint(budgets, decision);
+    let is_search = !consolidation.candidates.is_empty();
+    let is_waiting = consolidation.nodes.iter().any(|it| it.may_go == Err(Ineligible::Nominated));
+    decision.remember(Update::ConsolidationAsked { at: now, closed, is_search, is_waiting });
+    if !is_search {
         return true;
     }
-    let (problem, consolidation) = snapshot;
     let (reason, nodes) = (Consolidation.reason(), consolidation.candidates.len());
     let request = SolveRequest::consolidation(problem, consolidation, now);
     decision.act(ActionKind::Solve(request), Reason::PlacesUnknown { reason, nodes });

@@ -8,7 +8,7 @@ use kerf_model::labels::well_known::NODE_POOL;
 use kerf_model::node::Node as NodeView;
 use kerf_scheduler::PlacementProblem;
 
-use super::{Consolidation as Method, eligibility, left};
+use super::{Consolidation as Method, eligibility, hysteresis, left};
 use crate::command::CandidateRef;
 use crate::decision::Decision;
 use crate::observed::{Name, Node, Pod, PodOwner};
@@ -93,7 +93,8 @@ impl<'a> Painter<'a, '_> {
             may_receive: !is_taken && eligibility::may_receive(world, &candidate),
             reschedule_cost: EvictionCost::of_node(movers),
             disruption_cost: disruption_cost(world, node),
-            was_undone: false,
+            was_undone: is_candidate
+                && hysteresis::was_undone(world, candidate.reschedulable_pods(world), self.now),
         };
         (facts, is_candidate.then(|| candidate.reference()))
     }

@@ -18,7 +18,7 @@ use crate::planners::disruption::method::Method;
 use crate::planners::disruption::{CHOSEN_BY, hold_off, messages, metrics};
 use crate::planners::provisioning::{Occupants, Replacements, asked_pod, target};
 use crate::solve::{Consolidation as Asked, ConsolidationPlan};
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::world::World;
 
 /// Nodes told why they stay after one search at most; the others may ask.
@@ -145,7 +145,8 @@ impl<'a> Verdict<'a> {
         }
         let named = candidates.iter().map(Candidate::reference).collect();
         let command = Command::proposed(reason, named, replacements, destinations, self.now);
-        Some((Command { standing, ..command }, candidates))
+        let payback = Some(Span::from_seconds(each.payback_seconds));
+        Some((Command { standing, payback, ..command }, candidates))
     }
 
     /// The claims that come; none if a pool does not want them or has no room. The nodes that go make
