@@ -1,5 +1,6 @@
 //! A day of `examples/scenarios/day.yaml`, with a twentieth of its pods unless told otherwise: no rule
-//! is broken, and the cluster is as large as its bounds say, morning and night.
+//! is broken, and the cluster is as large as its bounds say, morning and night. The same for the week of
+//! `week.yaml`, with a hundredth.
 //!
 //! In full: `KERF_DAY_SHARE=1 cargo test --release -p kerf-sim --test day`.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -12,11 +13,22 @@ use serde_json::{Value, json};
 
 /// What the pods are divided by in CI: a day in full takes minutes without optimisation.
 const SHARE_DEFAULT: u64 = 20;
+/// The same for a week.
+const WEEK_SHARE_DEFAULT: u64 = 100;
 
 #[test]
 fn a_day_breaks_no_rule_and_keeps_its_bounds() {
-    let share = std::env::var("KERF_DAY_SHARE").ok().and_then(|text| text.parse().ok());
-    let scenario = Scenario::parse(&day(share.unwrap_or(SHARE_DEFAULT))).unwrap();
+    play("day", SHARE_DEFAULT);
+}
+
+#[test]
+fn a_week_breaks_no_rule_and_keeps_its_bounds() {
+    play("week", WEEK_SHARE_DEFAULT);
+}
+
+fn play(name: &str, share: u64) {
+    let asked = std::env::var("KERF_DAY_SHARE").ok().and_then(|text| text.parse().ok());
+    let scenario = Scenario::parse(&divided(name, asked.unwrap_or(share))).unwrap();
     assert!(!scenario.expectations.is_empty(), "the file says what it expects");
     let mut simulation = Simulation::new(Arc::new(scenario), 1).unwrap();
     simulation.run();
@@ -25,23 +37,24 @@ fn a_day_breaks_no_rule_and_keeps_its_bounds() {
 }
 
 /// The scenario with all counts divided.
-fn day(share: u64) -> String {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/scenarios/day.yaml");
+fn divided(name: &str, share: u64) -> String {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/scenarios");
+    let path = folder.join(format!("{name}.yaml"));
     let text = std::fs::read_to_string(path).unwrap();
-    let mut day: Value = serde_saphyr::from_str(&text).unwrap();
+    let mut scenario: Value = serde_saphyr::from_str(&text).unwrap();
     for (list, fields) in [
         ("workloads", &["replicas", "completions"][..]),
         ("timeline", &["to"]),
         ("expect", &["nodes", "running"]),
     ] {
-        for entry in day[list].as_array_mut().unwrap() {
+        for entry in scenario[list].as_array_mut().unwrap() {
             let counts = fields.iter().filter_map(|field| entry.get(*field).map(|_| *field));
             for field in counts.collect::<Vec<&str>>() {
                 divide(&mut entry[field], share);
             }
         }
     }
-    day.to_string()
+    scenario.to_string()
 }
 
 /// Divides a number, the ends of a range such as `400..900`, or each value of a map.

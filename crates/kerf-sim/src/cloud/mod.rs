@@ -31,6 +31,8 @@ pub struct Cloud {
     launched: FxHashMap<Arc<str>, (Arc<str>, Arc<Instance>)>,
     launches: u64,
     ended_cost_micros: u128,
+    /// What offerings cost before their prices changed, and until when; oldest first.
+    former_prices: Vec<(Time, OfferingIndex, Price)>,
     /// Instances that went lately: lists may still have them.
     gone_lately: Vec<(Time, CloudInstance)>,
 }
@@ -92,6 +94,7 @@ impl Cloud {
             launched: FxHashMap::default(),
             launches: 0,
             ended_cost_micros: 0,
+            former_prices: Vec::new(),
             gone_lately: Vec::new(),
         })
     }
@@ -177,14 +180,37 @@ impl Cloud {
     }
 
     /// Changes what instances of a type cost from now on, to so many percent.
-    pub(crate) fn reprice(&mut self, pick: usize, percent: u64) {
+    pub(crate) fn reprice(&mut self, pick: usize, percent: u64, now: Time) {
         let mut instance_types = self.instance_types.to_vec();
-        let count = instance_types.len();
-        for offering in Arc::make_mut(&mut instance_types[pick % count].offerings) {
+        let instance_type = pick % instance_types.len();
+        let offerings = Arc::make_mut(&mut instance_types[instance_type].offerings);
+        for (number, offering) in offerings.iter_mut().enumerate() {
+            let index = OfferingIndex { instance_type, offering: number };
+            self.former_prices.push((now, index, offering.price));
             let micros = offering.price.micros_per_hour().saturating_mul(percent) / 100;
             offering.price = Price::from_micros_per_hour(micros.max(1));
         }
         self.instance_types = instance_types.into();
+    }
+
+    /// The least and the most that an offering cost between two times, in micro-dollars an hour.
+    pub(crate) fn price_bounds(&self, index: OfferingIndex, from: Time, to: Time) -> (u64, u64) {
+        let former = self.former_prices.iter().filter(|(_, of, _)| *of == index);
+        let former = former.map(|(until, _, price)| (Some(*until), *price));
+        let now = self.instance_types[index.instance_type].offerings[index.offering].price;
+        let (mut least, mut most) = (u64::MAX, 0);
+        for (until, price) in former.chain([(None, now)]) {
+            if until.is_some_and(|until| until < from) {
+                continue;
+            }
+            least = least.min(price.micros_per_hour());
+            most = most.max(price.micros_per_hour());
+            // It held until after the end: those that followed came too late.
+            if until.is_some_and(|until| until > to) {
+                break;
+            }
+        }
+        (least, most)
     }
 
     /// What it sells, with only that available which there really is.

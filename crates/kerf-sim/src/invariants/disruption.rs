@@ -49,6 +49,10 @@ impl Checker {
             let what = format!("{name} is given up; {} must not be disturbed", pod.key);
             self.object(Rule::DoNotDisrupt, what);
         }
+        if reason == DisruptionReason::Underutilized {
+            self.consolidated.insert(name.clone());
+        }
+        self.check_price(claim, reason, store, cloud);
         self.check_replaced(claim, reason, store);
         self.check_budget(claim, reason, store);
     }
@@ -101,7 +105,8 @@ impl Checker {
                 .meta
                 .deleting_since
                 .is_some_and(|since| self.now.since(since) > self.staleness);
-            if !has_ended && (is_own || long_gone) {
+            let is_away = is_own || long_gone || self.is_silent(other, reason, store);
+            if !has_ended && is_away {
                 disturbed += 1;
             }
         }
@@ -114,6 +119,17 @@ impl Checker {
                 format!("pool {name}: {disturbed} of {total} nodes disturbed, {allowed} allowed");
             self.object(Rule::Budget, what);
         }
+    }
+}
+
+impl Checker {
+    /// Whether a claim's node has not been ready for longer than a watch event takes. Repair is
+    /// there for such nodes, so for it they are not away.
+    fn is_silent(&self, claim: &Claim, reason: DisruptionReason, store: &Store) -> bool {
+        let node = store.node_of(claim).map(|node| &node.meta.name);
+        let since = node.and_then(|node| self.unready_since.get(node));
+        reason != DisruptionReason::Unhealthy
+            && since.is_some_and(|since| self.now.since(*since) > self.staleness)
     }
 }
 

@@ -3,12 +3,14 @@
 //! The engine sees the world late. Where a rule speaks of things that change by themselves (a pod
 //! was bound, a node fell silent), only what was so for longer than a watch event takes counts.
 
+mod churn;
 mod displaced;
 mod disruption;
 mod drain;
 mod emptiness;
 mod launch;
 mod place;
+mod price;
 mod progress;
 mod static_pools;
 #[cfg(test)]
@@ -20,6 +22,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use kerf_engine::action::{Action, ActionKind};
+use kerf_engine::command::CommandId;
 use kerf_engine::event::Key;
 use kerf_engine::observed::{Name, PodKey};
 use kerf_engine::time::{Span, Time};
@@ -54,6 +57,14 @@ pub struct Checker {
     miscounted_since: BTreeMap<Name, Time>,
     /// Claims the engine gave up of its own accord, and when.
     voluntary: BTreeMap<Name, Time>,
+    /// Claims that were given up because the same pods cost less elsewhere.
+    consolidated: BTreeSet<Name>,
+    /// When pods were evicted by consolidation, by workload, within a day.
+    evictions: churn::Evictions,
+    /// Commands whose price was looked at.
+    priced: BTreeSet<CommandId>,
+    /// Since when nodes are not ready.
+    unready_since: BTreeMap<Name, Time>,
     /// Claims that went lately, with their pool.
     gone_lately: Vec<(Time, Name)>,
     claims: BTreeMap<Name, Name>,
@@ -94,6 +105,10 @@ pub enum Rule {
     ReplacedFirst,
     /// Empty nodes are given up in time.
     KeptEmpty,
+    /// What consolidation puts in the place of nodes is not dearer than they were.
+    Dearer,
+    /// Consolidation does not evict the same pods again and again.
+    Churn,
     /// Static pools have as many nodes as they shall have.
     Replicas,
     /// Pods of nodes that are given up by choice have somewhere to go.
@@ -146,6 +161,7 @@ impl Checker {
                 }
                 None => {
                     self.voluntary.remove(name);
+                    self.consolidated.remove(name);
                     if let Some(pool) = self.claims.remove(name) {
                         self.gone_lately.push((self.now, pool));
                     }
@@ -162,6 +178,10 @@ impl Checker {
                 }
                 None => drop(self.bound_at.remove(key)),
             },
+            Key::Node(name) => match store.nodes.get(name).filter(|node| !node.is_ready) {
+                Some(_) => drop(self.unready_since.entry(name.clone()).or_insert(self.now)),
+                None => drop(self.unready_since.remove(name)),
+            },
             Key::Pool(name) => self.note_replicas(name, store),
             _ => {}
         }
@@ -175,7 +195,10 @@ impl Checker {
             ActionKind::DeleteClaim { name, uid } => {
                 self.check_disruption(name, uid, action, store, cloud);
             }
-            ActionKind::EvictPod { pod, uid } => self.check_eviction(pod, uid, store),
+            ActionKind::EvictPod { pod, uid } => {
+                self.check_eviction(pod, uid, store);
+                self.count_eviction(pod, uid, store);
+            }
             ActionKind::DeletePod { pod, uid, .. } => self.check_forced_end(pod, uid, store),
             ActionKind::Terminate { claim, provider_id } => {
                 if let Some(id) = cloud.meant(claim, provider_id.as_ref()) {
@@ -206,6 +229,7 @@ impl Checker {
         self.check_stuck(store, scenario);
         self.check_kept_empty(store, scenario);
         self.check_replicas(store, scenario);
+        self.check_churn(workloads);
         self.check_progress(store, cloud, scenario, workloads);
     }
 
@@ -266,6 +290,8 @@ impl fmt::Display for Rule {
             Self::Empty => "empty nodes only",
             Self::ReplacedFirst => "replacement first",
             Self::KeptEmpty => "empty nodes go",
+            Self::Dearer => "net price",
+            Self::Churn => "churn",
             Self::Replicas => "replicas of static pools",
             Self::NowhereToGo => "nowhere to go",
             Self::DoNotDisrupt => "do-not-disrupt",

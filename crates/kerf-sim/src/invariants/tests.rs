@@ -8,7 +8,7 @@ use kerf_engine::command::CommandId;
 use kerf_engine::command::record::{COMMAND, Record};
 use kerf_engine::event::Key;
 use kerf_engine::observed::{Claim, Node, Pod, PodOwner};
-use kerf_engine::reason::Reason;
+use kerf_engine::reason::{DeletionCause, Reason};
 use kerf_engine::time::Span;
 use kerf_model::budget::DisruptionReason;
 use kerf_model::quantity::Quantity;
@@ -138,7 +138,7 @@ fn a_node_given_up_before_its_replacement_is_up_is_seen() {
     let mut simulation = calm();
     let (_, _, claim) = pod_of(&simulation, "web");
     let record = Record {
-        id: CommandId("drifted".into()),
+        id: CommandId("rogue".into()),
         reason: DisruptionReason::Drifted.as_str().to_owned(),
         decided_at_millis: 0,
         candidates: vec![claim.meta.name.clone()],
@@ -149,8 +149,7 @@ fn a_node_given_up_before_its_replacement_is_up_is_seen() {
     let _ = simulation.store.change(&name, Precondition::Nothing, |claim: &mut Claim| {
         claim.spec.annotations.insert(COMMAND.to_owned(), record.to_text());
     });
-    let kind = ActionKind::DeleteClaim { name, uid: claim.meta.uid };
-    simulation.carry_out(&rogue(kind));
+    simulation.carry_out(&give_up(&claim, DisruptionReason::Drifted));
     assert!(rules(&simulation).contains(&Rule::ReplacedFirst), "{:?}", rules(&simulation));
 }
 
@@ -292,4 +291,113 @@ fn pods_of_a_node_given_up_do_not_share_one_place() {
     let text = text.replace("zones: [a]", stock);
     assert_eq!(seen_when_given_up(&text, 5), [Rule::NowhereToGo], "room for one of two");
     assert_eq!(seen_when_given_up(&text, 6), [], "room for both");
+}
+
+/// Three nodes like those of [`TWO_NODES`].
+fn three_nodes(budget: &str) -> Simulation {
+    let text = TWO_NODES.replace("replicas: 2", "replicas: 3");
+    calm_at(&text.replace("nodes: '10'", &format!("nodes: '{budget}'")))
+}
+
+fn give_up(claim: &Claim, reason: DisruptionReason) -> Action {
+    let command = CommandId(Arc::from("rogue"));
+    let kind =
+        ActionKind::DeleteClaim { name: claim.meta.name.clone(), uid: claim.meta.uid.clone() };
+    Action { reason: Reason::Disruption { reason, command }, ..rogue(kind) }
+}
+
+#[test]
+fn nodes_that_cost_more_than_the_one_they_replace_to_save_money_are_seen() {
+    for (replacements, reason, expected) in [
+        (2, DisruptionReason::Underutilized, true),
+        (1, DisruptionReason::Underutilized, false),
+        (2, DisruptionReason::Drifted, false),
+    ] {
+        let mut simulation = three_nodes("10");
+        let (_, _, claim) = pod_of(&simulation, "web");
+        let name = claim.meta.name.clone();
+        let others = simulation.store.claims.keys().filter(|other| **other != name);
+        let record = Record {
+            id: CommandId("rogue".into()),
+            reason: reason.as_str().to_owned(),
+            decided_at_millis: simulation.now().millis(),
+            candidates: vec![name.clone()],
+            replacements: others.take(replacements).cloned().collect(),
+            destinations: BTreeMap::new(),
+        };
+        let _ = simulation.store.change(&name, Precondition::Nothing, |claim: &mut Claim| {
+            claim.spec.annotations.insert(COMMAND.to_owned(), record.to_text());
+        });
+        simulation.carry_out(&give_up(&claim, reason));
+        let seen = rules(&simulation);
+        assert_eq!(seen.contains(&Rule::Dearer), expected, "{replacements} {reason}: {seen:?}");
+    }
+}
+
+#[test]
+fn a_price_counts_as_it_could_be_known_when_it_was_decided() {
+    let mut simulation = calm();
+    let instance = simulation.cloud.instances.values().next().unwrap().clone();
+    let (index, now) = (instance.offering, simulation.now());
+    let price = instance.price.micros_per_hour();
+    simulation.cloud.reprice(index.instance_type, 200, now);
+    let (minute, cloud) = (Span::from_minutes(1), &simulation.cloud);
+    let bounds = |from, to| cloud.price_bounds(index, from, to);
+    assert_eq!(bounds(now - minute - minute, now - minute), (price, price));
+    assert_eq!(bounds(now - minute, now + minute), (price, 2 * price));
+    assert_eq!(bounds(now + minute, now + minute + minute), (2 * price, 2 * price));
+}
+
+#[test]
+fn a_node_that_is_not_ready_uses_up_budgets_but_not_for_its_repair() {
+    for (reason, expected) in
+        [(DisruptionReason::Drifted, true), (DisruptionReason::Unhealthy, false)]
+    {
+        let mut simulation = three_nodes("1");
+        simulation.silence_engines();
+        let (_, node, claim) = pod_of(&simulation, "web");
+        let mut others = simulation.store.nodes.keys().filter(|name| **name != node.meta.name);
+        let other = others.next().unwrap().clone();
+        simulation.store.change(&other, Precondition::Nothing, |node: &mut Node| {
+            node.is_ready = false;
+        });
+        let target = simulation.now() + Span::from_seconds(10);
+        simulation.run_until(target);
+        simulation.carry_out(&give_up(&claim, reason));
+        let seen = rules(&simulation);
+        assert_eq!(seen.contains(&Rule::Budget), expected, "{reason}: {seen:?}");
+    }
+}
+
+#[test]
+fn pods_that_consolidation_evicts_all_day_are_seen() {
+    let mut simulation = three_nodes("10");
+    simulation.silence_engines();
+    let (pod, _, claim) = pod_of(&simulation, "web");
+    simulation.carry_out(&give_up(&claim, DisruptionReason::Underutilized));
+    let evict = ActionKind::EvictPod { pod: pod.key, uid: pod.meta.uid };
+    simulation.carry_out(&rogue(evict.clone()));
+    simulation.carry_out(&rogue(evict));
+    let counted = simulation.checker().evictions.by_workload["web"].clone();
+    assert_eq!(counted.len(), 1, "each pod counts once");
+    for (evictions, expected) in [(18, false), (19, true)] {
+        let mut checker = simulation.checker().clone();
+        let times = std::iter::repeat_n(counted[0], evictions).collect();
+        checker.evictions.by_workload.insert("web".to_owned(), times);
+        checker.check_churn(&simulation.workloads);
+        let seen: Vec<Rule> = checker.violations.iter().map(|violation| violation.rule).collect();
+        assert_eq!(seen.contains(&Rule::Churn), expected, "{evictions}: {seen:?}");
+    }
+}
+
+/// What is given up as too many where there are not.
+#[test]
+fn a_node_of_a_static_pool_given_up_for_nothing_is_seen() {
+    let text = TWO_NODES.replace("    limits: {cpu: '12'}\n", "    replicas: 3\n");
+    let mut simulation = calm_at(&text);
+    let (_, _, claim) = pod_of(&simulation, "web");
+    let reason = Reason::Deletion(DeletionCause::Overprovisioned);
+    let action = Action { reason, ..give_up(&claim, DisruptionReason::Empty) };
+    simulation.carry_out(&action);
+    assert_eq!(rules(&simulation), [Rule::Replicas]);
 }

@@ -127,7 +127,7 @@ pub(super) fn read(
                 return Ok(vec![(at, Step::ScalePool { pool: Arc::from(name.as_str()), to })]);
             }
             let Some((workload, from)) = known.get_key_value(name.as_str()) else {
-                return Err(wrong(format!("there is no workload or static pool {name:?}")));
+                return Err(wrong(format!("there is no workload {name:?}, nor a static pool")));
             };
             let (workload, from) = (workload.clone(), *from);
             known.insert(workload.clone(), to);

@@ -87,7 +87,7 @@ impl Simulation {
             Fault::PriceChange => {
                 let pick = self.rngs.faults.below(usize::MAX);
                 let percent = self.rngs.faults.between(50, 200);
-                self.cloud.reprice(pick, percent);
+                self.cloud.reprice(pick, percent, now);
                 self.send_instance_types();
             }
             Fault::ServerAway => {
