@@ -18,6 +18,8 @@ pub struct Allowance {
     pub allowed: Allowed,
     /// How many of its nodes are away already: not ready, or on their way out.
     pub disrupted: u32,
+    /// When its budgets say something else, because a window opens or closes.
+    pub changes_at: Option<Time>,
 }
 
 /// What every pool may lose, for every reason.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use kerf_model::budget::{Allowed, DisruptionReason};
 
+use super::budget_windows::next_change;
 use crate::observed::{Name, PoolTally};
 use crate::reading::Allowance;
 use crate::time::Time;
@@ -62,11 +63,17 @@ impl<'a> Budgets<'a> {
     pub(super) fn allowances(&self) -> Vec<Allowance> {
         let of_pool = |pool: &Name| {
             let counted = self.pools.get(&**pool).copied().unwrap_or_default();
+            let budgets = self.world.pools.get(pool).map(|pool| &pool.spec.disruption.budgets);
+            let changes_at = |reason| {
+                let at = next_change(budgets?, counted.nodes, reason, self.now.seconds())?;
+                Some(Time::from_seconds(at))
+            };
             DisruptionReason::ALL.map(|reason| Allowance {
                 pool: pool.clone(),
                 reason,
                 allowed: self.allowed(pool, reason, counted),
                 disrupted: counted.disrupted_for(reason),
+                changes_at: changes_at(reason),
             })
         };
         self.world.pools.keys().flat_map(of_pool).collect()

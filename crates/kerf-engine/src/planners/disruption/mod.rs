@@ -10,6 +10,7 @@
 //! process finds what it needs on the stored objects and resumes or cleans up ([`recovery`]). To add
 //! a method, see [`method`].
 
+mod budget_windows;
 mod budgets;
 mod candidates;
 mod consolidation;

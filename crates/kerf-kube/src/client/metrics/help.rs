@@ -1,7 +1,7 @@
 //! What each metric says, for those who read the page itself.
 
 /// The sentences of metrics that have one.
-pub(super) const HELP: [(&str, &str); 88] = [
+pub(super) const HELP: [(&str, &str); 89] = [
     ("aws_sdk_go_request_duration_seconds", "How long calls to AWS took."),
     ("aws_sdk_go_request_total", "Calls to AWS, by service, action and the status of the answer."),
     ("client_go_request_duration_seconds", "How long requests to the API server took."),
@@ -136,6 +136,10 @@ pub(super) const HELP: [(&str, &str); 88] = [
     ),
     ("kerf_interruption_messages_total", "Messages by what they say and what came of it."),
     ("karpenter_nodeclaims_unhealthy_disrupted_total", "Claims given up because of their health."),
+    (
+        "kerf_nodepools_budgets_change_time_seconds",
+        "Unix time at which a window of a pool's budgets opens or closes next, by reason.",
+    ),
     ("kerf_panics_total", "Defects of Kerf met while looking at an object, which was left alone."),
     ("kerf_queue_answers", "Whether a queue that is read has answered within a minute."),
     ("kerf_watch_silent_seconds", "For how long a kind of object has not been heard of."),

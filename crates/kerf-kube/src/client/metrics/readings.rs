@@ -128,6 +128,10 @@ fn disruptions(page: &mut Page, world: &World, now: Time) {
         page.gauge("karpenter_nodepools_allowed_disruptions", &labels, allowed);
         let away = f64::from(allowance.disrupted);
         page.gauge("karpenter_nodepools_nodes_consuming_budgets", &labels, away);
+        if let Some(at) = allowance.changes_at {
+            let at = at.seconds() as f64;
+            page.gauge("kerf_nodepools_budgets_change_time_seconds", &labels, at);
+        }
     }
     for (reason, nodes) in reading::eligible_nodes(world, now) {
         let labels = [("reason", reason.as_str().to_lowercase())];
