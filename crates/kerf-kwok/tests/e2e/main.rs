@@ -8,6 +8,7 @@ mod controller;
 mod journal;
 mod manifest;
 
+mod consolidation;
 mod drift;
 mod joining;
 mod leading;
