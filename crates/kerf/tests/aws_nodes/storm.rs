@@ -40,7 +40,7 @@ fn a_storm_of_launches_is_never_throttled_and_a_storm_of_notices_replaces_every_
     });
     assert_eq!(throttled(&place), [""; 0], "calls that EC2 found too many");
     assert_eq!(place.launched() - before, 2 * count, "one replacement for each");
-    assert_eq!(place.all("nodeclaims").len(), count);
+    place.wait("the former claims are gone", || place.all("nodeclaims").len() == count);
     let [nodes, claims] = deleted(&place);
     let asked = (nodes - nodes_before, claims - claims_before);
     assert_eq!(asked, (count, count), "deletions of nodes and of claims: one each");
