@@ -90,13 +90,12 @@ fn with_few_types(problem: &PlacementProblem) -> PlacementProblem {
         let asked = &pool.pool.template.spec.requirements;
         let is_allowed = |it: &&InstanceType| {
             let mut sold = it.offerings.iter().filter(|offering| offering.available);
-            let has_room =
-                requests.iter().all(|(name, quantity)| it.allocatable().quantity(name) >= quantity);
-            has_room && sold.any(|offering| pinned(asked, &it.name, offering).is_some())
+            requests.fits(&it.allocatable())
+                && sold.any(|offering| pinned(asked, &it.name, offering).is_some())
         };
         let allowed = pool.instance_types.iter().filter(is_allowed);
         let mut allowed: Vec<&InstanceType> = allowed.collect();
-        allowed.sort_by_key(|it| (it.allocatable().quantity(CPU), it.name.clone()));
+        allowed.sort_by_cached_key(|it| (it.allocatable().quantity(CPU), it.name.clone()));
         let mut chosen = vec![allowed.first(), allowed.last()];
         chosen.dedup();
         pool.instance_types = chosen.into_iter().flatten().map(|it| (**it).clone()).collect();

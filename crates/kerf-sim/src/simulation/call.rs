@@ -17,7 +17,6 @@ use kerf_engine::solve::SolveRequest;
 use kerf_engine::time::{Span, Time};
 use kerf_engine::zonal_shift::{CopyStep, ShiftStateWrite};
 use kerf_model::node_spec::NodeClassRef;
-use kerf_scheduler::CancelFlag;
 
 use super::Simulation;
 use super::setup::label_rules;
@@ -347,7 +346,7 @@ impl Executor<'_> for Simulation {
     }
 
     fn solve(&mut self, request: &SolveRequest) -> Outcome {
-        request.solve(&CancelFlag::default())
+        self.solver.solve(request)
     }
 }
 

@@ -19,6 +19,7 @@ mod passes;
 mod pod_life;
 mod script;
 mod setup;
+mod solver;
 
 use std::sync::Arc;
 
@@ -36,6 +37,7 @@ use crate::sim_event::{Queue, SimEvent};
 use crate::store::Store;
 use crate::trace::Trace;
 use notices::Notices;
+use solver::Solver;
 
 /// A simulation under way.
 #[derive(Clone, Debug)]
@@ -51,6 +53,7 @@ pub struct Simulation {
     pub(crate) workloads: Workloads,
     kubelets: Kubelets,
     queue: Queue,
+    solver: Solver,
     replicas: Vec<Replica>,
     replicas_started: u32,
     is_journaled: bool,
@@ -136,6 +139,7 @@ impl Simulation {
             workloads: Workloads::new(rng("names")),
             kubelets: Kubelets::default(),
             queue: Queue::default(),
+            solver: Solver::default(),
             replicas: Vec::new(),
             replicas_started: 0,
             is_journaled,
