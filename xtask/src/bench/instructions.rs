@@ -32,7 +32,12 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     }
     let callgrind = Callgrind::find()?;
     let mut hot_paths: Vec<(PathBuf, String)> = Vec::new();
-    let programs = [executable::hot_paths()?, executable::large_cluster()?, executable::growth()?];
+    let programs = [
+        executable::hot_paths()?,
+        executable::large_cluster()?,
+        executable::growth()?,
+        executable::whole_cluster()?,
+    ];
     for program in programs {
         let names = output(std::process::Command::new(&program).arg("names"))?;
         hot_paths.extend(names.lines().map(|name| (program.clone(), name.to_owned())));
