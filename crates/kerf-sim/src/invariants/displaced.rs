@@ -41,17 +41,25 @@ impl Checker {
         if self.is_overlap() {
             return;
         }
-        if let Some(pod) = self.without_place(node, store, cloud, workloads) {
+        // Nodes that are about to go may go first, and take pods along that spreads count.
+        let is_open = |other: &Arc<ModelNode>| {
+            store.nodes.get(other.name.as_str()).is_none_or(|other| !other.is_closed())
+        };
+        let standing = standing(store);
+        let open = standing.iter().filter(|it| is_open(it)).cloned().collect();
+        let place_in = |nodes| self.without_place(node, nodes, store, cloud, workloads);
+        if let Some(pod) = place_in(standing).and_then(|_| place_in(open)) {
             let (name, reason) = (&claim.meta.name, &action.reason);
             let what = format!("{name} is given up ({reason}); {} has no other place", pod.key);
             self.object(Rule::NowhereToGo, what);
         }
     }
 
-    /// The first pod of a node that has no place without it, the pods before it having theirs.
+    /// The first pod of a node that has no place on these others, the pods before it having theirs.
     fn without_place<'a>(
         &self,
         node: &Node,
+        mut nodes: Vec<Arc<ModelNode>>,
         store: &'a Store,
         cloud: &Cloud,
         workloads: &Workloads,
@@ -59,7 +67,6 @@ impl Checker {
         let pods = store.pods_on(&node.meta.name);
         let mut pods: Vec<&Pod> = pods.filter(|pod| self.has_to_move(pod)).collect();
         pods.sort_by_key(|pod| (Reverse(pod.shape.requests.quantity(CPU)), pod.key.clone()));
-        let mut nodes = standing(store);
         nodes.retain(|other| *other.name != *node.meta.name);
         for pod in pods {
             let problem = problem(model_pod(pod), nodes.clone(), store, cloud, workloads);
