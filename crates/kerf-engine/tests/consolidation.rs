@@ -30,26 +30,6 @@ fn underutilized(pool: &mut NodePool) {
     pool.disruption.consolidate_after = NillableDuration::parse("30s").unwrap();
 }
 
-/// What the cluster's controllers do: each pod that was evicted comes back under another name, and
-/// pods are bound where they are meant to go.
-fn live(cluster: &mut Cluster, seconds: u64, check: impl Fn(&Cluster)) {
-    let pods: Vec<Pod> = cluster.pods().into_iter().cloned().collect();
-    let again = |pod: &Pod| format!("{}-again", pod.key.name.trim_end_matches("-again"));
-    for _ in 0..seconds {
-        cluster.seconds(1);
-        for pod in &pods {
-            let is_there = |name: &str| cluster.objects.contains_key(&Key::Pod(pod_key(name)));
-            if !is_there(&pod.key.name) && !is_there(&again(pod)) {
-                cluster.pend_shape(&again(pod), (*pod.shape).clone());
-            }
-        }
-        cluster.settle();
-        cluster.bind();
-        cluster.settle();
-        check(cluster);
-    }
-}
-
 /// A pod in the place of another.
 fn swap(cluster: &mut Cluster, former: &str, name: &str, cpu: &str) {
     let mut pod = pod(name, &cluster.node_under(former));
@@ -77,16 +57,6 @@ fn evictions(cluster: &Cluster) -> usize {
     cluster.count(|kind| matches!(kind, ActionKind::EvictPod { .. }))
 }
 
-/// The claim whose node a pod is on.
-fn claim_under(cluster: &Cluster, pod: &str) -> Name {
-    let node = cluster.node_under(pod);
-    let nodes = cluster.nodes();
-    let node = nodes.iter().find(|it| *it.meta.name == *node).unwrap();
-    let claims = cluster.claims();
-    let claim = claims.iter().find(|it| it.status.provider_id == node.provider_id).unwrap();
-    claim.meta.name.clone()
-}
-
 fn is_up(claim: &Claim) -> bool {
     claim.status.conditions.is_true(INITIALIZED)
 }
@@ -101,10 +71,10 @@ fn edit_pod(cluster: &mut Cluster, name: &str, change: impl FnOnce(&mut Pod)) {
 #[test]
 fn a_node_whose_pods_fit_elsewhere_is_deleted_and_nothing_is_bought() {
     let mut cluster = half_empty("1", |_| {});
-    let (goes, stays) = (claim_under(&cluster, "small"), claim_under(&cluster, "pod-1"));
-    live(&mut cluster, ENOUGH, |_| {});
+    let (goes, stays) = (cluster.claim_under("small"), cluster.claim_under("pod-1"));
+    cluster.live(ENOUGH, |_| {});
     assert_eq!(names(&cluster), [stays.clone()].into(), "{goes}: {:?}", cluster.log());
-    assert_eq!(claim_under(&cluster, "small-again"), stays);
+    assert_eq!(cluster.claim_under("small-again"), stays);
     assert_eq!(cluster.ordered_claims().len(), 2, "{:?}", cluster.log());
     let decisions = "karpenter_voluntary_disruption_decisions_total";
     assert_eq!(cluster.counted(decisions, "delete"), 1);
@@ -118,7 +88,7 @@ fn a_node_that_is_too_large_is_replaced_by_a_cheaper_one_before_its_pods_are_evi
     let mut cluster = Cluster::with_nodes(1, underutilized);
     swap(&mut cluster, "pod-0", "small", "1");
     let former = names(&cluster);
-    live(&mut cluster, ENOUGH, |cluster| {
+    cluster.live(ENOUGH, |cluster| {
         let has_new =
             cluster.claims().iter().any(|it| is_up(it) && !former.contains(&it.meta.name));
         assert!(has_new || evictions(cluster) == 0, "{:?}", cluster.log());
@@ -136,8 +106,8 @@ fn a_pool_at_its_limit_replaces_its_nodes_too() {
     let mut cluster = half_empty("3", |pool| {
         pool.limits.insert("cpu", Quantity::from_int(16));
     });
-    let goes = claim_under(&cluster, "small");
-    live(&mut cluster, ENOUGH, |_| {});
+    let goes = cluster.claim_under("small");
+    cluster.live(ENOUGH, |_| {});
     assert!(cluster.find_claim(&goes).is_none(), "{:?}", cluster.log());
     assert_eq!(cluster.ordered_claims().len(), 3, "{:?}", cluster.log());
 }
@@ -148,7 +118,7 @@ fn several_nodes_are_replaced_by_one() {
     for number in 0..3 {
         swap(&mut cluster, &format!("pod-{number}"), &format!("small-{number}"), "2500m");
     }
-    live(&mut cluster, ENOUGH, |_| {});
+    cluster.live(ENOUGH, |_| {});
     let prices: Vec<_> = cluster.claims().iter().map(|it| it.label(INSTANCE_TYPE)).collect();
     // Three nodes of 0.4 $/h: 7.5 CPUs fit on one.
     assert_eq!(prices, [Some("m-8x")], "{:?}", cluster.log());
@@ -157,13 +127,13 @@ fn several_nodes_are_replaced_by_one() {
 #[test]
 fn nothing_happens_before_the_second_look_and_a_pod_that_came_meanwhile_stops_it() {
     let mut cluster = half_empty("1", |_| {});
-    live(&mut cluster, PROPOSED, |_| {});
+    cluster.live(PROPOSED, |_| {});
     assert!(cluster.has_said("ConsolidationCandidate"), "{:?}", cluster.log());
     assert!(cluster.closed_nodes().is_empty(), "{:?}", cluster.log());
     let mut late = pod("late", &cluster.node_under("pod-1"));
     late.shape = Arc::new(shape("1"));
     cluster.store(Object::Pod(late));
-    live(&mut cluster, 20, |_| {});
+    cluster.live(20, |_| {});
     assert!(cluster.has_said("ConsolidationRejected"), "{:?}", cluster.log());
     assert_eq!(evictions(&cluster), 0);
     assert!(cluster.closed_nodes().is_empty());
@@ -196,7 +166,7 @@ fn who_must_not_be_disturbed_keeps_the_node() {
         let mut cluster = half_empty("2", |_| {});
         let former = names(&cluster);
         change(&mut cluster);
-        live(&mut cluster, ENOUGH, |_| {});
+        cluster.live(ENOUGH, |_| {});
         assert_eq!(evictions(&cluster), 0, "{cause}: {:?}", cluster.log());
         assert_eq!(names(&cluster), former, "{cause}: {:?}", cluster.log());
     }
@@ -213,12 +183,12 @@ fn edit_pool(cluster: &mut Cluster, change: impl FnOnce(&mut NodePool)) {
 #[test]
 fn a_closed_budget_keeps_nodes_until_it_opens_and_the_pool_is_told() {
     let mut cluster = half_empty("1", |pool| budget(pool, "0"));
-    live(&mut cluster, ENOUGH, |_| {});
+    cluster.live(ENOUGH, |_| {});
     assert_eq!((evictions(&cluster), cluster.closed_nodes().len()), (0, 0));
     assert!(cluster.has_said("DisruptionBlocked"));
     assert!(cluster.solves().len() < 5, "nothing is searched for that may not go");
     edit_pool(&mut cluster, |pool| budget(pool, "1"));
-    live(&mut cluster, ENOUGH, |_| {});
+    cluster.live(ENOUGH, |_| {});
     assert_eq!(names(&cluster).len(), 1, "{:?}", cluster.log());
 }
 
@@ -231,7 +201,7 @@ fn a_wave_stays_within_the_budget() {
     for number in 0..4 {
         swap(&mut cluster, &format!("pod-{number}"), &format!("small-{number}"), "1");
     }
-    live(&mut cluster, 3 * ENOUGH, |cluster| {
+    cluster.live(3 * ENOUGH, |cluster| {
         assert!(cluster.closed_nodes().len() <= 1, "{:?}", cluster.log());
     });
     let types: Vec<_> = cluster.claims().iter().map(|it| it.label(INSTANCE_TYPE)).collect();
@@ -245,12 +215,12 @@ fn a_replacement_that_cannot_be_launched_leaves_everything_as_it_was() {
     let former = names(&cluster);
     let message = "none left".to_owned();
     cluster.launch_fails = Some(Failure::InsufficientCapacity { message });
-    live(&mut cluster, ENOUGH, |_| {});
+    cluster.live(ENOUGH, |_| {});
     assert!(former.is_subset(&names(&cluster)), "{:?}", cluster.log());
     assert_eq!(evictions(&cluster), 0);
     assert!(cluster.ordered_claims().len() < 6, "it is not tried again and again");
     cluster.launch_fails = None;
-    live(&mut cluster, 4 * ENOUGH, |_| {});
+    cluster.live(4 * ENOUGH, |_| {});
     assert_eq!(names(&cluster).len(), 1, "{:?}", cluster.log());
     assert!(names(&cluster).is_disjoint(&former), "{:?}", cluster.log());
     assert!(cluster.closed_nodes().is_empty());
@@ -262,9 +232,9 @@ fn a_new_process_goes_on_where_the_last_one_stopped_and_buys_nothing_twice() {
         let mut cluster = Cluster::with_nodes(1, underutilized);
         swap(&mut cluster, "pod-0", "small", "1");
         let former = names(&cluster);
-        live(&mut cluster, seconds, |_| {});
+        cluster.live(seconds, |_| {});
         cluster.crash();
-        live(&mut cluster, 2 * ENOUGH, |_| {});
+        cluster.live(2 * ENOUGH, |_| {});
         assert!(names(&cluster).is_disjoint(&former), "{seconds}: {:?}", cluster.log());
         assert_eq!(cluster.claims().len(), 1, "{seconds}");
         assert_eq!(cluster.ordered_claims().len(), 2, "{seconds}: {:?}", cluster.log());
@@ -277,10 +247,10 @@ fn a_new_process_goes_on_where_the_last_one_stopped_and_buys_nothing_twice() {
 #[test]
 fn what_cannot_be_bettered_is_searched_once_and_told_why() {
     let mut cluster = Cluster::with_nodes(2, underutilized);
-    live(&mut cluster, 60, |_| {});
+    cluster.live(60, |_| {});
     let searches = cluster.solves().len();
     assert!(cluster.has_said("Unconsolidatable"), "{:?}", cluster.log());
-    live(&mut cluster, 200, |_| {});
+    cluster.live(200, |_| {});
     assert_eq!(cluster.solves().len(), searches, "nothing has changed");
     assert_eq!(evictions(&cluster), 0);
 }
@@ -288,13 +258,13 @@ fn what_cannot_be_bettered_is_searched_once_and_told_why() {
 #[test]
 fn a_node_for_pods_whose_move_has_not_paid_back_is_reported_and_held_against_the_next() {
     let mut cluster = half_empty("1", |_| {});
-    live(&mut cluster, PROPOSED + 18, |_| {});
+    cluster.live(PROPOSED + 18, |_| {});
     assert_eq!(cluster.closed_nodes().len(), 1, "the move has begun: {:?}", cluster.log());
     // More of the same come before that has paid back, after 36 s, and need a node.
     cluster.pend("more-0", "1");
     cluster.pend("more-1", "1");
     cluster.pend("other", "500m");
-    live(&mut cluster, 10, |_| {});
+    cluster.live(10, |_| {});
     assert!(cluster.has_said("ConsolidationUndone"), "{:?}", cluster.log());
     assert_eq!(cluster.counted("kerf_consolidation_undone_total", ""), 1);
     let undone = &cluster.engine.world().memory.consolidation.undone;
@@ -311,7 +281,7 @@ fn pods_do_not_move_to_a_node_that_is_not_quiet_itself() {
         cluster.store(Object::Pod(short));
         cluster.settle();
         cluster.remove(&Key::Pod(pod_key("short")));
-        live(&mut cluster, 20, |_| {});
+        cluster.live(20, |_| {});
     }
     // A cheaper node takes the place of the other, although there is room on this one.
     assert_eq!(cluster.ordered_claims().len(), 3, "{:?}", cluster.log());
@@ -321,7 +291,7 @@ fn pods_do_not_move_to_a_node_that_is_not_quiet_itself() {
 fn a_node_that_pods_were_just_meant_for_is_looked_at_again_when_that_is_over() {
     let at_once = NillableDuration::parse("0s").unwrap();
     let mut cluster = half_empty("1", |pool| pool.disruption.consolidate_after = at_once);
-    live(&mut cluster, 100, |_| {});
+    cluster.live(100, |_| {});
     assert_eq!(names(&cluster).len(), 1, "{:?}", cluster.log());
 }
 
@@ -343,7 +313,7 @@ fn a_balanced_pool_moves_only_what_is_worth_the_disruption() {
             cluster.store(Object::Pod(pod));
         }
         let former = names(&cluster);
-        live(&mut cluster, ENOUGH, |_| {});
+        cluster.live(ENOUGH, |_| {});
         assert_eq!(names(&cluster) != former, goes, "{beside}: {:?}", cluster.log());
     }
 }

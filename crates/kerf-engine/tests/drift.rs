@@ -11,7 +11,7 @@ use cluster::{Cluster, budget, instances, pod, pod_key, ready_pool, shape};
 use kerf_engine::action::ActionKind;
 use kerf_engine::condition::claim::{DISRUPTION_REASON, DRIFTED, INITIALIZED};
 use kerf_engine::event::{Event, Failure, Key, Object};
-use kerf_engine::observed::{Claim, DoNotDisrupt, Name, Pod};
+use kerf_engine::observed::{Claim, DoNotDisrupt, Name};
 use kerf_engine::reason::Reason;
 use kerf_model::budget::DisruptionReason;
 use kerf_model::duration::GoDuration;
@@ -38,26 +38,6 @@ fn put_back(cluster: &mut Cluster) {
     edit_pool(cluster, "pool", |pool| pool.hash = "4711".to_owned());
 }
 
-/// What the cluster's controllers do: each pod that was evicted comes back under another name, and
-/// pods are bound where they are meant to go.
-fn live(cluster: &mut Cluster, seconds: u64, check: impl Fn(&Cluster)) {
-    let pods: Vec<Pod> = cluster.pods().into_iter().cloned().collect();
-    let again = |pod: &Pod| format!("{}-again", pod.key.name.trim_end_matches("-again"));
-    for _ in 0..seconds {
-        cluster.seconds(1);
-        for pod in &pods {
-            let is_there = |name: &str| cluster.objects.contains_key(&Key::Pod(pod_key(name)));
-            if !is_there(&pod.key.name) && !is_there(&again(pod)) {
-                cluster.pend_shape(&again(pod), (*pod.shape).clone());
-            }
-        }
-        cluster.settle();
-        cluster.bind();
-        cluster.settle();
-        check(cluster);
-    }
-}
-
 fn names(cluster: &Cluster) -> BTreeSet<Name> {
     cluster.claims().iter().map(|claim| claim.meta.name.clone()).collect()
 }
@@ -75,16 +55,6 @@ fn evictions(cluster: &Cluster) -> usize {
     cluster.count(|kind| matches!(kind, ActionKind::EvictPod { .. }))
 }
 
-/// The claim whose node a pod is on.
-fn claim_under(cluster: &Cluster, pod: &str) -> Name {
-    let node = cluster.node_under(pod);
-    let nodes = cluster.nodes();
-    let node = nodes.iter().find(|it| *it.meta.name == *node).unwrap();
-    let claims = cluster.claims();
-    let claim = claims.iter().find(|it| it.status.provider_id == node.provider_id).unwrap();
-    claim.meta.name.clone()
-}
-
 /// A pod on the node of another pod.
 fn put_beside(cluster: &mut Cluster, name: &str, cpu: &str, other: &str) {
     let mut pod = pod(name, &cluster.node_under(other));
@@ -97,7 +67,7 @@ fn a_drifted_node_is_replaced_before_its_pods_are_evicted_and_nothing_else_is_bo
     let mut cluster = Cluster::with_nodes(1, |_| {});
     let former = names(&cluster);
     edit_template(&mut cluster);
-    live(&mut cluster, ENOUGH, |cluster| {
+    cluster.live(ENOUGH, |cluster| {
         let has_new = cluster.claims().iter().any(|claim| {
             claim.status.conditions.is_true(INITIALIZED) && !former.contains(&claim.meta.name)
         });
@@ -106,7 +76,7 @@ fn a_drifted_node_is_replaced_before_its_pods_are_evicted_and_nothing_else_is_bo
     assert!(names(&cluster).is_disjoint(&former), "{:?}", cluster.log());
     assert_eq!(drifted(&cluster), 0);
     assert_eq!(cluster.ordered_claims().len(), 2, "{:?}", cluster.log());
-    assert_eq!(claim_under(&cluster, "pod-0-again"), *names(&cluster).first().unwrap());
+    assert_eq!(cluster.claim_under("pod-0-again"), *names(&cluster).first().unwrap());
     assert!(cluster.closed_nodes().is_empty());
     let decisions = "karpenter_voluntary_disruption_decisions_total";
     assert_eq!(
@@ -146,11 +116,11 @@ fn pods_that_fit_on_other_nodes_need_no_replacement() {
     small.shape = Arc::new(shape("1"));
     cluster.store(Object::Pod(small));
     cluster.settle();
-    let target = claim_under(&cluster, "pod-1");
+    let target = cluster.claim_under("pod-1");
     edit_template(&mut cluster);
-    live(&mut cluster, ENOUGH, |_| {});
+    cluster.live(ENOUGH, |_| {});
     assert_eq!(names(&cluster), [target.clone()].into(), "{:?}", cluster.log());
-    assert_eq!(claim_under(&cluster, "small-again"), target);
+    assert_eq!(cluster.claim_under("small-again"), target);
     assert_eq!(cluster.counted("karpenter_voluntary_disruption_decisions_total", "delete"), 1);
 }
 
@@ -161,7 +131,7 @@ fn as_many_nodes_as_the_budget_allows_are_replaced_at_a_time_and_never_more() {
     edit_template(&mut cluster);
     cluster.seconds(12);
     assert_eq!(cluster.closed_nodes().len(), 3, "{:?}", cluster.log());
-    live(&mut cluster, 4 * ENOUGH, |cluster| {
+    cluster.live(4 * ENOUGH, |cluster| {
         assert!(cluster.closed_nodes().len() <= 3, "{:?}", cluster.log());
         let running = cluster.instances.values().filter(|instance| !instance.is_ending).count();
         assert!(running <= 8 + 3, "{running}: {:?}", cluster.log());
@@ -189,7 +159,7 @@ fn a_pool_at_its_limit_replaces_its_nodes_and_nobody_else_gets_their_room() {
     assert_eq!(cluster.claims().len(), 4, "{:?}", cluster.log());
     cluster.remove(&Key::Pod(pod_key("other")));
     cluster.boots = true;
-    live(&mut cluster, 4 * ENOUGH, |_| {});
+    cluster.live(4 * ENOUGH, |_| {});
     assert!(names(&cluster).is_disjoint(&former), "{:?}", cluster.log());
     assert_eq!((cluster.claims().len(), cluster.ordered_claims().len()), (2, 4));
 }
@@ -234,7 +204,7 @@ fn a_pod_that_is_new_does_not_get_the_place_of_one_that_has_not_left_yet() {
     cluster.seconds(5);
     let target = cluster.target_of("more").unwrap();
     assert!(!coming.contains(&target), "{:?}", cluster.log());
-    live(&mut cluster, ENOUGH, |_| {});
+    cluster.live(ENOUGH, |_| {});
     assert_eq!(cluster.ordered_claims().len(), 3, "{:?}", cluster.log());
 }
 
@@ -252,7 +222,7 @@ fn a_budget_for_drift_alone_holds_drifted_nodes() {
 #[test]
 fn empty_nodes_go_first_then_those_that_drifted_first() {
     let mut cluster = Cluster::with_nodes(3, |pool| budget(pool, "1"));
-    let [first, second, empty] = ["pod-0", "pod-1", "pod-2"].map(|pod| claim_under(&cluster, pod));
+    let [first, second, empty] = ["pod-0", "pod-1", "pod-2"].map(|pod| cluster.claim_under(pod));
     cluster.remove(&Key::Pod(pod_key("pod-2")));
     // Each drifts by itself, a minute after the other; nothing may go meanwhile.
     edit_pool(&mut cluster, "pool", |pool| budget(pool, "0"));
@@ -267,7 +237,7 @@ fn empty_nodes_go_first_then_those_that_drifted_first() {
     edit_pool(&mut cluster, "pool", |pool| budget(pool, "1"));
     let mut order = Vec::new();
     for _ in 0..4 * ENOUGH {
-        live(&mut cluster, 1, |_| {});
+        cluster.live(1, |_| {});
         for claim in [&first, &second, &empty] {
             if is_disrupted(&cluster, claim) && !order.contains(claim) {
                 order.push(claim.clone());
@@ -280,7 +250,7 @@ fn empty_nodes_go_first_then_those_that_drifted_first() {
 #[test]
 fn a_pod_without_another_place_keeps_its_node_and_no_other() {
     let mut cluster = Cluster::with_nodes(2, |_| {});
-    let [large, small] = ["pod-0", "pod-1"].map(|pod| claim_under(&cluster, pod));
+    let [large, small] = ["pod-0", "pod-1"].map(|pod| cluster.claim_under(pod));
     cluster.remove(&Key::Pod(pod_key("pod-1")));
     let mut pod = pod("small", &format!("node-{small}"));
     pod.shape = Arc::new(shape("1"));
@@ -290,7 +260,7 @@ fn a_pod_without_another_place_keeps_its_node_and_no_other() {
     cluster.instance_types.insert("pool".into(), instances()[..1].into());
     cluster.undelivered.push_back(Event::Offered { pool, instance_types });
     edit_template(&mut cluster);
-    live(&mut cluster, ENOUGH, |_| {});
+    cluster.live(ENOUGH, |_| {});
     assert!(cluster.find_claim(&large).is_some() && cluster.find_claim(&small).is_none());
     assert!(!is_disrupted(&cluster, &large));
     let said = cluster.messages("DisruptionBlocked");
@@ -303,13 +273,13 @@ fn a_pod_that_must_not_be_disturbed_keeps_its_node_unless_that_has_a_drain_limit
     for (grace, goes) in [(None, false), (GoDuration::from_seconds(60), true)] {
         let mut cluster =
             Cluster::with_nodes(1, |pool| pool.template.spec.termination_grace = grace);
-        let claim = claim_under(&cluster, "pod-0");
+        let claim = cluster.claim_under("pod-0");
         cluster.edit(&Key::Pod(pod_key("pod-0")), |object| {
             let Object::Pod(pod) = object else { unreachable!("a pod's key") };
             pod.do_not_disrupt = DoNotDisrupt::Always;
         });
         edit_template(&mut cluster);
-        live(&mut cluster, ENOUGH + 60, |_| {});
+        cluster.live(ENOUGH + 60, |_| {});
         assert_eq!(cluster.find_claim(&claim).is_none(), goes, "{grace:?}: {:?}", cluster.log());
     }
 }
@@ -322,7 +292,7 @@ fn what_is_put_back_as_it_was_is_left_alone() {
     cluster.seconds(20);
     assert_eq!(cluster.claims().len(), 2, "a replacement comes");
     put_back(&mut cluster);
-    live(&mut cluster, ENOUGH, |_| {});
+    cluster.live(ENOUGH, |_| {});
     assert_eq!(names(&cluster), former, "{:?}", cluster.log());
     assert_eq!(evictions(&cluster), 0);
     assert!(cluster.closed_nodes().is_empty());
@@ -331,7 +301,7 @@ fn what_is_put_back_as_it_was_is_left_alone() {
 #[test]
 fn a_pool_whose_replacements_fail_is_left_alone_for_longer_each_time_and_no_other_pool() {
     let mut cluster = Cluster::with_nodes(1, |_| {});
-    let bad = claim_under(&cluster, "pod-0");
+    let bad = cluster.claim_under("pod-0");
     edit_pool(&mut cluster, "pool", |pool| budget(pool, "100%"));
     let message = "sold out".to_owned();
     cluster.launch_fails = Some(Failure::InsufficientCapacity { message });
@@ -354,7 +324,7 @@ fn a_pool_whose_replacements_fail_is_left_alone_for_longer_each_time_and_no_othe
     cluster.pend("elsewhere", "7");
     cluster.seconds(25);
     cluster.bind();
-    let other = claim_under(&cluster, "elsewhere");
+    let other = cluster.claim_under("elsewhere");
     edit_pool(&mut cluster, "other", |pool| pool.hash = "4712".to_owned());
     cluster.seconds(15);
     assert!(is_disrupted(&cluster, &other) && !is_disrupted(&cluster, &bad), "{tries:?}");
@@ -363,7 +333,7 @@ fn a_pool_whose_replacements_fail_is_left_alone_for_longer_each_time_and_no_othe
 #[test]
 fn an_answer_that_comes_late_is_looked_at_again() {
     let mut cluster = Cluster::with_nodes(1, |_| {});
-    let claim = claim_under(&cluster, "pod-0");
+    let claim = cluster.claim_under("pod-0");
     cluster.ignores = |kind| matches!(kind, ActionKind::Solve(_));
     edit_template(&mut cluster);
     cluster.seconds(12);
@@ -380,14 +350,14 @@ fn an_answer_that_comes_late_is_looked_at_again() {
     cluster.answer_last_solve();
     cluster.settle();
     assert!(!is_disrupted(&cluster, &claim), "the late pod was not asked about");
-    live(&mut cluster, ENOUGH, |_| {});
+    cluster.live(ENOUGH, |_| {});
     assert!(cluster.find_claim(&claim).is_none(), "{:?}", cluster.log());
 }
 
 #[test]
 fn a_pod_that_waits_has_the_first_claim_on_free_capacity() {
     let mut cluster = Cluster::with_nodes(2, |pool| budget(pool, "1"));
-    let [candidate, half_empty] = ["pod-0", "pod-1"].map(|pod| claim_under(&cluster, pod));
+    let [candidate, half_empty] = ["pod-0", "pod-1"].map(|pod| cluster.claim_under(pod));
     for (pod, cpu) in [("pod-0", "5"), ("pod-1", "2")] {
         cluster.edit(&Key::Pod(pod_key(pod)), |object| {
             let Object::Pod(pod) = object else { unreachable!("a pod's key") };
@@ -403,7 +373,7 @@ fn a_pod_that_waits_has_the_first_claim_on_free_capacity() {
     cluster.pend("waits", "6");
     cluster.seconds(15);
     assert_eq!(cluster.target_of("waits"), Some(half_empty));
-    live(&mut cluster, ENOUGH, |_| {});
+    cluster.live(ENOUGH, |_| {});
     assert!(cluster.find_claim(&candidate).is_none(), "{:?}", cluster.log());
     assert_eq!(cluster.claims().len(), 2);
     let pods: Vec<_> = cluster.pods().iter().filter(|pod| pod.node().is_none()).cloned().collect();

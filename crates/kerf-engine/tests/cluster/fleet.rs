@@ -1,7 +1,7 @@
 //! Nodes that came up for pods, and budgets for taking them away.
 
 use kerf_engine::event::{Key, Object};
-use kerf_engine::observed::Node;
+use kerf_engine::observed::{Name, Node, Pod};
 use kerf_model::budget::{BudgetList, BudgetText};
 use kerf_model::duration::NillableDuration;
 use kerf_model::pool::NodePool;
@@ -47,6 +47,36 @@ impl Cluster {
         match self.objects.get(&Key::Pod(pod_key(pod))) {
             Some(Object::Pod(pod)) => pod.node().expect("it is bound").to_string(),
             _ => panic!("no pod {pod}"),
+        }
+    }
+
+    /// The claim whose node a pod is on.
+    pub(crate) fn claim_under(&self, pod: &str) -> Name {
+        let node = self.node_under(pod);
+        let nodes = self.nodes();
+        let node = nodes.iter().find(|it| *it.meta.name == *node).unwrap();
+        let claims = self.claims();
+        let claim = claims.iter().find(|it| it.status.provider_id == node.provider_id).unwrap();
+        claim.meta.name.clone()
+    }
+
+    /// What the cluster's controllers do for a while: each pod that was evicted comes back under
+    /// another name, and pods are bound where they are meant to go.
+    pub(crate) fn live(&mut self, seconds: u64, check: impl Fn(&Cluster)) {
+        let pods: Vec<Pod> = self.pods().into_iter().cloned().collect();
+        let again = |pod: &Pod| format!("{}-again", pod.key.name.trim_end_matches("-again"));
+        for _ in 0..seconds {
+            self.seconds(1);
+            for pod in &pods {
+                let is_there = |name: &str| self.objects.contains_key(&Key::Pod(pod_key(name)));
+                if !is_there(&pod.key.name) && !is_there(&again(pod)) {
+                    self.pend_shape(&again(pod), (*pod.shape).clone());
+                }
+            }
+            self.settle();
+            self.bind();
+            self.settle();
+            check(self);
         }
     }
 

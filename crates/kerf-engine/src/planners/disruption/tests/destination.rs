@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::cluster::{Cluster, pod, pod_key, shape};
-use super::{claim_under, controllers, disrupt};
+use super::{controllers, disrupt};
 use crate::event::{Key, Object};
 use crate::observed::Name;
 
@@ -20,7 +20,7 @@ fn two_half_empty_nodes() -> (Cluster, Name, Name) {
     bound("leaves", "3", "pod-0");
     bound("stays", "1", "pod-1");
     cluster.settle();
-    let (candidate, target) = (claim_under(&cluster, "leaves"), claim_under(&cluster, "stays"));
+    let (candidate, target) = (cluster.claim_under("leaves"), cluster.claim_under("stays"));
     (cluster, candidate, target)
 }
 

@@ -96,23 +96,13 @@ fn replacement(candidate: &Candidate<'_>, now: Time) -> NewClaim {
 
 /// Marks the claim under a pod to be disrupted. Returns its name.
 fn disrupt(cluster: &mut Cluster, pod: &str, target: &str) -> Name {
-    let claim = claim_under(cluster, pod);
+    let claim = cluster.claim_under(pod);
     let target = target.to_owned();
     cluster.edit(&Key::Claim(claim.clone()), |object| {
         let Object::Claim(claim) = object else { unreachable!("a claim's key") };
         claim.spec.annotations.insert(REPLACE.to_owned(), target);
     });
     claim
-}
-
-/// The claim whose node a pod is on.
-fn claim_under(cluster: &Cluster, pod: &str) -> Name {
-    let node = cluster.node_under(pod);
-    let nodes = cluster.nodes();
-    let node = nodes.iter().find(|it| *it.meta.name == *node).unwrap();
-    let claims = cluster.claims();
-    let claim = claims.iter().find(|it| it.status.provider_id == node.provider_id).unwrap();
-    claim.meta.name.clone()
 }
 
 /// What the cluster's own controllers do: a pod that was evicted comes back under another name,

@@ -3,7 +3,7 @@
 use kerf_model::taint::disrupted;
 
 use super::cluster::{Cluster, budget};
-use super::{REPLACE, claim_under, disrupt, live};
+use super::{REPLACE, disrupt, live};
 use crate::action::ActionKind;
 use crate::command::CommandState;
 use crate::command::record::{COMMAND, REPLACEMENT_FOR};
@@ -51,7 +51,7 @@ fn a_candidate_is_deleted_after_its_replacement_is_up_and_its_pod_comes_there() 
     }
     assert!(cluster.find_claim(&candidate).is_none(), "{:?}", cluster.log());
     let name = replacement(&cluster).unwrap().meta.name.clone();
-    assert_eq!(claim_under(&cluster, "pod-0-again"), name);
+    assert_eq!(cluster.claim_under("pod-0-again"), name);
     assert_eq!(cluster.claims().len(), 2, "nothing else was bought: {:?}", cluster.log());
     assert_eq!(cluster.counted("karpenter_voluntary_disruption_decisions_total", "replace"), 1);
     assert_eq!(cluster.counted("karpenter_nodeclaims_created_total", "underutilized"), 1);
