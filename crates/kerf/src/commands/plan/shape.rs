@@ -49,13 +49,23 @@ struct UnschedulableShape<'a> {
 
 /// One JSON object.
 pub(super) fn to_json(report: &Report) -> Result<String> {
-    let text = serde_json::to_string_pretty(&shape(report)).context("a plan is plain data")?;
-    Ok(text + "\n")
+    json(&shape(report))
 }
 
 /// The same as YAML.
 pub(super) fn to_yaml(report: &Report) -> Result<String> {
-    serde_saphyr::to_string(&shape(report)).context("a plan is plain data")
+    yaml(&shape(report))
+}
+
+/// Any plan as one JSON object.
+pub(super) fn json(shape: &impl Serialize) -> Result<String> {
+    let text = serde_json::to_string_pretty(shape).context("a plan is plain data")?;
+    Ok(text + "\n")
+}
+
+/// Any plan as YAML.
+pub(super) fn yaml(shape: &impl Serialize) -> Result<String> {
+    serde_saphyr::to_string(shape).context("a plan is plain data")
 }
 
 fn shape(report: &Report) -> Shape<'_> {

@@ -1,10 +1,10 @@
 //! The plan for programs. `docs/disruption.md` documents the shape.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::Serialize;
 use serde_json::Number;
 
-use super::super::shape::dollars;
+use super::super::shape::{dollars, json, yaml};
 use super::report::{KeptReport, LaunchReport, MoveReport, NodeReport, Report};
 
 /// Changes when a field is taken away or changes its meaning.
@@ -83,13 +83,12 @@ struct KeptShape<'a> {
 
 /// One JSON object.
 pub(super) fn to_json(report: &Report) -> Result<String> {
-    let text = serde_json::to_string_pretty(&shape(report)).context("a plan is plain data")?;
-    Ok(text + "\n")
+    json(&shape(report))
 }
 
 /// The same as YAML.
 pub(super) fn to_yaml(report: &Report) -> Result<String> {
-    serde_saphyr::to_string(&shape(report)).context("a plan is plain data")
+    yaml(&shape(report))
 }
 
 fn shape(report: &Report) -> Shape<'_> {
