@@ -20,6 +20,16 @@ pub(super) enum Style {
     Coloured,
 }
 
+impl Style {
+    /// Text in a colour, where this is a style with colours.
+    pub(super) fn coloured(self, text: &str, colour: &str) -> String {
+        match self {
+            Style::Coloured if !colour.is_empty() => format!("{colour}{text}{RESET}"),
+            _ => text.to_owned(),
+        }
+    }
+}
+
 /// How wide lines may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Width {
@@ -52,7 +62,7 @@ pub(super) const BOLD: &str = "\u{1b}[1m";
 pub(super) const DIM: &str = "\u{1b}[2m";
 pub(super) const RED: &str = "\u{1b}[31m";
 pub(super) const GREEN: &str = "\u{1b}[32m";
-pub(super) const RESET: &str = "\u{1b}[0m";
+const RESET: &str = "\u{1b}[0m";
 
 /// The whole plan as text.
 pub(super) fn render(report: &Report, notes: &[String], style: Style, width: Width) -> String {
@@ -239,10 +249,7 @@ impl Page {
     }
 
     fn coloured(&self, text: &str, colour: &str) -> String {
-        match self.style {
-            Style::Coloured if !colour.is_empty() => format!("{colour}{text}{RESET}"),
-            _ => text.to_owned(),
-        }
+        self.style.coloured(text, colour)
     }
 }
 

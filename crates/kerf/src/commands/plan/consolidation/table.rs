@@ -6,9 +6,7 @@ use std::fmt::Write;
 use kerf_consolidation::payback_text;
 use kerf_model::price::Price;
 
-use super::super::table::{
-    BOLD, DIM, GREEN, RESET, Style, Width, counted, cut, lines_of, per_month,
-};
+use super::super::table::{BOLD, DIM, GREEN, Style, Width, counted, cut, lines_of, per_month};
 use super::report::{KeptReport, LaunchReport, MoveReport, NodeReport, Report};
 
 /// Columns that the ordinary table keeps to.
@@ -227,10 +225,7 @@ impl Page {
     }
 
     fn coloured(&self, text: &str, colour: &str) -> String {
-        match self.style {
-            Style::Coloured if !colour.is_empty() => format!("{colour}{text}{RESET}"),
-            _ => text.to_owned(),
-        }
+        self.style.coloured(text, colour)
     }
 }
 
