@@ -100,6 +100,8 @@ pub enum Reason {
     },
     /// A node is drained next: no pod may come any more.
     DrainStarting,
+    /// All pods that have to leave have left.
+    Drained,
     /// The cloud announced something about a node's instance.
     Announced(NoticeKind),
     /// A node's pods, volumes and instance are gone.

@@ -70,6 +70,12 @@ impl HostPort {
         Ok(Some(Self::new(ip, port, protocol.parse()?)))
     }
 
+    /// The number of the port.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     /// Whether both cannot be taken on one node. An unspecified address (`0.0.0.0` or `::`) takes
     /// the port on every address, of either family.
     #[must_use]

@@ -36,6 +36,7 @@ pub mod instance_type;
 pub mod intern;
 pub mod labels;
 pub mod min_values;
+pub mod nearest;
 pub mod node;
 pub mod node_spec;
 pub mod overlay;

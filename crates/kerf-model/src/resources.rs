@@ -4,10 +4,12 @@
 //! it into [`ResourceVector`]s over one [`ResourceNames`] table, where a resource is an index and
 //! an amount a plain integer.
 
+mod human;
 mod list;
 mod names;
 mod vector;
 
+pub use human::{human, human_noun, human_pair};
 pub use list::ResourceList;
 pub use names::{ResourceId, ResourceNames};
 pub use vector::ResourceVector;

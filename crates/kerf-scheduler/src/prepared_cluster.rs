@@ -1,5 +1,7 @@
 //! A cluster that many what-ifs are asked of.
 
+use rustc_hash::FxHashMap;
+
 use crate::limits::{CancelFlag, Effort, Limits};
 use crate::problem::PlacementProblem;
 use crate::reading::base::{Base, BoundPods};
@@ -32,6 +34,25 @@ impl<'p> PreparedCluster<'p> {
     #[must_use]
     pub fn solve(&self) -> Solution {
         self.without(&[]).solution
+    }
+
+    /// Of each node of the problem a number that it shares with those that are alike but for their
+    /// names: same labels and taints, the same pods in the same order, as much left. Without one of
+    /// them the cluster looks as it does without another.
+    #[must_use]
+    pub fn alike(&self) -> Vec<u32> {
+        let cluster = &self.base.cluster;
+        let mut numbers: FxHashMap<_, u32> = FxHashMap::default();
+        let mut alike = vec![0; cluster.nodes.len()];
+        for node in &cluster.nodes {
+            let (read, listed) = (&node.read, &cluster.listed[node.place]);
+            let is_leaving: Vec<bool> = listed.pods.iter().map(|pod| pod.is_leaving).collect();
+            let of_kind = (read.kind.number, read.pool, listed.initialized, &listed.volume_limits);
+            let key = (of_kind, &read.capacity, &node.free, &read.bound, is_leaving);
+            let next = u32::try_from(numbers.len()).expect("fewer than 2³² nodes");
+            alike[node.place] = *numbers.entry(key).or_insert(next);
+        }
+        alike
     }
 
     /// Decides where the waiting pods and those of some nodes would go if the nodes were not there.

@@ -20,6 +20,9 @@ pub struct PlacementProblem {
     pub pods: Vec<Pod>,
     /// One shape for each daemon set: what every node it runs on must also hold.
     pub daemons: Vec<Arc<PodShape>>,
+    /// The name of each of them, for explanations; none where nobody knows.
+    #[serde(default)]
+    pub daemon_names: Vec<Arc<str>>,
     /// Nodes that exist or are on their way.
     pub nodes: Vec<Arc<Node>>,
     /// Where new nodes may come from, in the order they are tried.

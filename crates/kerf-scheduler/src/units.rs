@@ -61,6 +61,14 @@ impl Units {
         self.names.id(name)
     }
 
+    /// An amount of the resource at a place, as a quantity.
+    pub(crate) fn quantity(&self, index: usize, amount: i64) -> Quantity {
+        let id = self.names.iter().nth(index).map(|(id, _)| id);
+        id.map_or_else(Quantity::default, |id| {
+            Quantity::from_nanos(i128::from(amount) * divisor(id), format(id))
+        })
+    }
+
     /// The name of the resource at a place in the amounts.
     pub(crate) fn name_at(&self, index: usize) -> &str {
         self.names.iter().nth(index).map_or("", |(_, name)| name)

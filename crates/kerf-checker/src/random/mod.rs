@@ -96,6 +96,7 @@ pub fn random_problem(seed: u64, size: &Size) -> PlacementProblem {
     PlacementProblem {
         pods,
         daemons,
+        daemon_names: Vec::new(),
         nodes: nodes.into_iter().map(Arc::new).collect(),
         held: pools::held(rng, &pools),
         pools,

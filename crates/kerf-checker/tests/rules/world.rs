@@ -43,6 +43,7 @@ pub(crate) fn world() -> PlacementProblem {
     PlacementProblem {
         pods: Vec::new(),
         daemons: Vec::new(),
+        daemon_names: Vec::new(),
         nodes: Vec::new(),
         pools: vec![pool("ash")],
         held: BTreeMap::new(),

@@ -4,6 +4,7 @@ use std::fmt;
 
 use kerf_model::budget::DisruptionReason;
 use kerf_model::labels::annotation::{DO_NOT_DISRUPT, DO_NOT_REPAIR};
+use kerf_model::resources::{human, human_noun};
 
 use super::{Blocked, Cancelled, ConditionChange, DeletionCause, NotPlaced, Reason};
 use crate::timestamp::rfc3339;
@@ -57,6 +58,7 @@ fn sentence(reason: &Reason) -> &'static str {
         Reason::ClaimGone => "its claim is gone",
         Reason::NodeDeleting => "its node is being deleted",
         Reason::DrainStarting => "the node is about to be drained",
+        Reason::Drained => "the node is drained",
         Reason::Announced(kind) => kind.sentence(),
         Reason::NodeDrained => "its pods, volumes and instance are gone",
         Reason::InstanceGone => "the cloud no longer has its instance",
@@ -199,13 +201,18 @@ impl fmt::Display for NotPlaced {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             NotPlaced::Unusable { problem } => f.write_str(problem),
-            NotPlaced::NoPool => {
-                f.write_str("no dynamic nodepools found: none is ready, or none has instance types")
-            }
+            NotPlaced::NoPool => f.write_str(
+                "no NodePool is there that makes nodes for pods; create one, or see why none is \
+                     Ready with kubectl get nodepools",
+            ),
             NotPlaced::Unschedulable { explanation } => f.write_str(explanation),
             NotPlaced::LimitReached { pool, resource, used, limit } => write!(
                 f,
-                "the limit of nodepool {pool:?} is reached: {resource} would be {used} of {limit}"
+                "NodePool {pool} is at its limit: {}{} would be used and spec.limits.{resource} is {}; raise \
+                 it to {used} or more",
+                human(resource, *used),
+                human_noun(resource),
+                human(resource, *limit)
             ),
             NotPlaced::ClaimRefused { message } => write!(f, "its claim was refused: {message}"),
             NotPlaced::SolveFailed => {

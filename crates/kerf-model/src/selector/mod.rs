@@ -15,6 +15,7 @@ pub use label_set::LabelSet;
 pub use namespaces::{Namespace, TermNamespaces};
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -60,5 +61,24 @@ impl LabelSelector {
             }
         }
         merged
+    }
+}
+
+/// `app=web, tier in (a, b)`: as kubectl writes selectors, with blanks.
+impl fmt::Display for LabelSelector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let labels = self.match_labels.iter().map(|(key, value)| format!("{key}={value}"));
+        let expressions = self.match_expressions.iter().map(|it| {
+            let values = it.values.join(", ");
+            match (it.operator.as_str(), it.values.len()) {
+                ("In", 1) => format!("{}={values}", it.key),
+                ("In", _) => format!("{} in ({values})", it.key),
+                ("NotIn", _) => format!("{} not in ({values})", it.key),
+                ("Exists", _) => it.key.clone(),
+                (operator, _) => format!("{} {operator}", it.key),
+            }
+        });
+        let all: Vec<String> = labels.chain(expressions).collect();
+        if all.is_empty() { f.write_str("any labels") } else { f.write_str(&all.join(", ")) }
     }
 }

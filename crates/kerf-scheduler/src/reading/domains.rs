@@ -144,7 +144,8 @@ impl DomainCounts {
         spreads.map(|id| at(&self.groups[id].matching, domain)).sum()
     }
 
-    fn holds(
+    /// Whether one more pod may stand in a domain as far as one rule goes.
+    pub(crate) fn holds(
         &self,
         id: GroupId,
         group: &Group,
@@ -187,6 +188,29 @@ impl DomainCounts {
             return 0;
         }
         counts.into_iter().min().unwrap_or(0)
+    }
+
+    /// The domains that a spread compares for a pod, each with the pods that count in it.
+    pub(crate) fn tally(
+        &self,
+        id: GroupId,
+        group: &Group,
+        variant: &Variant,
+        vocabulary: &Vocabulary,
+    ) -> Vec<(ValueId, i64)> {
+        let counts = &self.groups[id];
+        let allowed = allowed(counts.universe.domains(), group.key, variant, vocabulary);
+        allowed.map(|domain| (domain, at(&counts.matching, domain))).collect()
+    }
+
+    /// The domains in which pods that match a group stand, placed ones included.
+    pub(crate) fn inhabited_now(&self, group: GroupId) -> impl Iterator<Item = ValueId> {
+        populated(&self.groups[group].matching)
+    }
+
+    /// Whether a pod that has the rule of a group stands in a domain.
+    pub(crate) fn has_carrier(&self, group: GroupId, domain: ValueId) -> bool {
+        at(&self.groups[group].carriers, domain) > 0
     }
 
     /// Whether a matching pod stands where a pod of this variant may go.

@@ -213,6 +213,15 @@ impl Group {
         self.key == KeyId::HOSTNAME
     }
 
+    /// The pods that the rule speaks of, as their owner wrote it.
+    pub(crate) fn selector_text(&self) -> String {
+        let selector = match &self.identity {
+            Identity::Spread(_, _, selector) => Some(selector),
+            Identity::Term(term, _, _) => term.selector.as_ref(),
+        };
+        selector.map_or_else(|| "no labels at all".to_owned(), ToString::to_string)
+    }
+
     /// Whether pods on a node count.
     pub(crate) fn counts_node(&self, node: &ReadNode, vocabulary: &Vocabulary) -> bool {
         self.filter.as_ref().is_none_or(|filter| filter.admits(node, vocabulary))

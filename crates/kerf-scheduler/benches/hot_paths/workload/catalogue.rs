@@ -44,6 +44,7 @@ pub(super) fn on_new_nodes(pods: Vec<Pod>) -> PlacementProblem {
     PlacementProblem {
         pods,
         daemons: Vec::new(),
+        daemon_names: Vec::new(),
         nodes: Vec::new(),
         pools: vec![PoolWithTypes {
             pool: Arc::new(pool()),

@@ -62,6 +62,8 @@ pub(super) struct Catalogues<'a> {
     named_labels: NamedLabels,
     /// What to say about the pool that was assumed, if none was given.
     assumed: Option<&'static str>,
+    /// Whether types were left out that no pool allows.
+    is_narrowed: bool,
 }
 
 impl<'a> Catalogues<'a> {
@@ -75,7 +77,7 @@ impl<'a> Catalogues<'a> {
             _ => None,
         };
         let named_labels = input.named_labels.clone();
-        let mut catalogues = Self { named, file, named_labels, assumed: None };
+        let mut catalogues = Self { named, file, named_labels, assumed: None, is_narrowed: false };
         if input.manifests.node_pools.is_empty() {
             let provider = catalogues.default_provider();
             let object = default_pool(provider);
@@ -111,6 +113,7 @@ impl<'a> Catalogues<'a> {
         let world = observed.world();
         let mut notes: Vec<String> = self.assumed.map(str::to_owned).into_iter().collect();
         let mut types = TypesByClass::new(self, world);
+        let is_narrowed = types.required.is_some();
         let mut offered = Vec::new();
         for pool in world.pools.values() {
             notes.extend(why_closed(pool));
@@ -118,9 +121,30 @@ impl<'a> Catalogues<'a> {
         }
         notes.extend(types.price_note());
         notes.dedup();
+        self.is_narrowed = is_narrowed && !types.aws.is_empty();
         observed.offer(offered);
         notes.extend(overlays::notes(observed.world()));
         Ok(notes)
+    }
+
+    /// Offers every pool also the types it does not allow, so that pods without a place can be told
+    /// what would hold them. Returns whether that is more than was offered before.
+    pub(super) fn offer_everything(&mut self, observed: &mut ObservedManifests) -> bool {
+        if !std::mem::take(&mut self.is_narrowed) {
+            return false;
+        }
+        let world = observed.world();
+        let mut types = TypesByClass::new(self, world);
+        types.required = None;
+        // What there is to say was said when the others were offered.
+        let mut said = Vec::new();
+        let pools = world.pools.values();
+        let offered = pools
+            .map(|pool| Some((pool.meta.name.clone(), types.of_pool(&pool.spec, &mut said).ok()?)));
+        let offered: Option<Vec<_>> = offered.collect();
+        let is_known = offered.is_some();
+        observed.offer(offered.unwrap_or_default());
+        is_known
     }
 
     fn default_provider(&self) -> DefaultProvider {

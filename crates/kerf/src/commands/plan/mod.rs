@@ -100,7 +100,7 @@ impl Plan {
     }
 
     /// What is known once everything was read, or what is wrong with the input.
-    fn observe(&self) -> Result<Result<Observed, Refusals>> {
+    fn observe(&self) -> Result<Result<Observed<'_>, Refusals>> {
         // Almost every plan needs the tables, and while files are read and judged another core is
         // idle.
         let tables = std::thread::spawn(kerf_catalog::table::shapes);
@@ -114,7 +114,7 @@ impl Plan {
     }
 
     /// Where pods that wait should go.
-    fn place(self, observed: Observed) -> Result<ExitCode> {
+    fn place(&self, observed: Observed<'_>) -> Result<ExitCode> {
         eprint!("{}", warning(&observed.warnings, self.plain));
         let (report, notes) = placed(observed);
         let text = match self.output {
@@ -128,7 +128,7 @@ impl Plan {
     }
 
     /// What consolidation would do.
-    fn consolidate(self, observed: Observed) -> Result<ExitCode> {
+    fn consolidate(&self, observed: Observed<'_>) -> Result<ExitCode> {
         let Observed { observed, mut notes, warnings, now, .. } = observed;
         eprint!("{}", warning(&warnings, self.plain));
         let planned = consolidation::plan(observed.world(), now, self.spot_to_spot);
@@ -162,20 +162,21 @@ fn refused(refusals: &Refusals) -> Result<ExitCode> {
 }
 
 /// Everything that was given, as the controller would know it.
-struct Observed {
+struct Observed<'a> {
     input: Input,
     observed: ObservedManifests,
+    catalogues: Catalogues<'a>,
     now: Time,
     notes: Vec<String>,
     /// What an API server would not take as it stands.
     warnings: Vec<String>,
 }
 
-impl Observed {
+impl<'a> Observed<'a> {
     fn of(
         mut input: Input,
         warnings: Vec<String>,
-        catalogue: Option<&CatalogueName>,
+        catalogue: Option<&'a CatalogueName>,
         policy: &Policy,
     ) -> Result<Self, Refusals> {
         let scheduler_config = policy.scheduler_config()?;
@@ -189,27 +190,30 @@ impl Observed {
         let observed = manifests.observe(settings, scheduler_config.default_spreads, now);
         let mut observed = observed.map_err(|problems| input.places.refusals(problems))?;
         let notes = catalogues.offer(&mut observed)?;
-        // The command ends in a moment. Giving back a thousand instance types piece by piece would
-        // take a tenth of its time.
-        std::mem::forget(catalogues);
-        Ok(Self { input, observed, now, notes, warnings })
+        Ok(Self { input, observed, catalogues, now, notes, warnings })
     }
 }
 
 /// The plan for pods that wait, and what to say beside it.
-fn placed(given: Observed) -> (Report, Vec<String>) {
-    let Observed { input, observed, mut notes, .. } = given;
-    let PlanProblem { problem, set_aside, passed_over, notes: assumed, kubernetes_events } =
+fn placed(given: Observed<'_>) -> (Report, Vec<String>) {
+    let Observed { input, mut observed, mut catalogues, mut notes, .. } = given;
+    let PlanProblem { mut problem, set_aside, passed_over, notes: assumed, kubernetes_events } =
         observed.problem();
-    let solution = kerf_scheduler::solve(&problem);
+    let mut solution = kerf_scheduler::solve(&problem);
+    if !solution.unplaced.is_empty() && catalogues.offer_everything(&mut observed) {
+        // The nodes stay the same; the reasons can name types that no pool allows.
+        problem = observed.problem().problem;
+        solution = kerf_scheduler::solve(&problem);
+    }
     notes.extend(kubernetes_events.iter().map(notes::of_event));
     notes.extend(assumed);
     notes.extend(notes::of(&input, &passed_over));
     notes.extend(notes::of_requests(&problem.pods));
     notes.extend(notes::of_solution(&solution));
     let report = Report::new(&problem, &solution, &set_aside);
-    // As above.
-    std::mem::forget((problem, observed, input));
+    // The command ends in a moment. Giving back a thousand instance types piece by piece would take
+    // a tenth of its time.
+    std::mem::forget((problem, observed, catalogues, input));
     (report, notes)
 }
 
