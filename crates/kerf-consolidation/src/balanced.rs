@@ -6,12 +6,25 @@
 
 use kerf_model::pool::ConsolidationPolicy;
 use kerf_model::price::Price;
+use serde::{Deserialize, Serialize};
 
 use crate::snapshot::Snapshot;
 
 /// A move is approved where its score is at least one over this.
 const K: u128 = 2;
 const MILLIS: u128 = 1000;
+
+/// What a move is worth to a pool whose policy is Balanced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Score {
+    /// The pool, by its index in the problem.
+    pub pool: usize,
+    /// The part of its price that is saved, divided by the part of its disruption that it takes; in
+    /// thousandths.
+    pub millis: u64,
+    /// Whether that is enough.
+    pub is_enough: bool,
+}
 
 /// What the nodes of each pool cost and would take to disrupt, at the start of a search.
 pub(crate) struct PoolTotals {
@@ -63,15 +76,15 @@ impl PoolTotals {
         self.of_nodes[node]
     }
 
-    /// The lowest score of a move in any Balanced pool it takes nodes from, in thousandths, if that
-    /// is too low. The saving is split over pools in proportion to what their nodes cost.
-    pub(crate) fn too_low(
+    /// The score of a move in each Balanced pool it takes nodes from. The saving is split over pools
+    /// in proportion to what their nodes cost.
+    pub(crate) fn scores(
         &self,
         removed: &[usize],
         saving: Price,
         snapshot: &Snapshot,
         prices: &[Price],
-    ) -> Option<u64> {
+    ) -> Vec<Score> {
         let micros = |node: &usize| u128::from(prices[*node].micros_per_hour());
         let whole: u128 = removed.iter().map(micros).sum();
         let mut pools: Vec<usize> =
@@ -79,8 +92,7 @@ impl PoolTotals {
         pools.sort_unstable();
         pools.dedup();
         pools.retain(|pool| self.pools[*pool].policy == ConsolidationPolicy::Balanced);
-        let mut lowest: Option<u64> = None;
-        for pool in pools {
+        let score = |pool: usize| {
             let total = &self.pools[pool];
             let of_pool = || removed.iter().filter(|node| self.of_nodes[**node] == Some(pool));
             let part: u128 = of_pool().map(micros).sum();
@@ -92,12 +104,13 @@ impl PoolTotals {
                 .saturating_mul(part)
                 .saturating_mul(total.disruption_parts);
             let effort = total.price_micros.saturating_mul(cost).saturating_mul(whole);
-            if effort == 0 || gain == 0 || gain.saturating_mul(K) < effort {
-                let score = gain.saturating_mul(MILLIS).checked_div(effort).unwrap_or(0);
-                let score = u64::try_from(score).unwrap_or(u64::MAX);
-                lowest = Some(lowest.map_or(score, |known| known.min(score)));
+            let millis = gain.saturating_mul(MILLIS).checked_div(effort).unwrap_or(0);
+            Score {
+                pool,
+                millis: u64::try_from(millis).unwrap_or(u64::MAX),
+                is_enough: effort > 0 && gain > 0 && gain.saturating_mul(K) >= effort,
             }
-        }
-        lowest
+        };
+        pools.into_iter().map(score).collect()
     }
 }

@@ -31,7 +31,8 @@ impl Search<'_> {
             for coupled in open.chunk_by(|a, b| self.coupling(*a) == self.coupling(*b)) {
                 let (first, rest) = coupled.split_at(shift.min(coupled.len()));
                 for group in first.chunks(size).chain(rest.chunks(size)) {
-                    if group.len() > size / 2 && self.may_pay(group, round) {
+                    let is_new = group.len() > size / 2;
+                    if is_new && self.is_within_limits(group) && self.may_pay(group, round) {
                         sets.push(group.to_vec());
                     }
                 }
@@ -61,10 +62,6 @@ impl Search<'_> {
     fn coupling(&self, node: usize) -> Coupling<'_> {
         let labels = &self.snapshot.problem.nodes[node].labels;
         (self.judge.pool(node), labels.get(well_known::ZONE).map_or("", String::as_str))
-    }
-
-    fn regret_micros(&self, node: usize) -> u64 {
-        self.regrets[node].micros_per_hour()
     }
 
     /// Whether a group could pay for its evictions in time: a node alone with its whole price,

@@ -121,6 +121,7 @@ impl<'a> Judge<'a> {
             eviction_cost: facts().map(|facts| facts.reschedule_cost).sum(),
             payback_seconds,
             was_undone: facts().any(|facts| facts.was_undone),
+            scores: self.totals.scores(removed, saving, self.snapshot, &self.prices),
         }
     }
 
@@ -160,7 +161,10 @@ impl<'a> Judge<'a> {
         if payback_seconds > most_seconds || saving == Price::ZERO {
             return Err(Kept::PaybackTooLong { payback_seconds, most_seconds });
         }
-        match self.totals.too_low(removed, saving, self.snapshot, &self.prices) {
+        let scores = self.totals.scores(removed, saving, self.snapshot, &self.prices);
+        let too_low =
+            scores.iter().filter(|score| !score.is_enough).map(|score| score.millis).min();
+        match too_low {
             Some(score_millis) => Err(Kept::NotWorthIt { score_millis }),
             None => Ok(payback_seconds),
         }

@@ -28,6 +28,7 @@ mod launches;
 mod node_price;
 mod payback;
 mod plan;
+mod refusals;
 mod removals;
 mod replacements;
 mod search;
@@ -35,6 +36,7 @@ mod snapshot;
 mod visiting_order;
 mod wave;
 
+pub use balanced::Score;
 pub use eviction_cost::EvictionCost;
 pub use kept::{Ineligible, Kept};
 pub use node_price::node_prices;

@@ -4,6 +4,7 @@ use kerf_model::price::Price;
 use kerf_scheduler::{Destination, Displaced, NewNode};
 use serde::{Deserialize, Serialize};
 
+use crate::balanced::Score;
 use crate::eviction_cost::EvictionCost;
 use crate::kept::Kept;
 
@@ -58,6 +59,9 @@ pub struct Move {
     pub payback_seconds: u64,
     /// Whether it moves pods that were moved in vain before.
     pub was_undone: bool,
+    /// What it is worth to pools whose policy is Balanced.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scores: Vec<Score>,
 }
 
 /// A node to launch.

@@ -1,5 +1,6 @@
 //! Replacing nodes by cheaper ones: what-ifs on several threads, then the best are taken.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use kerf_scheduler::{CancelFlag, Effort, NotTaken, Onto, Question, WhatIf};
@@ -30,26 +31,62 @@ impl Search<'_> {
     }
 
     /// Asks what would become of each set of nodes, on several threads, and notes those that save
-    /// something. A single node that cannot be replaced has its nearest cause then.
+    /// something. A single node that cannot be replaced has its nearest cause then. Of sets that are
+    /// alike one is asked about first; the others only if it could be replaced.
     pub(crate) fn evaluate(&mut self, sets: &[Vec<usize>]) {
-        let answers = self.ask(sets);
-        for (nodes, answer) in sets.iter().zip(answers) {
-            let verdict = self.judge.replacement(nodes, &answer);
-            match (verdict, &nodes[..]) {
-                (Ok(found), _) => self.found.push(Found {
-                    nodes: nodes.clone(),
-                    saving_micros: found.saving.micros_per_hour(),
-                    cost_parts: found.eviction_cost.parts(),
-                    gain: self.judge.gain(&found),
-                }),
-                (Err(kept), [node]) => self.keep(*node, kept),
-                (Err(_), _) => {}
+        let mut kinds = BTreeSet::new();
+        let (first, others): (Vec<&[usize]>, Vec<&[usize]>) =
+            sets.iter().map(Vec::as_slice).partition(|set| kinds.insert(self.refusals.kind(set)));
+        let mut found = BTreeMap::new();
+        for turn in [first, others] {
+            let mut asked = turn;
+            asked.retain(|nodes| !self.is_known_refused(nodes));
+            self.what_ifs += asked.len();
+            let answers = self.ask(&asked);
+            for (nodes, answer) in asked.into_iter().zip(answers) {
+                self.conclude(nodes, &answer, &mut found);
+            }
+        }
+        // In the order of the sets, whichever was asked about first.
+        self.found.extend(sets.iter().filter_map(|set| found.remove(set.as_slice())));
+    }
+
+    /// Whether nodes like these were refused before; they stay for the same cause then.
+    fn is_known_refused(&mut self, nodes: &[usize]) -> bool {
+        let Some(kept) = self.refusals.of(nodes) else { return false };
+        if let [node] = nodes {
+            self.keep(*node, kept);
+        }
+        true
+    }
+
+    fn conclude<'s>(
+        &mut self,
+        nodes: &'s [usize],
+        answer: &WhatIf,
+        found: &mut BTreeMap<&'s [usize], Found>,
+    ) {
+        match self.judge.replacement(nodes, answer) {
+            Ok(replacement) => {
+                let replacement = Found {
+                    nodes: nodes.to_vec(),
+                    saving_micros: replacement.saving.micros_per_hour(),
+                    cost_parts: replacement.eviction_cost.parts(),
+                    gain: self.judge.gain(&replacement),
+                };
+                found.insert(nodes, replacement);
+            }
+            Err(kept) => {
+                self.refusals.note(nodes, &kept);
+                if let [node] = nodes {
+                    self.keep(*node, kept);
+                }
             }
         }
     }
 
     /// What becomes of the residual cluster without each set of nodes, in the order of the sets.
-    fn ask(&self, sets: &[Vec<usize>]) -> Vec<WhatIf> {
+    fn ask(&self, sets: &[&[usize]]) -> Vec<WhatIf> {
         let next = AtomicUsize::new(0);
         let residual = &self.residual;
         let work = || {
@@ -84,6 +121,15 @@ impl Search<'_> {
                 .then(one.saving_micros.cmp(&other.saving_micros))
                 .then_with(|| other.nodes.cmp(&one.nodes))
         });
+    }
+
+    /// Takes a set of an earlier plan, if that still saves something.
+    pub(crate) fn take_planned(&mut self, nodes: &[usize]) {
+        if !self.is_within_limits(nodes) {
+            return;
+        }
+        let found = Found { nodes: nodes.to_vec(), saving_micros: 0, cost_parts: 0, gain: 0 };
+        self.take(&found);
     }
 
     /// Takes a set that was found, if that still saves something after what was taken before it.

@@ -1,6 +1,6 @@
 //! The search for a plan, step by step.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kerf_model::price::Price;
 use kerf_scheduler::{PreparedCluster, ResidualCluster};
@@ -8,9 +8,10 @@ use kerf_scheduler::{PreparedCluster, ResidualCluster};
 use crate::judge::{Judge, sum};
 use crate::kept::{Ineligible, Kept};
 use crate::plan::{Move, Plan};
+use crate::refusals::Refusals;
 use crate::replacements::Found;
 use crate::snapshot::{Settings, Snapshot};
-use crate::visiting_order::{targets, visiting_order};
+use crate::visiting_order::Ranking;
 
 /// What-ifs asked between two looks at the clock: few enough to stop soon, enough to keep several
 /// threads at work.
@@ -20,9 +21,13 @@ const ASKED_AT_ONCE: usize = 64;
 /// first could take.
 const ROUNDS: usize = 2;
 
-/// A cluster in which more nodes may go is large: they are grouped once, and only one strategy is
-/// tried. What removals fill up there is nearly full in the end, so that little is to be had.
+/// A cluster in which more nodes may go is large: they are grouped once, and replacements never come
+/// first. What removals fill up there is nearly full in the end, so that little is to be had.
 const LARGE_CLUSTER_NODES: usize = 200;
+
+/// With more nodes than this that may go, the first strategy has to do: the others take several times
+/// as long where little is free, and find little more.
+const HUGE_CLUSTER_NODES: usize = 1_000;
 
 /// A search that can be stopped and resumed.
 pub struct Search<'a> {
@@ -30,32 +35,39 @@ pub struct Search<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) judge: Judge<'a>,
     cluster: &'a PreparedCluster<'a>,
-    /// Nodes that may take pods, in the order they do.
-    targets: Vec<usize>,
+    ranking: Ranking,
     pub(crate) residual: ResidualCluster<'a>,
     /// Nodes that may go, in the order they are looked at.
     pub(crate) order: Vec<usize>,
     /// Of each node when it is looked at, the lowest first; those of one turn as it saves most.
     pub(crate) turns: Vec<usize>,
-    /// Of each node what is paid for nothing: its price less what its pods are worth.
-    pub(crate) regrets: Vec<Price>,
     pub(crate) moves: Vec<Move>,
     pub(crate) kept: Vec<Option<Kept>>,
     /// Replacements that save something, until they are taken.
     pub(crate) found: Vec<Found>,
-    saving_bound: Price,
+    /// Replacements that were looked at in vain since something was taken.
+    pub(crate) refusals: Refusals,
+    pub(crate) what_ifs: usize,
+    /// Of each pool how many of its nodes may go together at most.
+    group_limits: Vec<usize>,
+    /// What is left of the plan of an earlier search: nodes that go together, in its order.
+    planned: Vec<Vec<usize>>,
     strategy: Strategy,
     phase: Phase,
-    /// What the first strategy came to, once the second is tried.
-    first: Option<Attempt>,
+    /// The best that the strategies before this one came to.
+    best: Option<Attempt>,
 }
 
-/// What is tried first. Removals are cheap and evict nobody for a launch; but they fill nodes up that
-/// are far too large, and might themselves have been replaced.
+/// How a plan is looked for. Each finds what others miss, so the best of all is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Strategy {
-    RemoveFirst,
+    /// Removals first, of nodes of which most is paid for nothing: what is left free is used best.
+    RemoveWaste,
+    /// Removals are cheap and evict nobody for a launch; but they fill nodes up that are far too
+    /// large, and might themselves have been replaced.
     ReplaceFirst,
+    /// Removals first, of the dearest nodes: where little is free, few but large nodes fit into it.
+    RemoveDearest,
 }
 
 /// What a strategy came to.
@@ -67,6 +79,8 @@ struct Attempt {
 /// How far a search is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Phase {
+    /// What is left of an earlier plan, up to this place.
+    Planned(usize),
     /// Removals without a launch, up to this place in the order.
     Removals(usize),
     /// What-ifs about sets of nodes, up to this place.
@@ -95,43 +109,27 @@ impl<'a> Search<'a> {
         settings: &'a Settings,
     ) -> Self {
         let judge = Judge::new(snapshot, settings);
-        let order = visiting_order(snapshot, &judge.prices);
-        let targets = targets(snapshot, &order);
-        let mut search = Self {
-            residual: cluster.residual(&targets),
+        let ranking = Ranking::of(snapshot, cluster, &judge.prices);
+        let order = ranking.order(snapshot, &ranking.regrets, &judge.prices);
+        Self {
+            residual: cluster.residual(&ranking.targets(snapshot, &order)),
             turns: vec![usize::MAX; snapshot.nodes.len()],
-            regrets: vec![Price::ZERO; snapshot.nodes.len()],
             moves: Vec::new(),
             kept: unreached(snapshot),
             found: Vec::new(),
-            saving_bound: Price::ZERO,
-            strategy: Strategy::RemoveFirst,
+            refusals: Refusals::among(cluster.alike()),
+            what_ifs: 0,
+            group_limits: vec![usize::MAX; snapshot.problem.pools.len()],
+            planned: Vec::new(),
+            strategy: Strategy::RemoveWaste,
             phase: Phase::Removals(0),
-            first: None,
+            best: None,
             cluster,
-            targets,
+            ranking,
             snapshot,
             settings,
             judge,
             order,
-        };
-        search.price_pods();
-        search
-    }
-
-    /// Finds the bound and the regret of each node.
-    fn price_pods(&mut self) {
-        let prices = &self.judge.prices;
-        let going: Vec<(usize, Price)> =
-            self.order.iter().map(|node| (*node, prices[*node])).collect();
-        let facts = &self.snapshot.nodes;
-        let stays = |node: &usize| facts[*node].may_go.is_err();
-        let staying: Vec<usize> = self.targets.iter().copied().filter(stays).collect();
-        let covering = self.cluster.covering(&going, &staying);
-        let whole = sum(going.iter().map(|(_, price)| *price));
-        self.saving_bound = whole.checked_sub(covering.bound).unwrap_or(Price::ZERO);
-        for ((node, price), value) in going.iter().zip(covering.values) {
-            self.regrets[*node] = price.checked_sub(value).unwrap_or(Price::ZERO);
         }
     }
 
@@ -145,11 +143,54 @@ impl<'a> Search<'a> {
         self.order.sort_by_key(|node| self.turns[*node]);
     }
 
+    /// Keeps groups within what budgets let go at once, before the search begins: a larger one would
+    /// never be carried out, and its nodes would be part of no other move. A pool that is not named
+    /// has no limit.
+    pub fn limit_groups(&mut self, limit: impl Fn(&str) -> Option<usize>) {
+        let pools = self.snapshot.problem.pools.iter();
+        self.group_limits =
+            pools.map(|pool| limit(&pool.pool.name).unwrap_or(usize::MAX)).collect();
+    }
+
+    /// Whether budgets let these nodes go at once.
+    pub(crate) fn is_within_limits(&self, nodes: &[usize]) -> bool {
+        let is_within = |(pool, limit): (usize, &usize)| {
+            let of_pool = nodes.iter().filter(|node| self.judge.pool(**node) == Some(pool));
+            of_pool.count() <= *limit
+        };
+        self.group_limits.iter().enumerate().all(is_within)
+    }
+
+    /// Goes on with the plan of an earlier search, before this one begins. What is left of it is
+    /// checked again and comes first; what no longer holds drops out, and the rest of the cluster is
+    /// looked at as ever. Nodes that have taken pods for that plan stay until it is carried out, so
+    /// that nobody moves twice for it.
+    ///
+    /// Nothing depends on it but how steady plans are: without it (a new process has none) the
+    /// search finds a plan of the same quality in the cluster as it is.
+    pub fn go_on(&mut self, planned: &[Vec<String>], received: &[String]) {
+        if planned.is_empty() {
+            return;
+        }
+        let nodes = self.snapshot.problem.nodes.iter().zip(0..);
+        let places: BTreeMap<&str, usize> =
+            nodes.map(|(node, place)| (node.name.as_str(), place)).collect();
+        let known = |name: &String| places.get(name.as_str()).copied();
+        let sets = planned.iter().filter_map(|names| names.iter().map(known).collect());
+        self.planned = sets.collect();
+        let received: BTreeSet<usize> = received.iter().filter_map(known).collect();
+        self.order.retain(|node| !received.contains(node));
+        for node in received.into_iter().filter(|node| self.snapshot.nodes[*node].may_go.is_ok()) {
+            self.kept[node] = Some(Kept::Receives);
+        }
+        self.phase = Phase::Planned(0);
+    }
+
     /// The names of the nodes that were not looked at yet, or not for a replacement.
     #[must_use]
     pub fn unreached(&self) -> Vec<String> {
         let left: Vec<usize> = match &self.phase {
-            _ if self.first.is_some() => Vec::new(),
+            _ if self.best.is_some() => Vec::new(),
             Phase::Removals(place) => {
                 let is_unknown = |node: &usize| self.kept[*node] == Some(Kept::NotReached);
                 self.order[*place..].iter().copied().filter(is_unknown).collect()
@@ -158,7 +199,10 @@ impl<'a> Search<'a> {
                 let alone = sets[*place..].iter().filter(|set| set.len() == 1);
                 alone.flatten().copied().collect()
             }
-            Phase::Asking { .. } | Phase::Taking { .. } | Phase::Done => Vec::new(),
+            // The nodes of an earlier plan are the first of all.
+            Phase::Planned(_) | Phase::Asking { .. } | Phase::Taking { .. } | Phase::Done => {
+                Vec::new()
+            }
         };
         left.into_iter().map(|node| self.snapshot.problem.nodes[node].name.clone()).collect()
     }
@@ -178,13 +222,19 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// How many replacements were asked about so far.
+    #[must_use]
+    pub fn what_ifs(&self) -> usize {
+        self.what_ifs
+    }
+
     /// The best plan so far.
     #[must_use]
     pub fn plan(&self) -> Plan {
-        let gain = |moves: &[Move]| moves.iter().map(|each| self.judge.gain(each)).sum::<u128>();
-        let first = self.first.as_ref().filter(|first| gain(&first.moves) >= gain(&self.moves));
+        let best =
+            self.best.as_ref().filter(|best| self.gain(&best.moves) >= self.gain(&self.moves));
         let (moves, kept) =
-            first.map_or((&self.moves, &self.kept), |first| (&first.moves, &first.kept));
+            best.map_or((&self.moves, &self.kept), |best| (&best.moves, &best.kept));
         let price_before = sum(self.judge.prices.iter().copied());
         let saving = sum(moves.iter().map(|each| each.saving));
         let mut moves = moves.clone();
@@ -195,7 +245,7 @@ impl<'a> Search<'a> {
             moves,
             price_before,
             price_after: price_before.checked_sub(saving).unwrap_or(Price::ZERO),
-            saving_bound: self.saving_bound,
+            saving_bound: self.ranking.saving_bound,
             kept: kept.clone(),
             is_complete: self.phase == Phase::Done,
         }
@@ -203,14 +253,21 @@ impl<'a> Search<'a> {
 
     fn step(&mut self, phase: Phase) -> Phase {
         match phase {
+            Phase::Planned(place) => match self.planned.get(place).cloned() {
+                Some(nodes) => {
+                    self.take_planned(&nodes);
+                    Phase::Planned(place + 1)
+                }
+                None => Phase::Removals(0),
+            },
             Phase::Removals(place) => match self.order.get(place).copied() {
                 Some(node) => {
                     self.try_removal(node);
                     Phase::Removals(place + 1)
                 }
                 None => match self.strategy {
-                    Strategy::RemoveFirst => self.ask_in(0),
-                    Strategy::ReplaceFirst => Phase::Done,
+                    Strategy::RemoveWaste | Strategy::RemoveDearest => self.ask_in(0),
+                    Strategy::ReplaceFirst => self.try_again(),
                 },
             },
             Phase::Asking { round, sets, place } if place < sets.len() => {
@@ -230,7 +287,7 @@ impl<'a> Search<'a> {
                 }
                 None if round + 1 < ROUNDS && !self.is_large() => self.ask_in(round + 1),
                 None => match self.strategy {
-                    Strategy::RemoveFirst => self.try_again(),
+                    Strategy::RemoveWaste | Strategy::RemoveDearest => self.try_again(),
                     Strategy::ReplaceFirst => Phase::Removals(0),
                 },
             },
@@ -242,17 +299,52 @@ impl<'a> Search<'a> {
         self.order.len() > LARGE_CLUSTER_NODES
     }
 
-    /// Begins with the second strategy where that is worth it.
+    /// Begins with the next strategy where that may find more: where nothing was found, nothing
+    /// would be found in another order either.
     fn try_again(&mut self) -> Phase {
-        if self.is_large() {
+        if self.best.is_none() && self.moves.is_empty() {
             return Phase::Done;
         }
-        self.strategy = Strategy::ReplaceFirst;
-        self.residual = self.cluster.residual(&self.targets);
+        self.refusals.forget();
+        let prices = &self.judge.prices;
+        let next = match self.strategy {
+            Strategy::RemoveWaste if self.order.len() > HUGE_CLUSTER_NODES => return Phase::Done,
+            Strategy::RemoveWaste if !self.is_large() => Strategy::ReplaceFirst,
+            Strategy::RemoveWaste | Strategy::ReplaceFirst => Strategy::RemoveDearest,
+            Strategy::RemoveDearest => return Phase::Done,
+        };
+        // What was begun is gone on with, be it the best or not.
+        if !self.planned.is_empty() {
+            return Phase::Done;
+        }
+        let saved = match next {
+            Strategy::RemoveDearest => prices,
+            Strategy::RemoveWaste | Strategy::ReplaceFirst => &self.ranking.regrets,
+        };
+        let mut order = self.ranking.order(self.snapshot, saved, prices);
+        let targets = self.ranking.targets(self.snapshot, &order);
+        order.sort_by_key(|node| self.turns[*node]);
+        if next == Strategy::RemoveDearest && order == self.order {
+            return Phase::Done;
+        }
+        (self.strategy, self.order) = (next, order);
+        self.residual = self.cluster.residual(&targets);
         let moves = std::mem::take(&mut self.moves);
         let kept = std::mem::replace(&mut self.kept, unreached(self.snapshot));
-        self.first = Some(Attempt { moves, kept });
-        self.ask_in(0)
+        let best = self.best.take().filter(|best| self.gain(&best.moves) >= self.gain(&moves));
+        self.best = best.or(Some(Attempt { moves, kept }));
+        match next {
+            Strategy::ReplaceFirst => self.ask_in(0),
+            Strategy::RemoveWaste | Strategy::RemoveDearest => Phase::Removals(0),
+        }
+    }
+
+    fn gain(&self, moves: &[Move]) -> u128 {
+        moves.iter().map(|each| self.judge.gain(each)).sum()
+    }
+
+    pub(crate) fn regret_micros(&self, node: usize) -> u64 {
+        self.ranking.regrets[node].micros_per_hour()
     }
 
     fn ask_in(&self, round: usize) -> Phase {
@@ -261,6 +353,7 @@ impl<'a> Search<'a> {
 
     /// Notes that a move is part of the plan.
     pub(crate) fn accept(&mut self, accepted: Move) {
+        self.refusals.forget();
         for node in &accepted.removed {
             self.kept[*node] = None;
         }

@@ -8,9 +8,10 @@ use kerf_scheduler::{
     CancelFlag, Coming, Effort, Onto, PreparedCluster, Question, ResidualCluster,
 };
 
+use crate::node_price::node_prices;
 use crate::plan::{Move, Plan};
 use crate::snapshot::Snapshot;
-use crate::visiting_order::{targets, visiting_order};
+use crate::visiting_order::Ranking;
 
 /// A plan cut into waves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -93,8 +94,10 @@ pub fn waves(
 
 /// The cluster before anything is carried out, as the search begins with it.
 fn residual<'c>(snapshot: &Snapshot, cluster: &'c PreparedCluster<'_>) -> ResidualCluster<'c> {
-    let order = visiting_order(snapshot, &crate::node_price::node_prices(&snapshot.problem));
-    cluster.residual(&targets(snapshot, &order))
+    let prices = node_prices(&snapshot.problem);
+    let ranking = Ranking::of(snapshot, cluster, &prices);
+    let order = ranking.order(snapshot, &ranking.regrets, &prices);
+    cluster.residual(&ranking.targets(snapshot, &order))
 }
 
 /// How many of the first of these moves fit together.

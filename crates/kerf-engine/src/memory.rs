@@ -29,7 +29,7 @@ use crate::time::Time;
 pub use batch::{Batch, PassFailure, Wait};
 pub use clock::{CLOCK_AHEAD_MIN, ClockCheck};
 pub use confirmation::{Confirmation, NodeLook};
-pub use consolidation::ConsolidationMemory;
+pub use consolidation::{ConsolidationMemory, KeptPlan};
 pub use drain::{Closing, Drain, DrainReason, DrainRequest, NotADrainReason};
 pub use node_class::ResolvedClass;
 pub use notice_breaker::NoticeBreaker;
@@ -265,8 +265,8 @@ impl Memory {
             Update::ConsolidationAsked { at, closed, is_search, is_waiting } => {
                 self.consolidation.asked(at, closed, is_search, is_waiting);
             }
-            Update::ConsolidationAnswered { at, unreached, found } => {
-                self.consolidation.answered(at, unreached, found);
+            Update::ConsolidationAnswered { at, unreached, found, plan } => {
+                self.consolidation.answered(at, unreached, found, plan);
             }
             Update::ClusterChanged => self.consolidation.changed(),
             Update::PodsMoved { kinds, at, until } => {

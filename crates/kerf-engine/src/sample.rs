@@ -23,6 +23,15 @@ pub enum Sample {
         /// How long.
         span: Span,
     },
+    /// Something was given a score.
+    Scored {
+        /// The metric's name.
+        metric: &'static str,
+        /// Its labels.
+        labels: Vec<(&'static str, String)>,
+        /// The score, in thousandths.
+        millis: u64,
+    },
 }
 
 impl Sample {

@@ -10,13 +10,15 @@ use std::sync::Arc;
 use cluster::{Cluster, budget, pod, pod_key, shape};
 use kerf_engine::action::ActionKind;
 use kerf_engine::condition::claim::{DISRUPTION_REASON, INITIALIZED};
-use kerf_engine::event::{Failure, Key, Object};
+use kerf_engine::event::{Failure, Key, Object, Outcome};
 use kerf_engine::observed::{Claim, DoNotDisrupt, Name, Pod};
+use kerf_engine::sample::Sample;
 use kerf_model::duration::NillableDuration;
 use kerf_model::labels::annotation::DO_NOT_DISRUPT;
 use kerf_model::labels::well_known::INSTANCE_TYPE;
 use kerf_model::pool::{ConsolidationPolicy, NodePool};
 use kerf_model::quantity::Quantity;
+use kerf_scheduler::CancelFlag;
 
 /// A node is quiet after 30 s and searched for every ten; a wave is looked at again after 15 s; boot
 /// takes 20 s, a pod 30 s to end.
@@ -316,4 +318,153 @@ fn a_balanced_pool_moves_only_what_is_worth_the_disruption() {
         cluster.live(ENOUGH, |_| {});
         assert_eq!(names(&cluster) != former, goes, "{beside}: {:?}", cluster.log());
     }
+}
+
+/// A search whose answer is held back; what happens meanwhile is told, then the answer comes.
+fn late_answer(budget_text: &str, meanwhile: impl FnOnce(&mut Cluster)) -> Cluster {
+    let mut cluster = half_empty("1", |pool| budget(pool, budget_text));
+    cluster.ignores = |kind| matches!(kind, ActionKind::Solve(it) if it.consolidation.is_some());
+    cluster.live(PROPOSED, |_| {});
+    let is_search =
+        |kind: &ActionKind| matches!(kind, ActionKind::Solve(it) if it.consolidation.is_some());
+    assert_eq!(cluster.count(is_search), 1, "{:?}", cluster.log());
+    meanwhile(&mut cluster);
+    cluster.settle();
+    cluster.answer_last_solve();
+    cluster.settle();
+    cluster
+}
+
+fn proposed(cluster: &Cluster) -> usize {
+    cluster.engine.world().memory.commands.proposed().count()
+}
+
+#[test]
+fn an_answer_that_comes_late_is_held_against_budgets_policy_and_pods_of_then() {
+    type Change = fn(&mut Cluster);
+    let table: [(&str, Change, usize); 5] = [
+        ("nothing", |_| {}, 1),
+        ("the budget is closed", |cluster| edit_pool(cluster, |pool| budget(pool, "0")), 0),
+        (
+            "only empty nodes are to go",
+            |cluster| {
+                edit_pool(cluster, |pool| pool.disruption.policy = ConsolidationPolicy::WhenEmpty);
+            },
+            0,
+        ),
+        (
+            "a pod has come to the node that goes",
+            |cluster| {
+                let mut late = pod("late", &cluster.node_under("small"));
+                late.shape = Arc::new(shape("500m"));
+                cluster.store(Object::Pod(late));
+            },
+            0,
+        ),
+        (
+            "a pod has come to the node that takes pods",
+            |cluster| {
+                let mut late = pod("late", &cluster.node_under("pod-1"));
+                late.shape = Arc::new(shape("1"));
+                cluster.store(Object::Pod(late));
+            },
+            0,
+        ),
+    ];
+    for (what, meanwhile, expected) in table {
+        let cluster = late_answer("1", meanwhile);
+        assert_eq!(proposed(&cluster), expected, "{what}: {:?}", cluster.log());
+    }
+}
+
+#[test]
+fn a_policy_that_changes_before_the_second_look_stops_it() {
+    let mut cluster = half_empty("1", |_| {});
+    cluster.live(PROPOSED, |_| {});
+    assert_eq!(proposed(&cluster), 1, "{:?}", cluster.log());
+    edit_pool(&mut cluster, |pool| pool.disruption.policy = ConsolidationPolicy::WhenEmpty);
+    cluster.live(30, |_| {});
+    assert_eq!(proposed(&cluster), 0, "{:?}", cluster.log());
+    assert_eq!((evictions(&cluster), cluster.closed_nodes().len()), (0, 0));
+}
+
+#[test]
+fn a_search_answers_with_no_more_than_budgets_allow_at_once() {
+    for (allowed, expected) in [("1", 1), ("2", 2)] {
+        let mut cluster = Cluster::with_nodes(4, |pool| {
+            underutilized(pool);
+            budget(pool, allowed);
+        });
+        for number in 0..4 {
+            swap(&mut cluster, &format!("pod-{number}"), &format!("small-{number}"), "1");
+        }
+        cluster.live(PROPOSED, |_| {});
+        let searches = cluster.actions.iter().filter_map(|(_, action)| match &action.kind {
+            ActionKind::Solve(request) if request.consolidation.is_some() => Some(request),
+            _ => None,
+        });
+        let answers: Vec<Outcome> =
+            searches.map(|request| request.solve(&CancelFlag::default())).collect();
+        let [Outcome::Consolidated(plan)] = &answers[..] else { panic!("{answers:?}") };
+        let removed: usize = plan.wave.iter().map(|each| each.removed.len()).sum();
+        assert_eq!(removed, expected, "{plan:?}");
+        assert!(!plan.later.is_empty(), "the rest comes later");
+    }
+}
+
+#[test]
+fn groups_that_the_budget_never_allows_do_not_keep_their_nodes() {
+    // Together 7.5 CPUs would fit on one node of 0.4 $/h; one at a time each gets one of 0.2.
+    let mut cluster = Cluster::with_nodes(3, |pool| {
+        underutilized(pool);
+        budget(pool, "1");
+    });
+    for number in 0..3 {
+        swap(&mut cluster, &format!("pod-{number}"), &format!("small-{number}"), "2500m");
+    }
+    cluster.live(3 * ENOUGH, |cluster| {
+        assert!(cluster.closed_nodes().len() <= 1, "{:?}", cluster.log());
+    });
+    let kinds: Vec<_> = cluster.claims().iter().map(|it| it.label(INSTANCE_TYPE)).collect();
+    assert!(!kinds.contains(&Some("m-8x")) || kinds.len() == 1, "{kinds:?}: {:?}", cluster.log());
+}
+
+#[test]
+fn the_next_wave_goes_on_with_the_plan_and_nobody_moves_twice_for_it() {
+    let mut cluster = Cluster::with_nodes(4, |pool| {
+        underutilized(pool);
+        budget(pool, "1");
+    });
+    for number in 0..4 {
+        swap(&mut cluster, &format!("pod-{number}"), &format!("small-{number}"), "1500m");
+    }
+    cluster.live(PROPOSED, |_| {});
+    let plan = cluster.engine.world().memory.consolidation.plan.clone();
+    let plan = plan.unwrap_or_else(|| panic!("{:?}", cluster.log()));
+    assert!(!plan.moves.is_empty() && !plan.received.is_empty(), "{plan:?}");
+    cluster.live(2 * ENOUGH, |_| {});
+    let searches = cluster.actions.iter().filter_map(|(_, action)| match &action.kind {
+        ActionKind::Solve(request) => request.consolidation.as_ref(),
+        _ => None,
+    });
+    let planned: Vec<&Vec<Vec<String>>> = searches.map(|asked| &asked.planned).collect();
+    assert!(planned.len() > 1 && *planned[1] == plan.moves, "{planned:?}");
+}
+
+#[test]
+fn moves_and_scores_are_counted_by_pool_and_policy() {
+    let mut cluster = half_empty("1", |pool| {
+        pool.disruption.policy = ConsolidationPolicy::Balanced;
+    });
+    cluster.live(PROPOSED, |_| {});
+    let moves = "karpenter_consolidation_moves_total";
+    assert_eq!(cluster.counted(moves, "approved"), 1, "{:?}", cluster.log());
+    assert_eq!(cluster.counted(moves, "Balanced"), 1);
+    let scores = cluster.samples.iter().filter_map(|sample| match sample {
+        Sample::Scored { metric: "karpenter_consolidation_score", millis, .. } => Some(*millis),
+        _ => None,
+    });
+    // Half of the price for half of the disruption.
+    assert_eq!(scores.collect::<Vec<_>>(), [1000]);
+    assert!(cluster.has_said("ConsolidationApproved"));
 }

@@ -348,8 +348,9 @@ fn an_answer_that_comes_late_is_looked_at_again() {
     cluster.settle();
     cluster.ignores = |_| false;
     cluster.answer_last_solve();
-    cluster.settle();
-    assert!(!is_disrupted(&cluster, &claim), "the late pod was not asked about");
+    cluster.deliver();
+    let commands = &cluster.engine.world().memory.commands;
+    assert!(commands.is_empty(), "the late pod was not asked about");
     cluster.live(ENOUGH, |_| {});
     assert!(cluster.find_claim(&claim).is_none(), "{:?}", cluster.log());
 }
@@ -378,4 +379,43 @@ fn a_pod_that_waits_has_the_first_claim_on_free_capacity() {
     assert_eq!(cluster.claims().len(), 2);
     let pods: Vec<_> = cluster.pods().iter().filter(|pod| pod.node().is_none()).cloned().collect();
     assert!(pods.is_empty(), "{pods:?}");
+}
+
+#[test]
+fn a_pod_that_waits_is_placed_before_those_that_would_move() {
+    let mut cluster = Cluster::with_nodes(2, |pool| budget(pool, "1"));
+    let candidate = cluster.claim_under("pod-0");
+    for (pod, cpu) in [("pod-0", "5"), ("pod-1", "2")] {
+        cluster.edit(&Key::Pod(pod_key(pod)), |object| {
+            let Object::Pod(pod) = object else { unreachable!("a pod's key") };
+            pod.shape = Arc::new(shape(cpu));
+        });
+    }
+    cluster.settle();
+    // Nobody has said yet where the pod that waits will go: only the search for a place for pod-0
+    // is answered. The six CPUs beside pod-1 are not for pod-0.
+    cluster.ignores = |kind| matches!(kind, ActionKind::Solve(it) if it.what_ifs.is_none());
+    cluster.pend("waits", "6");
+    cluster.edit(&Key::Claim(candidate.clone()), |object| {
+        let Object::Claim(claim) = object else { unreachable!("a claim's key") };
+        claim.spec.annotations.insert("karpenter.sh/nodepool-hash".to_owned(), "1".to_owned());
+    });
+    cluster.seconds(15);
+    assert!(is_disrupted(&cluster, &candidate), "{:?}", cluster.log());
+    assert_eq!(cluster.target_of("waits"), None);
+    assert_eq!(cluster.ordered_claims().len(), 3, "a replacement comes: {:?}", cluster.log());
+}
+
+#[test]
+fn pods_whose_places_are_held_are_not_placed_a_second_time() {
+    let mut cluster = Cluster::with_nodes(1, |_| {});
+    cluster.boots = false;
+    edit_template(&mut cluster);
+    cluster.seconds(12);
+    assert_eq!(cluster.ordered_claims().len(), 2, "{:?}", cluster.log());
+    // Somebody else wants a node, so pods are placed anew while the replacement comes up.
+    cluster.pend("other", "7");
+    cluster.seconds(5);
+    assert!(cluster.target_of("other").is_some(), "{:?}", cluster.log());
+    assert_eq!(cluster.target_of("pod-0"), None, "it runs, and its place is held");
 }

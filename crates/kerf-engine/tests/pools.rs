@@ -6,15 +6,16 @@ mod cluster;
 
 use std::sync::Arc;
 
-use cluster::{CLASS_KIND, Cluster, claim, node_class, pool};
+use cluster::{CLASS_KIND, Cluster, budget, claim, node_class, pool};
 use kerf_engine::action::ActionKind;
 use kerf_engine::condition::claim::DRIFTED;
 use kerf_engine::condition::pool::{
-    NODE_CLASS_READY, NODE_REGISTRATION_HEALTHY, VALIDATION_SUCCEEDED,
+    DISRUPTION_ALLOWED, NODE_CLASS_READY, NODE_REGISTRATION_HEALTHY, VALIDATION_SUCCEEDED,
 };
 use kerf_engine::condition::{Condition, Status};
 use kerf_engine::event::{Failure, Key, Object};
 use kerf_engine::observed::Pool;
+use kerf_model::budget::{BudgetList, BudgetText};
 use kerf_model::labels::annotation::{NODE_POOL_HASH, NODE_POOL_HASH_VERSION};
 use kerf_model::quantity::Quantity;
 
@@ -196,4 +197,44 @@ fn a_changed_node_class_is_a_new_start_for_health() {
     cluster.settle();
     assert_eq!(condition(&cluster, NODE_REGISTRATION_HEALTHY).0, Status::Unknown);
     assert_eq!(cluster.pool("pool").status.node_class_observed_generation, Some(2));
+}
+
+#[test]
+fn a_pool_says_what_its_budgets_leave_and_when_that_changes() {
+    // Midnight begins the test; nothing drifts away between eight and eighteen.
+    let mut cluster = Cluster::with_nodes(3, |pool| {
+        let day = BudgetText {
+            nodes: "0",
+            reasons: Some(&["Drifted"]),
+            schedule: Some("0 8 * * *"),
+            duration: Some("10h"),
+        };
+        let text = BudgetText { nodes: "2", ..BudgetText::default() };
+        pool.disruption.budgets = BudgetList::parse([text, day]);
+    });
+    cluster.seconds(10);
+    let expected =
+        "Drifted: 2 of 2 until 2025-01-01T08:00:00Z; Empty, Underutilized, Unhealthy: 2 of 2";
+    let within = || (Status::True, "WithinBudgets".to_owned(), expected.to_owned());
+    assert_eq!(condition(&cluster, DISRUPTION_ALLOWED), within());
+    // One is on its way out, whoever wants that.
+    let claim = cluster.claim_under("pod-0");
+    cluster.delete(&Key::Claim(claim));
+    cluster.seconds(6);
+    let (_, _, message) = condition(&cluster, DISRUPTION_ALLOWED);
+    assert!(message.starts_with("Drifted: 1 of 2 until"), "{message}");
+    // The window opens by itself.
+    cluster.seconds(8 * 3600);
+    let (status, _, message) = condition(&cluster, DISRUPTION_ALLOWED);
+    assert_eq!(status, Status::True, "the other reasons are not concerned");
+    assert!(message.starts_with("Drifted: 0 of 0 until 2025-01-01T18:00:00Z"), "{message}");
+    cluster.edit(&Key::Pool("pool".into()), |object| {
+        let Object::Pool(pool) = object else { unreachable!("a pool's key") };
+        budget(Arc::make_mut(&mut pool.spec), "0");
+        pool.meta.generation += 1;
+    });
+    cluster.seconds(6);
+    let closed = "Drifted, Empty, Underutilized, Unhealthy: 0 of 0";
+    let found = condition(&cluster, DISRUPTION_ALLOWED);
+    assert_eq!(found, (Status::False, "BudgetsClosed".to_owned(), closed.to_owned()));
 }

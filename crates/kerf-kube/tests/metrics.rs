@@ -60,7 +60,7 @@ impl Watched {
         }
         let took = |sample: &Sample| match sample {
             Sample::Took { metric, span, .. } => Some((*metric, span.millis() / 1_000)),
-            Sample::Count { .. } => None,
+            Sample::Count { .. } | Sample::Scored { .. } => None,
         };
         self.engine.decide(NOW).samples.iter().filter_map(took).collect()
     }

@@ -12,6 +12,7 @@
 mod binder;
 mod cloud;
 mod controllers;
+mod hours;
 mod invariants;
 mod kubelet;
 mod matching;
@@ -26,6 +27,7 @@ mod trace;
 mod view;
 
 pub use cloud::{Cloud, CloudInstance};
+pub use hours::Hour;
 pub use invariants::{Checker, Rule, Violation};
 pub use replica::Busy;
 pub use report::Report;

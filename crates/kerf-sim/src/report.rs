@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use kerf_engine::time::Span;
 
+use crate::hours::Hour;
 use crate::invariants::Violation;
 use crate::simulation::Simulation;
 
@@ -32,6 +33,10 @@ pub struct Report {
     pub failures: BTreeMap<&'static str, u64>,
     /// How often something went wrong.
     pub faults: BTreeMap<&'static str, u64>,
+    /// What each hour cost, if [hours are taken down](Simulation::with_hours).
+    pub hours: Vec<Hour>,
+    /// How many pods were evicted to save money.
+    pub consolidation_evictions: u64,
     /// What went against the rules.
     pub violations: Vec<Violation>,
     /// A number that two runs only share if all their actions were the same.
@@ -55,6 +60,8 @@ impl Report {
             kubernetes_events: trace.kubernetes_events.clone(),
             failures: trace.failures.clone(),
             faults: trace.faults.clone(),
+            hours: simulation.hours().to_vec(),
+            consolidation_evictions: simulation.checker().consolidation_evictions(),
             violations: simulation.checker().violations.clone(),
             fingerprint: trace.fingerprint,
         }

@@ -47,6 +47,8 @@ pub(crate) enum SimEvent {
     InstanceReclaimed(Arc<str>),
     /// What is announced about an instance is delivered.
     Notice(Arc<str>),
+    /// What the hour costs is looked at.
+    LookAtCost,
     /// Something that was sold out may be back.
     Restocked,
     /// Changes of a kind reach an engine.

@@ -30,6 +30,7 @@ pub(crate) fn cluster() -> Snapshot {
     let problem = PlacementProblem {
         pods: Vec::new(),
         daemons: Vec::new(),
+        daemon_names: Vec::new(),
         nodes: Vec::new(),
         pools: vec![pool("ash", types)],
         held: BTreeMap::new(),

@@ -3,6 +3,7 @@
 use kerf_consolidation::{Kept, Search, Settings, Snapshot, first_wave, plan, waves};
 use kerf_scheduler::PreparedCluster;
 
+use crate::carrying_out::violations;
 use crate::cluster::{add, cluster};
 use crate::random_clusters::{eager, for_every_cluster};
 
@@ -94,11 +95,11 @@ fn every_plan_has_a_first_wave() {
     });
 }
 
-/// Each of four nodes is far too large for its pod, and no other node can take it.
-fn too_large() -> Snapshot {
+/// Each of four nodes is far too large for its pod of this size, and no other node can take it.
+fn too_large(cpus: i64) -> Snapshot {
     let mut snapshot = cluster();
     for _ in 0..4 {
-        let node = add(&mut snapshot, "c32", &[7]);
+        let node = add(&mut snapshot, "c32", &[cpus]);
         snapshot.nodes[node].may_receive = false;
     }
     snapshot
@@ -106,7 +107,7 @@ fn too_large() -> Snapshot {
 
 #[test]
 fn nodes_are_replaced_at_the_same_time_where_their_pods_may_mix() {
-    let (snapshot, settings) = (too_large(), Settings { group_max: 1, ..eager() });
+    let (snapshot, settings) = (too_large(7), Settings { group_max: 1, ..eager() });
     let plan = plan(&snapshot, &settings);
     assert_eq!(plan.moves.len(), 4, "each by a node of its own");
     let cluster = PreparedCluster::read(&snapshot.problem);
@@ -157,4 +158,60 @@ fn waves_take_every_move_of_every_plan_once() {
         let wrong = format!("{cut:?} of {} moves", plan.moves.len());
         (!is_right).then_some(wrong).into_iter().collect()
     });
+}
+
+/// The nodes of each move of a search that was told this before it began.
+fn moves(
+    snapshot: &Snapshot,
+    settings: &Settings,
+    tell: impl Fn(&mut Search<'_>),
+) -> Vec<Vec<usize>> {
+    let cluster = PreparedCluster::read(&snapshot.problem);
+    let mut search = Search::new(snapshot, &cluster, settings);
+    tell(&mut search);
+    search.run(|| false);
+    let plan = search.plan();
+    assert!(plan.is_complete);
+    assert_eq!(violations(snapshot, &plan), Vec::<String>::new());
+    plan.moves.into_iter().map(|each| each.removed).collect()
+}
+
+#[test]
+fn a_search_goes_on_with_what_is_left_of_an_earlier_plan() {
+    let (snapshot, settings) = (half_empty(), eager());
+    let name = |node: usize| snapshot.problem.nodes[node].name.clone();
+    let by_itself = moves(&snapshot, &settings, |_| {});
+    assert_eq!(by_itself[0], [0], "of nodes that are alike the first goes first");
+    // Of the earlier plan one node is not there any more.
+    let planned = [vec![name(11)], vec!["gone".to_owned()], vec![name(9)]];
+    let gone_on = moves(&snapshot, &settings, |search| search.go_on(&planned, &[name(0)]));
+    assert_eq!(gone_on[..2], [[11], [9]], "as it was planned");
+    assert_eq!(gone_on.len(), by_itself.len(), "the rest of the cluster is looked at as well");
+    assert!(!gone_on.concat().contains(&0), "pods came there for the plan; they move once");
+}
+
+#[test]
+fn what_no_longer_holds_drops_out_of_an_earlier_plan() {
+    let (mut snapshot, settings) = (half_empty(), eager());
+    let planned: Vec<Vec<String>> =
+        [11, 10].map(|node: usize| vec![snapshot.problem.nodes[node].name.clone()]).into();
+    snapshot.nodes[11].may_go = Err(kerf_consolidation::Ineligible::DoNotDisruptNode);
+    let gone_on = moves(&snapshot, &settings, |search| search.go_on(&planned, &[]));
+    assert_eq!(gone_on[0], [10]);
+    assert!(!gone_on.concat().contains(&11));
+}
+
+#[test]
+fn nodes_that_budgets_never_let_go_together_are_no_group() {
+    // Three pods of five processors fit on a node of sixteen, and one alone needs eight.
+    let (snapshot, settings) = (too_large(5), eager());
+    let most = |moves: Vec<Vec<usize>>| moves.iter().map(Vec::len).max();
+    assert!(most(moves(&snapshot, &settings, |_| {})) > Some(2));
+    for limit in [1, 2] {
+        let limited = moves(&snapshot, &settings, |search| {
+            search.limit_groups(|pool| (pool == "ash").then_some(limit));
+        });
+        assert_eq!(limited.concat().len(), 4, "each finds its replacement all the same");
+        assert!(most(limited) <= Some(limit));
+    }
 }

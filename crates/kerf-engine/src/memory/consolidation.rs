@@ -20,12 +20,29 @@ pub struct ConsolidationMemory {
     pub closed: BTreeSet<Name>,
     /// Nodes that the last search did not come to.
     pub unreached: Vec<String>,
+    /// What is left of the plan that is being carried out. It is not stored: a new process resumes
+    /// the commands it finds on claims and searches anew for the rest, with the same rules in the
+    /// same cluster. That plan may be another one, but it is as good, and what is under way is part
+    /// of no plan.
+    #[serde(default)]
+    pub plan: Option<KeptPlan>,
     /// Pods that were moved, by their kind, until that has paid back.
     #[serde(with = "crate::entries")]
     pub moved: BTreeMap<u64, Time>,
     /// Pods that were moved in vain, by their kind, until that is forgotten.
     #[serde(with = "crate::entries")]
     pub undone: BTreeMap<u64, Time>,
+}
+
+/// What is left of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptPlan {
+    /// When the first of its waves was found.
+    pub since: Time,
+    /// The nodes of each move to come, in the order of the plan.
+    pub moves: Vec<Vec<String>>,
+    /// Nodes that take the pods of its waves so far.
+    pub received: BTreeSet<String>,
 }
 
 /// Kinds of pods that are remembered at most; of more moves than this none is held against the next.
@@ -48,8 +65,15 @@ impl ConsolidationMemory {
     }
 
     /// The answer came, or will not.
-    pub(super) fn answered(&mut self, at: Time, unreached: Vec<String>, found: bool) {
+    pub(super) fn answered(
+        &mut self,
+        at: Time,
+        unreached: Vec<String>,
+        found: bool,
+        plan: Option<KeptPlan>,
+    ) {
         self.asked_at = None;
+        self.plan = plan;
         self.unreached = unreached;
         self.idle_since = (!found && !self.has_changed).then_some(at);
     }
@@ -78,6 +102,7 @@ impl ConsolidationMemory {
 
     /// The clock was set back.
     pub(super) fn times_mut(&mut self) -> impl Iterator<Item = &mut Time> {
-        self.asked_at.iter_mut().chain(self.idle_since.iter_mut())
+        let since = self.plan.iter_mut().map(|plan| &mut plan.since);
+        self.asked_at.iter_mut().chain(self.idle_since.iter_mut()).chain(since)
     }
 }

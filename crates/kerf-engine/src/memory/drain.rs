@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::notice::NoticeKind;
+use crate::observed::PodKey;
 use crate::time::Time;
 
 /// The drain of a node. However many reasons there are, the node is drained once; each reason
@@ -40,6 +41,18 @@ pub struct DrainRequest {
     pub closing: Closing,
     /// Labels the node gets with the same write.
     pub labels: BTreeMap<String, String>,
+    /// Taints it gets beside, unless it has one of the key.
+    #[serde(default)]
+    pub taints: Vec<Taint>,
+    /// Whether the pods on it may stay.
+    #[serde(default)]
+    pub cordons_only: bool,
+    /// A pod that stays whatever else leaves.
+    #[serde(default)]
+    pub keeps: Option<PodKey>,
+    /// Whether pods leave that ask not to be disrupted.
+    #[serde(default)]
+    pub evicts_protected: bool,
     /// When the node will be gone. Nodes with an earlier deadline are drained first.
     pub deadline: Option<Time>,
     /// Whether pods are deleted in time to be gone by the deadline, whatever their

@@ -7,8 +7,8 @@ use kerf_model::node_spec::NodeClassRef;
 use kerf_model::pod::PodShape;
 
 use super::{
-    Awaited, Confirmation, DrainReason, DrainRequest, HeldOff, InstanceList, NodeLook, Nomination,
-    RecordedShift, Registration, ResolvedClass,
+    Awaited, Confirmation, DrainReason, DrainRequest, HeldOff, InstanceList, KeptPlan, NodeLook,
+    Nomination, RecordedShift, Registration, ResolvedClass,
 };
 use crate::action::NewClaim;
 use crate::command::CommandUpdate;
@@ -224,6 +224,8 @@ pub enum Update {
         unreached: Vec<String>,
         /// Whether there is something to go on with.
         found: bool,
+        /// What is left of the plan.
+        plan: Option<KeptPlan>,
     },
     /// Consolidation moves pods.
     PodsMoved {

@@ -21,6 +21,12 @@ pub struct Consolidation {
     pub allowed: BTreeMap<Name, usize>,
     /// Nodes that the last search did not come to.
     pub visit_first: Vec<String>,
+    /// What is left of the plan of the last search: nodes that go together, in its order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub planned: Vec<Vec<String>>,
+    /// Nodes that have taken pods for that plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub received: Vec<String>,
     /// How to plan.
     pub settings: Settings,
 }
@@ -30,8 +36,8 @@ pub struct Consolidation {
 pub struct ConsolidationPlan {
     /// The moves that can be carried out at the same time now, in the order of the plan.
     pub wave: Vec<Move>,
-    /// How many moves come after them.
-    pub later: usize,
+    /// The nodes of each move that comes after them.
+    pub later: Vec<Vec<usize>>,
     /// Why nodes stay that may go.
     pub kept: Vec<(usize, Kept)>,
     /// What the whole plan saves …
@@ -54,6 +60,8 @@ pub(super) fn search(
     let cluster = PreparedCluster::read(&snapshot.problem);
     let mut search = Search::new(&snapshot, &cluster, &asked.settings);
     search.visit_first(&asked.visit_first);
+    search.limit_groups(|pool| asked.allowed.get(pool).copied());
+    search.go_on(&asked.planned, &asked.received);
     search.run(|| cancel.is_set());
     if cancel.is_cancelled() {
         return None;
@@ -62,11 +70,12 @@ pub(super) fn search(
     let within = |gone: &[usize], nodes: &[usize]| gone.is_empty() && asked.admits(problem, nodes);
     let cut = waves(&snapshot, &cluster, &plan, within).waves;
     let first = cut.first().map_or(&[][..], |first| first);
+    let later = plan.moves.iter().enumerate().filter(|(place, _)| !first.contains(place));
     let may_go = |node: &usize| asked.candidates.contains_key(node);
     let kept = plan.kept.iter().enumerate().filter(|(node, _)| may_go(node));
     Some(ConsolidationPlan {
         wave: first.iter().map(|place| plan.moves[*place].clone()).collect(),
-        later: plan.moves.len() - first.len(),
+        later: later.map(|(_, each)| each.removed.clone()).collect(),
         kept: kept.filter_map(|(node, kept)| Some((node, kept.clone()?))).collect(),
         saving: plan.saving(),
         saving_bound: plan.saving_bound,

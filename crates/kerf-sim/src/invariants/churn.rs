@@ -42,6 +42,12 @@ impl Checker {
         }
     }
 
+    /// How many pods consolidation evicted so far.
+    #[must_use]
+    pub fn consolidation_evictions(&self) -> u64 {
+        self.evictions.counted.len() as u64
+    }
+
     /// Looks whether some workload was evicted too often.
     pub(super) fn check_churn(&mut self, workloads: &Workloads) {
         let now = self.now;

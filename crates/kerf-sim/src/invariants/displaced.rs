@@ -13,7 +13,7 @@ use kerf_model::resources::CPU;
 
 use super::disruption::{is_in_order, is_surplus, reason, staying};
 use super::place::{Place, place_of};
-use super::true_state::{model_pod, problem, standing};
+use super::true_state::{model_pod, problem};
 use super::{Checker, Rule};
 use crate::cloud::Cloud;
 use crate::controllers::Workloads;
@@ -41,13 +41,17 @@ impl Checker {
         if self.is_overlap() {
             return;
         }
+        let pods = self.moving_pods(node, store);
+        if pods.is_empty() {
+            return;
+        }
         // Nodes that are about to go may go first, and take pods along that spreads count.
         let is_open = |other: &Arc<ModelNode>| {
             store.nodes.get(other.name.as_str()).is_none_or(|other| !other.is_closed())
         };
-        let standing = standing(store);
+        let standing = self.standing.of(store);
         let open = standing.iter().filter(|it| is_open(it)).cloned().collect();
-        let place_in = |nodes| self.without_place(node, nodes, store, cloud, workloads);
+        let place_in = |nodes| without_place(&pods, node, nodes, store, cloud, workloads);
         if let Some(pod) = place_in(standing).and_then(|_| place_in(open)) {
             let (name, reason) = (&claim.meta.name, &action.reason);
             let what = format!("{name} is given up ({reason}); {} has no other place", pod.key);
@@ -55,32 +59,12 @@ impl Checker {
         }
     }
 
-    /// The first pod of a node that has no place on these others, the pods before it having theirs.
-    fn without_place<'a>(
-        &self,
-        node: &Node,
-        mut nodes: Vec<Arc<ModelNode>>,
-        store: &'a Store,
-        cloud: &Cloud,
-        workloads: &Workloads,
-    ) -> Option<&'a Pod> {
+    /// The pods of a node that would have to move, the largest first.
+    fn moving_pods<'a>(&self, node: &Node, store: &'a Store) -> Vec<&'a Pod> {
         let pods = store.pods_on(&node.meta.name);
         let mut pods: Vec<&Pod> = pods.filter(|pod| self.has_to_move(pod)).collect();
         pods.sort_by_key(|pod| (Reverse(pod.shape.requests.quantity(CPU)), pod.key.clone()));
-        nodes.retain(|other| *other.name != *node.meta.name);
-        for pod in pods {
-            let problem = problem(model_pod(pod), nodes.clone(), store, cloud, workloads);
-            let taken = match place_of(&problem) {
-                None => return Some(pod),
-                Some(Place::Existing(number)) => &mut nodes[number],
-                Some(Place::New(node)) => {
-                    nodes.push(Arc::from(node));
-                    nodes.last_mut()?
-                }
-            };
-            take(Arc::make_mut(taken), pod);
-        }
-        None
+        pods
     }
 
     /// Whether a pod would have to move from its node, and has been there long enough to be known.
@@ -88,6 +72,31 @@ impl Checker {
         let is_of_node = matches!(pod.owner, PodOwner::DaemonSet | PodOwner::Node);
         !is_of_node && !pod.meta.is_deleting() && !pod.has_ended() && self.is_settled(pod)
     }
+}
+
+/// The first of a node's pods that has no place on these others, the pods before it having theirs.
+fn without_place<'a>(
+    pods: &[&'a Pod],
+    node: &Node,
+    mut nodes: Vec<Arc<ModelNode>>,
+    store: &Store,
+    cloud: &Cloud,
+    workloads: &Workloads,
+) -> Option<&'a Pod> {
+    nodes.retain(|other| *other.name != *node.meta.name);
+    for pod in pods {
+        let problem = problem(vec![model_pod(pod)], nodes.clone(), store, cloud, workloads);
+        let taken = match place_of(&problem) {
+            None => return Some(pod),
+            Some(Place::Existing(number)) => &mut nodes[number],
+            Some(Place::New(node)) => {
+                nodes.push(Arc::from(node));
+                nodes.last_mut()?
+            }
+        };
+        take(Arc::make_mut(taken), pod);
+    }
+    None
 }
 
 fn take(node: &mut ModelNode, pod: &Pod) {

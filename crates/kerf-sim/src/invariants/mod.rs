@@ -15,7 +15,7 @@ mod progress;
 mod static_pools;
 #[cfg(test)]
 mod tests;
-mod true_state;
+pub(crate) mod true_state;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -32,6 +32,7 @@ use crate::cloud::{Cloud, CloudInstance};
 use crate::controllers::Workloads;
 use crate::scenario::Scenario;
 use crate::store::Store;
+use true_state::Standing;
 
 /// Watches the rules.
 #[derive(Clone, Debug, Default)]
@@ -73,6 +74,7 @@ pub struct Checker {
     /// Until when some kind is not heard of.
     deaf_until: Time,
     last_look_at_pods: Time,
+    standing: Standing,
 }
 
 /// Something that went against the rules.
@@ -185,6 +187,11 @@ impl Checker {
             Key::Pool(name) => self.note_replicas(name, store),
             _ => {}
         }
+    }
+
+    /// Takes in of which nodes something changed: they, their pods or their claims.
+    pub(crate) fn note_nodes(&mut self, changed: BTreeSet<Name>) {
+        self.standing.note(changed);
     }
 
     /// Looks at an action that is about to be carried out.

@@ -80,26 +80,48 @@ fn node_of(problem: &PlacementProblem, new: &NewNode) -> Node {
     }
 }
 
-/// The same problem with two types for each pool, the smallest that has room for the pod and the
-/// largest: reading a hundred types for every try takes long, and zones stay as they are.
+/// The same problem with few types for each pool: reading a hundred types for every try takes long.
 fn with_few_types(problem: &PlacementProblem) -> PlacementProblem {
     let mut few = problem.clone();
     let mut requests = problem.pods[POD].shape.requests.clone();
     problem.daemons.iter().for_each(|daemon| requests.add(&daemon.requests));
     for pool in &mut few.pools {
         let asked = &pool.pool.template.spec.requirements;
-        let is_allowed = |it: &&InstanceType| {
-            let mut sold = it.offerings.iter().filter(|offering| offering.available);
-            requests.fits(&it.allocatable())
-                && sold.any(|offering| pinned(asked, &it.name, offering).is_some())
-        };
-        let allowed = pool.instance_types.iter().filter(is_allowed);
-        let mut allowed: Vec<&InstanceType> = allowed.collect();
-        allowed.sort_by_cached_key(|it| (it.allocatable().quantity(CPU), it.name.clone()));
-        let mut chosen = vec![allowed.first(), allowed.last()];
-        chosen.dedup();
-        pool.instance_types = chosen.into_iter().flatten().map(|it| (**it).clone()).collect();
+        let mut types: Vec<&InstanceType> = pool.instance_types.iter().collect();
+        types.retain(|it| requests.fits(&it.allocatable()) && is_allowed(asked, it));
+        types.sort_by_cached_key(|it| (it.allocatable().quantity(CPU), it.name.clone()));
+        pool.instance_types = few_of(asked, &types).into_iter().cloned().collect();
     }
+    few
+}
+
+/// Whether a pool admits what a type is (operating system, architecture) wherever it is sold.
+fn is_allowed(asked: &[RequirementEntry], it: &InstanceType) -> bool {
+    let mut given = it.requirements.iter().filter(|entry| entry.operator == Operator::In);
+    given.all(|entry| {
+        let mut own = asked.iter().filter(|asked| asked.key == entry.key);
+        own.all(|asked| entry.values.iter().any(|value| admits(asked, Some(value))))
+    })
+}
+
+/// Of types by size, the smallest that is sold in each way (zone and capacity type), since any may be
+/// sold out in one zone, and the largest.
+fn few_of<'a>(asked: &[RequirementEntry], types: &[&'a InstanceType]) -> Vec<&'a InstanceType> {
+    let mut ways: Vec<&[RequirementEntry]> = Vec::new();
+    let mut few: Vec<&InstanceType> = Vec::new();
+    let mut largest = None;
+    for it in types {
+        let sold = it.offerings.iter().filter(|offering| offering.available);
+        let sold = sold.filter(|offering| pinned(asked, &it.name, offering).is_some());
+        let sold: Vec<&[RequirementEntry]> = sold.map(|it| &*it.requirements).collect();
+        if sold.iter().any(|way| !ways.contains(way)) {
+            few.push(it);
+        }
+        largest = if sold.is_empty() { largest } else { Some(*it) };
+        ways.extend(sold);
+    }
+    few.extend(largest);
+    few.dedup_by_key(|it| &it.name);
     few
 }
 

@@ -9,7 +9,7 @@ use kerf_model::taint::disrupted;
 
 use super::drain::is_stuck;
 use super::place::place_of;
-use super::true_state::{model_pod, problem, standing};
+use super::true_state::{model_pod, problem};
 use super::{Checker, Rule};
 use crate::cloud::Cloud;
 use crate::controllers::Workloads;
@@ -83,9 +83,10 @@ impl Checker {
                 unlike.push(pod);
             }
         }
-        let nodes = standing(store);
+        let nodes = self.standing.of(store);
         let has_place = |pod: &&&Pod| {
-            place_of(&problem(model_pod(pod), nodes.clone(), store, cloud, workloads)).is_some()
+            let pod = vec![model_pod(pod)];
+            place_of(&problem(pod, nodes.clone(), store, cloud, workloads)).is_some()
         };
         if let Some(pod) = unlike.iter().find(has_place) {
             let (count, minutes) = (overdue.len(), within.seconds() / 60);

@@ -1,9 +1,9 @@
 //! The true state as a placement problem: what there is, whatever an engine believes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use kerf_engine::observed::{Node, Pod, PodOwner};
+use kerf_engine::observed::{Name, Node, Pod, PodOwner};
 use kerf_model::labels::{LabelRules, aws, kwok};
 use kerf_model::node::{BoundPod, Node as ModelNode};
 use kerf_model::pod::Pod as ModelPod;
@@ -14,9 +14,9 @@ use crate::controllers::Workloads;
 use crate::scenario::WorkloadKind;
 use crate::store::Store;
 
-/// The placement problem of one pod among these nodes.
-pub(super) fn problem(
-    pod: ModelPod,
+/// The placement problem of these pods among these nodes.
+pub(crate) fn problem(
+    pods: Vec<ModelPod>,
     nodes: Vec<Arc<ModelNode>>,
     store: &Store,
     cloud: &Cloud,
@@ -32,8 +32,9 @@ pub(super) fn problem(
         .map(|namespace| (namespace.meta.name.to_string(), namespace.labels.clone()))
         .collect();
     PlacementProblem {
-        pods: vec![pod],
+        pods,
         daemons: daemons.map(|it| it.workload.shape.clone()).collect(),
+        daemon_names: Vec::new(),
         nodes,
         pools: store
             .pools
@@ -46,13 +47,33 @@ pub(super) fn problem(
     }
 }
 
-/// Every node that is not on its way out, with its pods.
-pub(super) fn standing(store: &Store) -> Vec<Arc<ModelNode>> {
-    let nodes = store.nodes.values().filter_map(|node| model_node(node, store));
-    nodes.map(Arc::new).collect()
+/// Every node that is not on its way out, made anew only where something changed: with thousands of
+/// nodes, each of which is given up in turn, all else would take longer than what it checks.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Standing {
+    nodes: BTreeMap<Name, Arc<ModelNode>>,
+    changed: BTreeSet<Name>,
 }
 
-pub(super) fn model_pod(pod: &Pod) -> ModelPod {
+impl Standing {
+    /// Takes in of which nodes something changed.
+    pub(super) fn note(&mut self, mut changed: BTreeSet<Name>) {
+        self.changed.append(&mut changed);
+    }
+
+    /// Every node that is not on its way out, with its pods.
+    pub(super) fn of(&mut self, store: &Store) -> Vec<Arc<ModelNode>> {
+        for name in std::mem::take(&mut self.changed) {
+            match store.nodes.get(&name).and_then(|node| model_node(node, store)) {
+                Some(node) => drop(self.nodes.insert(name, Arc::new(node))),
+                None => drop(self.nodes.remove(&name)),
+            }
+        }
+        self.nodes.values().cloned().collect()
+    }
+}
+
+pub(crate) fn model_pod(pod: &Pod) -> ModelPod {
     ModelPod {
         name: pod.key.name.to_string(),
         uid: pod.meta.uid.to_string(),

@@ -21,7 +21,7 @@ pub use workload::{PdbRule, Share, Workload, WorkloadKind};
 use std::sync::Arc;
 
 use kerf_engine::time::Span;
-use kerf_model::pool::NodePool;
+use kerf_model::pool::{ConsolidationPolicy, NodePool};
 
 use crate::rng::Delay;
 
@@ -166,6 +166,18 @@ pub enum Fault {
 }
 
 impl Scenario {
+    /// The same where only empty nodes are taken away, to tell what consolidation saves. Nothing is
+    /// expected of it.
+    #[must_use]
+    pub fn only_when_empty(&self) -> Self {
+        let mut scenario = self.clone();
+        for pool in &mut scenario.pools {
+            Arc::make_mut(pool).disruption.policy = ConsolidationPolicy::WhenEmpty;
+        }
+        scenario.expectations.clear();
+        scenario
+    }
+
     /// The times after the scenario's end at which its timeline or its expectations say something,
     /// ascending.
     #[must_use]

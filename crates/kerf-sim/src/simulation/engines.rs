@@ -116,6 +116,7 @@ impl Simulation {
     /// Takes down what an engine has decided on, and sends it on its way.
     pub(crate) fn order(&mut self, replica: ReplicaId, action: Action) {
         self.trace.order(self.store.now, &action);
+        self.checker.note_nodes(self.store.take_changed_nodes());
         self.checker.decided(&action, &self.store, &self.cloud, &self.workloads);
         self.send(replica, action);
     }

@@ -28,6 +28,7 @@ use kerf_engine::time::{Span, Time};
 use crate::binder::Binder;
 use crate::cloud::Cloud;
 use crate::controllers::Workloads;
+use crate::hours::Hours;
 use crate::invariants::Checker;
 use crate::kubelet::Kubelets;
 use crate::replica::{Busy, Replica};
@@ -59,6 +60,7 @@ pub struct Simulation {
     is_journaled: bool,
     journals: Vec<String>,
     checker: Checker,
+    pub(crate) hours: Option<Hours>,
     notices: Notices,
     rngs: SimulationRngs,
     pass_at: Option<Time>,
@@ -145,6 +147,7 @@ impl Simulation {
             is_journaled,
             journals: Vec::new(),
             checker: Checker::default(),
+            hours: None,
             notices: Notices::default(),
             rngs: SimulationRngs {
                 network: rng("network"),
@@ -210,6 +213,10 @@ impl Simulation {
         &self.checker
     }
 
+    pub(crate) fn happens_at(&mut self, at: Time, sim_event: SimEvent) {
+        self.queue.at(at, sim_event);
+    }
+
     /// Plays to the end.
     pub fn run(&mut self) {
         while self.step() {}
@@ -262,6 +269,7 @@ impl Simulation {
             SimEvent::InstanceGone(instance) => self.instance_gone(&instance),
             SimEvent::InstanceReclaimed(instance) => self.instance_dies(&instance),
             SimEvent::Notice(instance) => self.deliver_notice(&instance),
+            SimEvent::LookAtCost => self.look_at_cost(),
             SimEvent::Restocked => {
                 if self.cloud.refresh(now) {
                     self.send_instance_types();
@@ -278,6 +286,7 @@ impl Simulation {
             SimEvent::Fault(fault) => self.go_wrong(fault),
             SimEvent::Judge => {
                 self.judge_notices();
+                self.checker.note_nodes(self.store.take_changed_nodes());
                 self.checker.judge(&self.store, &self.cloud, &self.scenario, &self.workloads);
                 if std::mem::take(&mut self.wakes) > WAKES_MAX {
                     let what = format!("it asked to be woken over {WAKES_MAX} times");

@@ -65,7 +65,7 @@ impl Simulation {
             let id = NoticeId(self.notices.last_id);
             self.notices.open.insert(id, (replica.id, now, provider_id.clone()));
             let (kind, instances) = (NoticeKind::SpotInterrupted, vec![instance.clone()]);
-            replica.handle(Event::Noticed(Notice { id, kind, instances }), now);
+            replica.handle(Event::Noticed(Notice::new(id, kind, instances)), now);
         }
         replica.has_update = true;
     }

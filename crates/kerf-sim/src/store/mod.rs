@@ -9,6 +9,7 @@ mod write;
 pub(crate) use journal::Journal;
 pub(crate) use write::Precondition;
 
+use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -79,9 +80,13 @@ impl Store {
 
     /// The objects written since this was last asked, in the order of the writes.
     pub(crate) fn take_touched(&mut self) -> Vec<Key> {
-        // Nobody asks the store for views of nodes.
-        self.objects.take_changed_nodes();
         std::mem::take(&mut self.touched)
+    }
+
+    /// The nodes of which something changed since this was last asked: they, their pods or their
+    /// claims.
+    pub(crate) fn take_changed_nodes(&mut self) -> BTreeSet<Name> {
+        self.objects.take_changed_nodes()
     }
 
     /// Every object of a kind, as a new watcher lists them.

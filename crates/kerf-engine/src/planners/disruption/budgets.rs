@@ -61,22 +61,24 @@ impl<'a> Budgets<'a> {
 
     /// What each pool may lose, for each reason, and what it lacks already.
     pub(super) fn allowances(&self) -> Vec<Allowance> {
-        let of_pool = |pool: &Name| {
-            let counted = self.pools.get(&**pool).copied().unwrap_or_default();
-            let budgets = self.world.pools.get(pool).map(|pool| &pool.spec.disruption.budgets);
-            let changes_at = |reason| {
-                let at = next_change(budgets?, counted.nodes, reason, self.now.seconds())?;
-                Some(Time::from_seconds(at))
-            };
-            DisruptionReason::ALL.map(|reason| Allowance {
-                pool: pool.clone(),
-                reason,
-                allowed: self.allowed(pool, reason, counted),
-                disrupted: counted.disrupted_for(reason),
-                changes_at: changes_at(reason),
-            })
+        self.world.pools.keys().flat_map(|pool| self.allowances_of(pool)).collect()
+    }
+
+    /// The same for one pool.
+    pub(super) fn allowances_of(&self, pool: &Name) -> [Allowance; DisruptionReason::ALL.len()] {
+        let counted = self.pools.get(&**pool).copied().unwrap_or_default();
+        let budgets = self.world.pools.get(pool).map(|pool| &pool.spec.disruption.budgets);
+        let changes_at = |reason| {
+            let at = next_change(budgets?, counted.nodes, reason, self.now.seconds())?;
+            Some(Time::from_seconds(at))
         };
-        self.world.pools.keys().flat_map(of_pool).collect()
+        DisruptionReason::ALL.map(|reason| Allowance {
+            pool: pool.clone(),
+            reason,
+            allowed: self.allowed(pool, reason, counted),
+            disrupted: counted.disrupted_for(reason),
+            changes_at: changes_at(reason),
+        })
     }
 
     /// How many more nodes of a pool may go now for a reason.

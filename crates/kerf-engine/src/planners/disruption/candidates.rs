@@ -63,12 +63,8 @@ impl<'a> Candidate<'a> {
     /// What the node costs; nothing where that is not known.
     pub(super) fn price(&self, world: &World) -> Price {
         let label = |key: &str| self.node.labels.get(key).map(String::as_str);
-        let instance_types = world
-            .instance_types
-            .get(&self.pool.meta.name)
-            .map_or(&[][..], |instance_types| instance_types);
         let kind =
-            instance_types.iter().find(|offer| label(INSTANCE_TYPE) == Some(offer.name.as_str()));
+            label(INSTANCE_TYPE).and_then(|name| world.instance_type(&self.pool.meta.name, name));
         let matching = kind.and_then(|kind| {
             kind.offerings.iter().find(|offering| {
                 offering.requirements.iter().all(|entry| {

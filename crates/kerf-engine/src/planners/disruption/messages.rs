@@ -1,6 +1,6 @@
 //! What people are told about removals.
 
-use kerf_consolidation::{Kept, Move, payback_text};
+use kerf_consolidation::{Kept, Move, Score, payback_text};
 use kerf_model::budget::DisruptionReason;
 use kerf_scheduler::PlacementProblem;
 
@@ -68,6 +68,32 @@ pub(super) fn chosen(
     let message = format!("{}: saves {saving} $/h, {payback}", text(command));
     keys(candidate)
         .map(|about| KubernetesEvent::normal(about, "ConsolidationCandidate", message.clone()))
+}
+
+/// A move is worth the disruption to pools whose policy is Balanced: a single node and its claim are
+/// told, several by their pool.
+pub(super) fn approved(
+    candidates: &[Candidate<'_>],
+    planned: &Move,
+    problem: &PlacementProblem,
+) -> Vec<KubernetesEvent> {
+    let told = |score: &Score| {
+        let pool = &problem.pools[score.pool].pool.name;
+        let (nodes, saving) = (planned.removed.len(), planned.saving);
+        let (whole, thousandths) = (score.millis / 1_000, score.millis % 1_000);
+        let message = format!(
+            "removing {nodes} nodes for {saving} $/h has the score {whole}.{thousandths:03} in the \
+             pool {pool}; 0.5 is enough (k = 2)"
+        );
+        let about: Vec<Key> = match candidates {
+            [candidate] => keys(candidate).into(),
+            _ => vec![Key::Pool(pool.as_str().into())],
+        };
+        let event =
+            move |about| KubernetesEvent::normal(about, "ConsolidationApproved", message.clone());
+        about.into_iter().map(event).collect::<Vec<_>>()
+    };
+    planned.scores.iter().flat_map(told).collect()
 }
 
 /// What a node was chosen for no longer holds.

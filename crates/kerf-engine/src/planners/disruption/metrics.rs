@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use kerf_consolidation::Kept;
 use kerf_model::budget::DisruptionReason;
 use kerf_model::labels::well_known::CAPACITY_TYPE;
 use kerf_model::pool::ConsolidationPolicy;
+use kerf_scheduler::PlacementProblem;
 
 use super::candidates::Candidate;
 use super::method::{Method, method_for};
@@ -93,6 +95,54 @@ pub(super) fn searched(plan: &ConsolidationPlan, took: Option<Span>) -> Vec<Samp
         Sample::one(metric, vec![kind()])
     });
     duration.into_iter().chain(timed_out).collect()
+}
+
+/// Where the pods of nodes would go was answered after so long.
+pub(super) fn answered(method: &dyn Method, nodes: usize, took: Span) -> Sample {
+    Sample::Took {
+        metric: "karpenter_voluntary_disruption_decision_evaluation_duration_seconds",
+        labels: vec![
+            ("reason", label(method.reason())),
+            ("consolidation_type", method.consolidation_type(nodes).to_owned()),
+        ],
+        span: took,
+    }
+}
+
+/// What moves of a search were worth: those of its wave in each pool they take nodes from, and those
+/// of single nodes that are not worth it.
+pub(super) fn judged(problem: &PlacementProblem, plan: &ConsolidationPlan) -> Vec<Sample> {
+    let pool_of = |node: usize| {
+        let name = problem.nodes[node].pool.as_ref()?;
+        problem.pools.iter().position(|known| known.pool.name == *name)
+    };
+    let mut samples = Vec::new();
+    let mut judge = |pool: usize, decision: &str, score: Option<u64>| {
+        let pool = &problem.pools[pool].pool;
+        let labels = vec![
+            ("decision", decision.to_owned()),
+            ("nodepool", pool.name.clone()),
+            ("policy", format!("{:?}", pool.disruption.policy)),
+        ];
+        if let Some(millis) = score {
+            let (metric, labels) = ("karpenter_consolidation_score", labels.clone());
+            samples.push(Sample::Scored { metric, labels, millis });
+        }
+        samples.push(Sample::one("karpenter_consolidation_moves_total", labels));
+    };
+    for each in &plan.wave {
+        let pools: BTreeSet<usize> = each.removed.iter().filter_map(|it| pool_of(*it)).collect();
+        for pool in pools {
+            let score = each.scores.iter().find(|score| score.pool == pool);
+            judge(pool, "approved", score.map(|score| score.millis));
+        }
+    }
+    for (node, kept) in &plan.kept {
+        if let (Kept::NotWorthIt { score_millis }, Some(pool)) = (kept, pool_of(*node)) {
+            judge(pool, "rejected", Some(*score_millis));
+        }
+    }
+    samples
 }
 
 /// A claim was deleted.

@@ -44,6 +44,7 @@ use kerf_model::budget::DisruptionReason;
 use crate::decision::Decision;
 use crate::event::{Key, Kind, Object};
 use crate::memory::Update;
+use crate::observed::Name;
 use crate::reading::Allowance;
 use crate::time::{Span, Time};
 use crate::world::World;
@@ -54,6 +55,12 @@ const SEARCH_EVERY: Span = Span::from_seconds(10);
 /// What each pool may lose now, for each reason.
 pub(crate) fn allowances(world: &World, now: Time) -> Vec<Allowance> {
     budgets::Budgets::of(world, now).allowances()
+}
+
+/// What one pool may lose now, for each reason.
+pub(super) fn allowances_of(world: &World, pool: &Name, now: Time) -> Vec<Allowance> {
+    let budgets = budgets::Budgets::of(world, now);
+    budgets.allowances_of(pool).into()
 }
 
 /// How many nodes each method would have go.

@@ -88,6 +88,10 @@ pub(in crate::planners) fn conclude(
         return decision;
     };
     let Some(method) = method_for(what_ifs.reason) else { return decision };
+    if let Some(asked_at) = world.memory.what_ifs.asked_at {
+        let took = now.since(asked_at);
+        decision.samples.push(metrics::answered(method, what_ifs.questions.len(), took));
+    }
     let mut verdict = Verdict {
         world,
         problem: &request.problem,

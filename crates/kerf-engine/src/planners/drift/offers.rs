@@ -1,6 +1,6 @@
 //! Drift from what the cloud sells: an instance type, or the way it was bought, that is gone.
 
-use kerf_model::instance_type::{InstanceType, Offering};
+use kerf_model::instance_type::Offering;
 use kerf_model::labels::well_known::{CAPACITY_TYPE, INSTANCE_TYPE, ON_DEMAND, RESERVED, ZONE};
 use kerf_model::requirement::{Operator, RequirementEntry};
 
@@ -34,17 +34,19 @@ pub(super) fn judge<'a>(
     }
     // A cloud that sells nothing at all was not asked.
     let offered = world.instance_types.get(&pool.meta.name).filter(|all| !all.is_empty());
-    let Some(offered) = offered else { return Verdict::Unknown };
-    if !is_sold(offered, claim) {
+    if offered.is_none() {
+        return Verdict::Unknown;
+    }
+    if !is_sold(world, pool, claim) {
         return Verdict::Drifted(INSTANCE_TYPE_NOT_FOUND);
     }
     decision.remember(Update::OfferFound { claim: name.clone(), at: now });
     Verdict::Current
 }
 
-fn is_sold(offered: &[InstanceType], claim: &Claim) -> bool {
+fn is_sold(world: &World, pool: &Pool, claim: &Claim) -> bool {
     let Some(wanted) = claim.label(INSTANCE_TYPE) else { return false };
-    let kind = offered.iter().find(|kind| kind.name == wanted);
+    let kind = world.instance_type(&pool.meta.name, wanted);
     kind.is_some_and(|kind| kind.offerings.iter().any(|offering| is_bought_as(claim, offering)))
 }
 

@@ -1,5 +1,6 @@
 //! Pools: whether they are valid and ready, what they use, how healthy their launches are.
 
+mod budgets;
 mod conditions;
 mod hash;
 
@@ -8,7 +9,7 @@ use kerf_model::resources::{CPU, EPHEMERAL_STORAGE, MEMORY, NODES, PODS, Resourc
 
 use crate::action::ActionKind;
 use crate::condition::Draft;
-use crate::condition::pool::DEPENDENTS;
+use crate::condition::pool::{DEPENDENTS, DISRUPTION_ALLOWED};
 use crate::decision::Decision;
 use crate::memory::Update;
 use crate::observed::{Name, Pool, PoolStatus};
@@ -60,7 +61,10 @@ fn count(reconcile: &mut Reconcile<'_>) {
         return;
     }
     let (resources, nodes) = usage(reconcile);
-    if (&resources, nodes) == (&reconcile.status.resources, reconcile.status.nodes) {
+    let told = reconcile.conditions.get(DISRUPTION_ALLOWED).cloned();
+    budgets::tell(reconcile);
+    let is_told = told.as_ref() == reconcile.conditions.get(DISRUPTION_ALLOWED);
+    if is_told && (&resources, nodes) == (&reconcile.status.resources, reconcile.status.nodes) {
         // Nothing will be written, so nothing else will note that it was counted.
         let pool = reconcile.pool.meta.uid.clone();
         reconcile.decision.remember(Update::Counted { pool, at: reconcile.now });

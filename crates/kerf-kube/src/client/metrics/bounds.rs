@@ -9,6 +9,7 @@ pub(super) fn of(metric: &str) -> &'static [f64] {
         // A practice run lasts half an hour, a shift made by hand up to three days and more.
         | "karpenter_cloudprovider_zonal_shift_duration" => &LIFETIME,
         "karpenter_cloudprovider_duration_seconds" => &CALLS,
+        "karpenter_consolidation_score" => &SCORES,
         "client_go_request_duration_seconds" => &REQUESTS,
         metric if metric.starts_with("operator_") => &TRANSITIONS,
         _ => &DURATION_BOUNDS,
@@ -27,6 +28,8 @@ const TERMINATION: [f64; 12] =
     [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0];
 /// What Prometheus' clients use where nothing is said.
 const CALLS: [f64; 11] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
+/// Half is enough for a move.
+const SCORES: [f64; 8] = [0.1, 0.25, 0.33, 0.5, 1.0, 2.0, 5.0, 10.0];
 /// Doublings from half a second.
 const TRANSITIONS: [f64; 15] = [
     0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0, 8192.0,

@@ -1,7 +1,7 @@
 //! What each metric says, for those who read the page itself.
 
 /// The sentences of metrics that have one.
-pub(super) const HELP: [(&str, &str); 89] = [
+pub(super) const HELP: [(&str, &str); 91] = [
     ("aws_sdk_go_request_duration_seconds", "How long calls to AWS took."),
     ("aws_sdk_go_request_total", "Calls to AWS, by service, action and the status of the answer."),
     ("client_go_request_duration_seconds", "How long requests to the API server took."),
@@ -115,7 +115,15 @@ pub(super) const HELP: [(&str, &str); 89] = [
     ),
     (
         "karpenter_voluntary_disruption_decision_evaluation_duration_seconds",
-        "How long searching for nodes to consolidate took.",
+        "How long searching for nodes to consolidate, or for places for drifted ones, took.",
+    ),
+    (
+        "karpenter_consolidation_moves_total",
+        "Moves that consolidation has judged, by pool and what came of it.",
+    ),
+    (
+        "karpenter_consolidation_score",
+        "What moves are worth to pools whose policy is Balanced; half is enough.",
     ),
     ("karpenter_voluntary_disruption_decisions_total", "Decisions to take nodes away."),
     (

@@ -42,6 +42,8 @@ pub enum Shows {
 const SUMMARIES: [&str; 2] =
     ["karpenter_nodes_termination_duration_seconds", "karpenter_pods_startup_duration_seconds"];
 
+const TIMEOUTS: &str = "karpenter_voluntary_disruption_consolidation_timeouts_total";
+
 /// A request for the metrics of this moment.
 #[derive(Debug)]
 pub struct Scrape(oneshot::Sender<String>);
@@ -65,6 +67,11 @@ impl Metrics {
     #[must_use]
     pub fn new(registry: Registry, shows: Shows) -> Self {
         registry.describe(help::HELP);
+        // Dashboards know these two before anything was stopped.
+        for kind in ["multi", "single"] {
+            let labels = vec![("consolidation_type", kind.to_owned())];
+            registry.count(TIMEOUTS, labels, 0);
+        }
         Self { registry, shows }
     }
 
@@ -80,6 +87,11 @@ impl Metrics {
                     } else {
                         self.registry.observe(metric, labels, bounds::of(metric), took);
                     }
+                }
+                // A histogram counts in thousandths of whatever its unit is.
+                Sample::Scored { metric, labels, millis } => {
+                    let score = Duration::from_millis(millis);
+                    self.registry.observe(metric, labels, bounds::of(metric), score);
                 }
             }
         }

@@ -118,7 +118,7 @@ fn disruptions(page: &mut Page, world: &World, now: Time) {
     for allowance in reading::allowances(world, now) {
         let labels = [
             ("nodepool", allowance.pool.to_string()),
-            ("reason", allowance.reason.as_str().to_owned()),
+            ("reason", allowance.reason.as_str().to_lowercase()),
         ];
         let allowed = match allowance.allowed {
             Allowed::AtMost(count) => count,

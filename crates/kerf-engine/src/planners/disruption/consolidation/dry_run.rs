@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use kerf_consolidation::Snapshot;
 
+use super::hysteresis::Undone;
 use super::snapshot::Painter;
 use crate::decision::Decision;
 use crate::planners::disruption::budgets::Budgets;
@@ -17,8 +18,9 @@ use crate::world::World;
 pub fn consolidation_snapshot(world: &World, now: Time) -> Snapshot {
     let (mut judge, budgets) = (Judge::new(world, now), Budgets::of(world, now));
     let none = BTreeSet::new();
-    let painter =
-        Painter { world, judge: &mut judge, taken: &none, closed: &none, plans_empty: true, now };
+    let undone = Undone::default();
+    let (taken, closed, plans_empty) = (&none, &none, true);
+    let painter = Painter { world, judge: &mut judge, taken, closed, plans_empty, undone, now };
     // What would be told about nodes stands in the snapshot as well.
     let (problem, asked) = painter.paint(&budgets, &mut Decision::default());
     Snapshot { problem, nodes: asked.nodes }

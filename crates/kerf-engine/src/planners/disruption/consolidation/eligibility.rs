@@ -35,8 +35,7 @@ fn pool_allows(world: &World, candidate: &Candidate<'_>) -> Result<(), Ineligibl
         return Err(Ineligible::StaticPool);
     }
     let label = |key: &str| node.labels.get(key);
-    let known = world.instance_types.get(&pool.meta.name);
-    let is_known = |name: &String| known.is_some_and(|all| all.iter().any(|it| it.name == *name));
+    let is_known = |name: &String| world.instance_type(&pool.meta.name, name).is_some();
     if !label(INSTANCE_TYPE).is_some_and(is_known)
         || label(ZONE).is_none()
         || label(CAPACITY_TYPE).is_none()

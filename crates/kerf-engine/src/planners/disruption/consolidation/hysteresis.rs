@@ -1,9 +1,12 @@
 //! Moves that were undone: pods need a new node again before their last move has paid back. Moving
 //! such pods once more needs twice the saving.
 
+use std::sync::Arc;
+
 use kerf_consolidation::PAYBACK_MAX_SECONDS_DEFAULT;
 use kerf_model::hash::fnv1a;
 use kerf_model::pod::PodShape;
+use rustc_hash::FxHashMap;
 
 use crate::command::Command;
 use crate::decision::Decision;
@@ -56,15 +59,29 @@ pub(in crate::planners) fn launched(
     decision.record(event);
 }
 
-/// Whether the last move of such pods was undone.
-pub(super) fn was_undone<'p>(
-    world: &World,
-    mut pods: impl Iterator<Item = &'p Pod>,
-    now: Time,
-) -> bool {
-    let undone = &world.memory.consolidation.undone;
-    let is_undone = |pod: &Pod| undone.get(&kind(&pod.shape)).is_some_and(|until| now < *until);
-    !undone.is_empty() && pods.any(is_undone)
+/// Whether the last move of pods was undone, asked about many. Pods of one owner share their shape,
+/// so each is read once.
+#[derive(Default)]
+pub(super) struct Undone {
+    /// By the address of a shape, which the world holds for as long as this lives.
+    known: FxHashMap<*const PodShape, bool>,
+}
+
+impl Undone {
+    /// Whether the last move of such pods was undone.
+    pub(super) fn was_undone<'p>(
+        &mut self,
+        world: &World,
+        mut pods: impl Iterator<Item = &'p Pod>,
+        now: Time,
+    ) -> bool {
+        let undone = &world.memory.consolidation.undone;
+        let is_undone = |shape: &PodShape| undone.get(&kind(shape)).is_some_and(|it| now < *it);
+        let mut is_known = |shape: &Arc<PodShape>| {
+            *self.known.entry(Arc::as_ptr(shape)).or_insert_with(|| is_undone(shape))
+        };
+        !undone.is_empty() && pods.any(|pod| is_known(&pod.shape))
+    }
 }
 
 /// What pods that come for each other have in common.

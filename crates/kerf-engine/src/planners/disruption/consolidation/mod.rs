@@ -41,6 +41,7 @@ use crate::reason::Reason;
 use crate::solve::SolveRequest;
 use crate::time::{Span, Time};
 use crate::world::World;
+use hysteresis::Undone;
 use snapshot::Painter;
 
 /// Removes and replaces nodes so that the cluster costs less.
@@ -122,7 +123,8 @@ pub(super) fn propose<'a>(
     for pool in &closed {
         decision.record(messages::pool_closed(pool, Consolidation.reason()));
     }
-    let painter = Painter { world, judge, taken, closed: &closed, plans_empty: false, now };
+    let undone = Undone::default();
+    let painter = Painter { world, judge, taken, closed: &closed, plans_empty: false, undone, now };
     let (problem, consolidation) = painter.paint(budgets, decision);
     let is_search = !consolidation.candidates.is_empty();
     let is_waiting = consolidation.nodes.iter().any(|it| it.may_go == Err(Ineligible::Nominated));

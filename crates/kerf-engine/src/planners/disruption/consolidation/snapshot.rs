@@ -3,12 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use kerf_consolidation::{EvictionCost, Ineligible, NodeFacts, Settings};
+use kerf_consolidation::{
+    EvictionCost, Ineligible, NodeFacts, PAYBACK_MAX_SECONDS_DEFAULT, Settings,
+};
 use kerf_model::labels::well_known::NODE_POOL;
 use kerf_model::node::Node as NodeView;
 use kerf_scheduler::PlacementProblem;
 
-use super::{Consolidation as Method, eligibility, hysteresis, left};
+use super::hysteresis::Undone;
+use super::{Consolidation as Method, eligibility, left};
 use crate::command::CandidateRef;
 use crate::decision::Decision;
 use crate::observed::{Name, Node, Pod, PodOwner};
@@ -18,8 +21,12 @@ use crate::planners::disruption::messages;
 use crate::planners::disruption::proposal::BLOCKED_EVENTS_MAX;
 use crate::planners::provisioning::{build_without, waiting_pods};
 use crate::solve::Consolidation;
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::world::World;
+
+/// For how long a plan is gone on with: by then its first moves have paid back, and the cluster is
+/// another one.
+const PLAN_COUNTS_FOR: Span = Span::from_seconds(PAYBACK_MAX_SECONDS_DEFAULT);
 
 /// Makes snapshots.
 pub(super) struct Painter<'a, 'j> {
@@ -31,6 +38,7 @@ pub(super) struct Painter<'a, 'j> {
     pub(super) closed: &'j BTreeSet<Name>,
     /// Whether empty nodes are part of the plan. They need none: they go by themselves.
     pub(super) plans_empty: bool,
+    pub(super) undone: Undone,
     pub(super) now: Time,
 }
 
@@ -60,10 +68,17 @@ impl<'a> Painter<'a, '_> {
         for pool in world.pools.keys() {
             allowed.extend(left(budgets, pool).map(|count| (pool.clone(), count)));
         }
-        let visit_first = world.memory.consolidation.unreached.clone();
+        let memory = &world.memory.consolidation;
+        let visit_first = memory.unreached.clone();
+        let plan = memory.plan.as_ref().filter(|plan| now < plan.since + PLAN_COUNTS_FOR);
+        let planned = plan.map(|plan| plan.moves.clone()).unwrap_or_default();
+        let received = plan.map(|plan| plan.received.iter().cloned().collect());
+        let received = received.unwrap_or_default();
         let settings =
             Settings { spot_to_spot: world.settings.spot_to_spot, ..Settings::default() };
-        (problem, Consolidation { nodes, candidates, allowed, visit_first, settings })
+        let asked =
+            Consolidation { nodes, candidates, allowed, visit_first, planned, received, settings };
+        (problem, asked)
     }
 
     fn facts(
@@ -94,7 +109,7 @@ impl<'a> Painter<'a, '_> {
             reschedule_cost: EvictionCost::of_node(movers),
             disruption_cost: disruption_cost(world, node),
             was_undone: is_candidate
-                && hysteresis::was_undone(world, candidate.reschedulable_pods(world), self.now),
+                && self.undone.was_undone(world, candidate.reschedulable_pods(world), self.now),
         };
         (facts, is_candidate.then(|| candidate.reference()))
     }

@@ -10,7 +10,7 @@ use crate::action::{Action, ActionKind, NewClaim};
 use crate::command::{Command, CommandUpdate, Destination};
 use crate::decision::Decision;
 use crate::event::Outcome;
-use crate::memory::Update;
+use crate::memory::{KeptPlan, Update};
 use crate::observed::{Name, Pod, PodKey};
 use crate::planners::disruption::budgets::Budgets;
 use crate::planners::disruption::candidates::{Candidate, Judge};
@@ -38,7 +38,8 @@ pub(in crate::planners) fn conclude(
         (&request.consolidation, outcome, is_fresh)
     else {
         let (unreached, found) = (Vec::new(), true);
-        decision.remember(Update::ConsolidationAnswered { at: now, unreached, found });
+        let plan = world.memory.consolidation.plan.clone();
+        decision.remember(Update::ConsolidationAnswered { at: now, unreached, found, plan });
         return decision;
     };
     let mut verdict = Verdict {
@@ -55,18 +56,42 @@ pub(in crate::planners) fn conclude(
         if let Some((command, candidates)) = verdict.command(each) {
             let events = candidates.iter().flat_map(|it| messages::chosen(it, &command, each));
             decision.kubernetes_events.extend(events);
+            let approved = messages::approved(&candidates, each, &request.problem);
+            decision.kubernetes_events.extend(approved);
             decision.remember(Update::Command(CommandUpdate::Add(Box::new(command))));
         }
     }
     tell_kept(world, &request.problem, asked, plan, &mut decision);
     let asked_at = world.memory.consolidation.asked_at;
+    decision.samples.extend(metrics::judged(&request.problem, plan));
     decision.samples.extend(metrics::searched(plan, asked_at.map(|at| now.since(at))));
     decision.remember(Update::ConsolidationAnswered {
         at: now,
         unreached: plan.unreached.clone(),
         found: !plan.wave.is_empty() || !plan.is_complete,
+        plan: rest(world, &request.problem, asked, plan, now),
     });
     decision
+}
+
+/// What is left of a plan after its wave; nothing where that was all, or nothing can go on.
+fn rest(
+    world: &World,
+    problem: &PlacementProblem,
+    asked: &Asked,
+    plan: &ConsolidationPlan,
+    now: Time,
+) -> Option<KeptPlan> {
+    if plan.wave.is_empty() || plan.later.is_empty() {
+        return None;
+    }
+    let name = |node: usize| problem.nodes[node].name.clone();
+    let moves = plan.later.iter().map(|nodes| nodes.iter().map(|node| name(*node)).collect());
+    let known = world.memory.consolidation.plan.as_ref().filter(|_| !asked.planned.is_empty());
+    let mut received = known.map(|plan| plan.received.clone()).unwrap_or_default();
+    let destinations = plan.wave.iter().flat_map(|each| &each.destinations);
+    received.extend(destinations.map(|destination| name(destination.node)));
+    Some(KeptPlan { since: known.map_or(now, |plan| plan.since), moves: moves.collect(), received })
 }
 
 /// Whether what a command was decided on still holds: the same pods are to move, and nobody came to
