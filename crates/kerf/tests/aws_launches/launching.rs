@@ -4,6 +4,9 @@ use kerf_kube::Provider;
 
 use crate::account::Account;
 
+/// A thousand launches may wait at once.
+const LAUNCH_BYTES_MAX: usize = 8 << 10;
+
 #[tokio::test]
 async fn a_claim_gets_the_cheapest_instance_it_allows_with_everything_its_class_says() {
     let account = Account::open().await;
@@ -41,7 +44,10 @@ async fn a_claim_gets_the_cheapest_instance_it_allows_with_everything_its_class_
 async fn spot_is_preferred_where_the_claim_allows_it() {
     let account = Account::open().await;
     let launch = account.launch_of("uid-1", &["m5.large"], &["spot", "on-demand"]);
-    let instance = account.aws.launch(&launch).await.unwrap();
+    let launching = account.aws.launch(&launch);
+    let bytes = size_of_val(&launching);
+    assert!(bytes <= LAUNCH_BYTES_MAX, "a launch that waits takes {bytes} bytes");
+    let instance = launching.await.unwrap();
     assert_eq!(instance.labels["karpenter.sh/capacity-type"], "spot");
     let listed = account.aws.instances().await.unwrap();
     assert_eq!(listed[0].labels["karpenter.sh/capacity-type"], "spot", "by its spot request");

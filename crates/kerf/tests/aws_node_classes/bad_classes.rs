@@ -4,6 +4,10 @@ use serde_json::{Value, json};
 
 use crate::account::Account;
 
+/// An image that runs on arm64 alone, where no type has nested virtualization.
+const ARM_IMAGE: &str =
+    "/aws/service/eks/optimized-ami/1.36/amazon-linux-2023/arm64/standard/recommended/image_id";
+
 /// A class with some fields said otherwise, the condition and reason it gets, and a piece of the
 /// message.
 struct Bad {
@@ -104,6 +108,22 @@ async fn a_class_that_says_what_cannot_be_is_refused_with_its_field() {
             "UnsupportedKubeletConfiguration",
             "spec.kubelet.podsPerCore",
         ),
+        bad(
+            json!({"amiFamily": "AL2023", "amiSelectorTerms": [{"ssmParameter": ARM_IMAGE}],
+                "cpuOptions": {"nestedVirtualization": "enabled"}}),
+            "ValidationSucceeded",
+            "NoCompatibleInstanceType",
+            "status.amis",
+        ),
+        bad(
+            json!({"networkInterfaces": [
+                {"networkCardIndex": 0, "deviceIndex": 0, "interfaceType": "interface"},
+                {"networkCardIndex": 99, "deviceIndex": 0, "interfaceType": "efa-only"},
+            ]}),
+            "ValidationSucceeded",
+            "NoCompatibleInstanceType",
+            "spec.networkInterfaces",
+        ),
     ];
     for (number, bad) in all.iter().enumerate() {
         let mut class = account.class(&format!("bad-{number}"), &bad.otherwise);
@@ -119,6 +139,8 @@ async fn a_class_that_says_what_cannot_be_is_refused_with_its_field() {
 async fn a_permission_that_is_missing_is_named_on_the_part_that_needs_it() {
     let account = Account::open().await;
     let all = [
+        // The addresses of Services are asked for once and then known: this must come first.
+        ("eks:DescribeCluster", "ValidationSucceeded"),
         ("ec2:DescribeSubnets", "SubnetsReady"),
         ("ec2:DescribeSecurityGroups", "SecurityGroupsReady"),
         ("ec2:DescribeImages", "AMIsReady"),
@@ -129,7 +151,11 @@ async fn a_permission_that_is_missing_is_named_on_the_part_that_needs_it() {
         let mut class = account.class(&format!("class-{number}"), &json!({}));
         let conditions = account.resolve(&mut class).await;
         let lacking = conditions.lacking();
-        assert!(lacking.contains(&format!("{condition}=False Unauthorized")), "{lacking:?}");
+        let reason = match *permission {
+            "eks:DescribeCluster" => "ClusterCIDRResolutionFailed",
+            _ => "Unauthorized",
+        };
+        assert!(lacking.contains(&format!("{condition}=False {reason}")), "{lacking:?}");
         let message = conditions.message(condition);
         assert!(message.contains(permission), "{message}");
         account.stand_in.deny(&[]);

@@ -74,6 +74,7 @@ impl Home {
     pub(crate) fn reset(&self) {
         self.aws.deny(&[]);
         self.aws.control("POST delays", &json!({}));
+        self.aws.set(&json!({"describe_lag_seconds": 0.0}));
         self.aws.control("DELETE capacity", &json!({}));
         self.aws.forget_calls();
     }

@@ -19,6 +19,8 @@ const CALLS: [&str; 4] =
     ["ec2:CreateFleet", "ec2:TerminateInstances", "ec2:CreateTags", "ec2:DescribeInstances"];
 /// For so long such a call is not answered.
 const UNANSWERED_SECONDS: f64 = 5.0;
+/// For so long after its launch EC2 does not describe an instance.
+const UNDESCRIBED_SECONDS: f64 = 3.0;
 /// Writes to the API server before a kill, at most.
 const WRITES_MAX: u64 = 12;
 /// A process that does not do what it is killed for is killed after so long.
@@ -88,6 +90,7 @@ fn a_controller_killed_while_it_launches_and_drains_leaks_and_doubles_nothing() 
     let mut place = Place::enter();
     let api = ApiProxy::start(&place.control_plane, Some(ACCOUNT)).unwrap();
     place.kubeconfig = Some(api.kubeconfig().to_path_buf());
+    place.aws.set(&json!({"describe_lag_seconds": UNDESCRIBED_SECONDS}));
     let before = (place.launched(), place.claims_made());
     let mut load = Load { random: SplitMix64::new(seed), replicas: 2, deleted: 0 };
     place.apply(&[class(), pool(&TYPES, &ZONES), deployment(load.replicas)]);

@@ -8,6 +8,7 @@
 //! | spot is preferred, and bought on demand where there is none | `capacity` | |
 //! | a zone without capacity, and a subnet without addresses, is left for another | `capacity` | |
 //! | a spot notice: the node is closed and drained, its pods run elsewhere, on another offering | `interruption` | |
+//! | nodes whose class selects another image are replaced | `drift` | |
 //! | many nodes at once are launched at EC2's pace; all taken back at once, all are replaced | `storm` | `KERF_NODES=200` |
 //! | killed while it launches or drains: nothing is leaked, nothing bought twice | `kills` | `KERF_KILLS=100` |
 //! | throttled, broken, late, expired, forbidden, in the wrong region: said once, then made good | `faults` | |
@@ -19,6 +20,7 @@
 
 mod bad_input;
 mod capacity;
+mod drift;
 mod faults;
 mod home;
 mod interruption;

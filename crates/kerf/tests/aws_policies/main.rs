@@ -14,6 +14,7 @@ use kerf_testbed::{AwsStandIn, lint_template};
 use serde_json::Value;
 
 const CLUSTER: &str = "tidepool";
+const CLASSIC: &str = "cloudformation/cloudformation.yaml";
 const NAMES: Names<'_> = Names {
     partition: "aws",
     region: "us-east-1",
@@ -58,11 +59,86 @@ fn plain_policies_become_those_of_a_cluster_with_six_variables() {
 }
 
 #[test]
-fn cfn_lint_finds_nothing_in_the_template() {
-    let found = lint_template(&deploy("cloudformation/controller.yaml")).unwrap();
-    assert_eq!(found, "");
-    let template = text("cloudformation/controller.yaml");
-    assert!(!template.contains("arn:aws:"), "other partitions exist");
+fn cfn_lint_finds_nothing_in_the_templates() {
+    for template in ["cloudformation/controller.yaml", CLASSIC] {
+        assert_eq!(lint_template(&deploy(template)).unwrap(), "", "{template}");
+        assert!(!text(template).contains("arn:aws:"), "{template}: other partitions exist");
+    }
+}
+
+/// What Karpenter's template calls what it makes, and what that is called then.
+const CLASSIC_NAMES: [(&str, &str); 15] = [
+    ("KarpenterNodeRole", "KarpenterNodeRole-tidepool"),
+    ("KarpenterNodeInstanceProfile", "KarpenterNodeInstanceProfile-tidepool"),
+    ("KarpenterControllerNodeLifecyclePolicy", "KarpenterControllerNodeLifecyclePolicy-tidepool"),
+    ("KarpenterControllerIAMIntegrationPolicy", "KarpenterControllerIAMIntegrationPolicy-tidepool"),
+    ("KarpenterControllerEKSIntegrationPolicy", "KarpenterControllerEKSIntegrationPolicy-tidepool"),
+    ("KarpenterControllerInterruptionPolicy", "KarpenterControllerInterruptionPolicy-tidepool"),
+    ("KarpenterControllerZonalShiftPolicy", "KarpenterControllerZonalShiftPolicy-tidepool"),
+    (
+        "KarpenterControllerResourceDiscoveryPolicy",
+        "KarpenterControllerResourceDiscoveryPolicy-tidepool",
+    ),
+    ("KarpenterInterruptionQueue", "tidepool"),
+    ("KarpenterInterruptionQueuePolicy", ""),
+    ("ScheduledChangeRule", ""),
+    ("SpotInterruptionRule", ""),
+    ("RebalanceRule", ""),
+    ("InstanceStateChangeRule", ""),
+    ("CapacityReservationInterruptionRule", ""),
+];
+
+#[test]
+fn the_classic_stack_makes_everything_by_its_old_logical_ids_and_names() {
+    let aws = AwsStandIn::start().unwrap();
+    let template = escaped(&text(CLASSIC));
+    aws.query(
+        "cloudformation",
+        &format!(
+            "Action=CreateStack&Version=2010-05-15&StackName=Karpenter-{CLUSTER}\
+             &TemplateBody={template}&Capabilities.member.1=CAPABILITY_NAMED_IAM\
+             &Parameters.member.1.ParameterKey=ClusterName\
+             &Parameters.member.1.ParameterValue={CLUSTER}\
+             &Parameters.member.2.ParameterKey=CreateInstanceProfile\
+             &Parameters.member.2.ParameterValue=true"
+        ),
+    );
+    let call =
+        format!("Action=DescribeStackResources&Version=2010-05-15&StackName=Karpenter-{CLUSTER}");
+    let made = aws.query("cloudformation", &call);
+    for (id, name) in CLASSIC_NAMES {
+        assert!(text(CLASSIC).contains(&format!("\n  {id}:\n")), "{id}");
+        // The stand-in passes policies of queues over.
+        let is_made = made.contains(&format!("<LogicalResourceId>{id}</LogicalResourceId>"));
+        assert!(is_made || id == "KarpenterInterruptionQueuePolicy", "{id}: {made}");
+        assert!(made.contains(name), "{name}: {made}");
+    }
+    events_reach_the_queue(&aws);
+}
+
+/// Each kind of event that the rules are for, put on the bus, comes out of the queue.
+fn events_reach_the_queue(aws: &AwsStandIn) {
+    let kinds = [
+        ("aws.health", "AWS Health Event"),
+        ("aws.ec2", "EC2 Spot Instance Interruption Warning"),
+        ("aws.ec2", "EC2 Instance Rebalance Recommendation"),
+        ("aws.ec2", "EC2 Instance State-change Notification"),
+        ("aws.ec2", "EC2 Capacity Reservation Instance Interruption Warning"),
+    ];
+    let url = aws.sqs("GetQueueUrl", &serde_json::json!({"QueueName": CLUSTER}));
+    let asked = serde_json::json!({"QueueUrl": url["QueueUrl"], "MaxNumberOfMessages": 10});
+    for (source, kind) in kinds {
+        let entry = serde_json::json!({"Source": source, "DetailType": kind, "Detail": "{}"});
+        aws.json("events", "AWSEvents.PutEvents", &serde_json::json!({"Entries": [entry]}));
+        let received = aws.sqs("ReceiveMessage", &asked);
+        let messages = received["Messages"].as_array().cloned().unwrap_or_default();
+        assert_eq!(messages.len(), 1, "{kind}: {received}");
+        assert!(messages[0]["Body"].as_str().unwrap().contains(kind), "{received}");
+        let done = serde_json::json!({
+            "QueueUrl": url["QueueUrl"], "ReceiptHandle": messages[0]["ReceiptHandle"],
+        });
+        aws.sqs("DeleteMessage", &done);
+    }
 }
 
 #[test]
@@ -147,19 +223,78 @@ fn what_is_not_of_terraforms_language_is_found_with_its_line() {
     }
 }
 
+/// The folders of modules, and the files of each.
+const MODULES: [(&str, &[&str]); 3] = [
+    ("terraform/controller-policies", &["main.tf"]),
+    (
+        "terraform/karpenter",
+        &["helm.tf", "interruption.tf", "main.tf", "outputs.tf", "policies.tf", "variables.tf"],
+    ),
+    ("terraform/karpenter/iam-assumable-role", &["main.tf"]),
+];
+
 #[test]
-fn terraform_accepts_the_module() {
+fn the_module_keeps_its_inputs_outputs_and_addresses() {
+    let (folder, files) = MODULES[1];
+    let blocks: Vec<hcl::Block> = files
+        .iter()
+        .flat_map(|file| hcl::parse(&text(&format!("{folder}/{file}"))).blocks)
+        .collect();
+    let has = |kind: &str, labels: &[&str]| {
+        blocks.iter().any(|block| block.kind == kind && block.labels == labels)
+    };
+    for (name, default) in [
+        ("cluster_name", "\"\""),
+        ("cluster_endpoint", "\"\""),
+        ("helm_create_namespace", "true"),
+        ("helm_name", "\"karpenter\""),
+        ("helm_namespace", "\"karpenter\""),
+        ("iam_path", "\"\""),
+        ("permissions_boundary", "\"\""),
+        ("provider_url", "\"\""),
+        ("worker_iam_role_name", "\"\""),
+    ] {
+        let variable = blocks.iter().find(|it| it.kind == "variable" && it.labels == [name]);
+        assert_eq!(variable.unwrap().attribute("default"), Some(default), "{name}");
+    }
+    for output in ["hr_manifest", "karpenter_iam", "iam_role_arn", "queue_name", "namespace"] {
+        assert!(has("output", &[output]), "{output}");
+    }
+    for (kind, name) in [
+        ("aws_iam_instance_profile", "karpenter"),
+        ("aws_iam_policy", "karpenter_contoller"),
+        ("aws_iam_policy", "ssm_managed_instance"),
+        ("aws_iam_role_policy_attachment", "karpenter_contoller_policy_attachment"),
+        ("aws_iam_role_policy_attachment", "karpenter_ssm_policy"),
+        ("helm_release", "karpenter"),
+    ] {
+        assert!(has("resource", &[kind, name]), "{kind}.{name}");
+    }
+    assert!(has("data", &["aws_eks_cluster", "cluster"]));
+    assert!(has("module", &["iam_assumable_role_karpenter"]));
+    let role = hcl::parse(&text(&format!("{}/main.tf", MODULES[2].0)));
+    assert!(role.blocks.iter().any(|it| it.labels == ["aws_iam_role", "this"]));
+}
+
+#[test]
+fn terraform_accepts_the_modules() {
     let Ok(plugins) = std::env::var("KERF_TERRAFORM_PLUGINS") else {
         println!("KERF_TERRAFORM_PLUGINS is not set: Terraform is not asked");
         return;
     };
     let folder = std::env::temp_dir().join(format!("kerf-terraform-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+    for (module, files) in MODULES {
+        std::fs::create_dir_all(folder.join(module)).unwrap();
+        for file in files.iter().filter(|file| **file != "helm.tf") {
+            // The provider of Helm is not there to judge its file.
+            std::fs::copy(deploy(module).join(file), folder.join(module).join(file)).unwrap();
+        }
+    }
     std::fs::write(folder.join("terraformrc"), "").unwrap();
-    std::fs::copy(deploy("terraform/controller-policies/main.tf"), folder.join("main.tf")).unwrap();
-    let run = |arguments: &[&str]| {
+    let run = |module: &str, arguments: &[&str]| {
         let mut command = Command::new("terraform");
-        command.current_dir(&folder).env("TF_CLI_CONFIG_FILE", folder.join("terraformrc"));
+        command.current_dir(folder.join(module));
+        command.env("TF_CLI_CONFIG_FILE", folder.join("terraformrc"));
         let said = command.args(arguments).output().unwrap();
         let text = String::from_utf8([said.stdout, said.stderr].concat()).unwrap();
         (said.status.success(), text)
@@ -170,7 +305,8 @@ fn terraform_accepts_the_module() {
         &["validate", "-no-color"],
         &["fmt", "-check", "-diff"],
     ];
-    let said: Vec<(bool, String)> = steps.iter().map(|step| run(step)).collect();
+    let of_module = |(module, _): &(&str, &[&str])| steps.map(|step| run(module, step));
+    let said: Vec<(bool, String)> = MODULES[..2].iter().flat_map(of_module).collect();
     std::fs::remove_dir_all(&folder).unwrap();
     for (is_well, text) in said {
         assert!(is_well, "{text}");

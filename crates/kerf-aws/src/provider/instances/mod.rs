@@ -26,7 +26,7 @@ use terminate::TerminateCall;
 
 /// After so long everything in EC2 knows of an instance that was launched. Usually it takes
 /// seconds.
-const CONSISTENT_AFTER: Duration = Duration::from_secs(120);
+pub(crate) const CONSISTENT_AFTER: Duration = Duration::from_secs(120);
 
 /// The instances of the cluster.
 #[derive(Debug)]

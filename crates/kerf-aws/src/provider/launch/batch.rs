@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use kerf_engine::event::Failure;
 use kerf_engine::observed::Name;
 use kerf_runtime::metrics::Registry;
+use tokio::sync::{RwLock, RwLockWriteGuard};
 
 use super::answer::FleetAnswer;
 use super::fleet::{FleetOrder, FleetRequest};
@@ -42,6 +43,8 @@ pub(crate) struct Batches<S> {
     sender: Arc<S>,
     window: Window,
     registry: Registry,
+    /// Read from the moment a batch is sent until its answer is in the ledger.
+    under_way: Arc<RwLock<()>>,
 }
 
 impl<S> Clone for Batches<S> {
@@ -51,6 +54,7 @@ impl<S> Clone for Batches<S> {
             sender: self.sender.clone(),
             window: self.window,
             registry: self.registry.clone(),
+            under_way: self.under_way.clone(),
         }
     }
 }
@@ -59,7 +63,12 @@ impl<S: FleetSender> Batches<S> {
     /// Nothing is under way.
     pub(crate) fn new(sender: S, window: Window, registry: Registry) -> Self {
         let (ledger, sender) = (Arc::default(), Arc::new(sender));
-        Self { ledger, sender, window, registry }
+        Self { ledger, sender, window, registry, under_way: Arc::default() }
+    }
+
+    /// Waits until all that was sent is answered; nothing is sent as long as this is held.
+    pub(crate) async fn quiet(&self) -> RwLockWriteGuard<'_, ()> {
+        self.under_way.write().await
     }
 
     /// What is known of launches.
@@ -73,14 +82,16 @@ impl<S: FleetSender> Batches<S> {
         Some(self.answer(place).await)
     }
 
-    /// Launches an instance for a claim, together with whoever asks for the same.
+    /// Launches an instance for a claim, together with whoever asks for the same. The request goes
+    /// before the answer comes: tens of kilobytes, which a thousand who wait need not hold each.
     pub(crate) async fn launch(
         &self,
         uid: &Uid,
         claim: &Name,
-        request: &Arc<FleetRequest>,
+        request: Arc<FleetRequest>,
     ) -> Answer {
-        let place = self.ledger().join(uid, claim, request, self.window.most, Instant::now());
+        let place = self.ledger().join(uid, claim, &request, self.window.most, Instant::now());
+        drop(request);
         self.answer(place).await
     }
 
@@ -109,6 +120,7 @@ impl<S: FleetSender> Batches<S> {
 
     /// Sends a new batch.
     async fn send(&self, id: BatchId) {
+        let _under_way = self.under_way.read().await;
         let Some(request) = self.ledger().request(id) else { return };
         let mut answer = self.sender.send(&request, || self.close(id)).await;
         if is_gone(&answer) {
@@ -121,6 +133,7 @@ impl<S: FleetSender> Batches<S> {
 
     /// Sends a batch again that had no answer.
     async fn send_again(&self, id: BatchId, order: Arc<FleetOrder>) {
+        let _under_way = self.under_way.read().await;
         let same = order.clone();
         let answer = self.sender.send(&order.request, || Some(same)).await;
         self.ledger().settle(id, &answer, Instant::now());

@@ -260,6 +260,11 @@ impl Ledger {
         all.filter(|it| then.is_none_or(|then| it.at >= then)).cloned().collect()
     }
 
+    /// Whether there is a batch of which EC2 has not told what it launched.
+    pub(crate) fn has_unanswered(&self) -> bool {
+        self.batches.values().any(|batch| batch.may_be_launched)
+    }
+
     /// The instance of that id, if it was launched here.
     pub(crate) fn instance(&self, id: &str) -> Option<&Remembered> {
         self.launched.values().find(|it| it.instance.id == id)

@@ -96,14 +96,14 @@ impl Launcher {
         let (uid, name) = (&launch.claim.meta.uid, &launch.claim.meta.name);
         let launched = match self.batches.known(uid).await {
             Some(answer) => answer?,
-            None => match self.left_overs.take(&self.context, launch, types, &self.rules).await? {
+            None => match self.left_overs.take(launch, types, &self.rules, self).await? {
                 Some(left) => {
                     info!(claim = &**name, instance = left.id, "was launched before a restart");
                     self.batches.ledger().adopt(uid, name, left, Instant::now())
                 }
                 None => {
                     let request = self.request(launch, types).await?;
-                    self.batches.launch(uid, name, &Arc::new(request)).await?
+                    self.batches.launch(uid, name, Arc::new(request)).await?
                 }
             },
         };

@@ -107,6 +107,15 @@ pub(crate) enum TemplateError {
         /// Some of the types.
         instance_types: String,
     },
+    /// There is no instance type at all that can be what the class asks for.
+    #[error(
+        "no instance type can be what EC2NodeClass {class} asks for in spec.networkInterfaces, \
+         spec.cpuOptions, spec.connectionTracking and spec.placementGroupSelector"
+    )]
+    NoType {
+        /// The class.
+        class: String,
+    },
     /// The family of the images is not known.
     #[error("EC2NodeClass {class} has neither amiFamily nor an alias in amiSelectorTerms")]
     NoFamily {
@@ -121,7 +130,9 @@ impl TemplateError {
         match self {
             Self::UserData(error) if error.is_too_large() => "UserDataSizeLimitExceeded",
             Self::UserData(_) => "InvalidUserData",
-            Self::NoImage { .. } | Self::NoFamily { .. } => "NoCompatibleInstanceType",
+            Self::NoImage { .. } | Self::NoType { .. } | Self::NoFamily { .. } => {
+                "NoCompatibleInstanceType"
+            }
         }
     }
 }
@@ -130,7 +141,7 @@ impl TemplateError {
 /// instance types that no image runs on are left out.
 ///
 /// # Errors
-/// No image fits any of the types, or the user data cannot be written.
+/// There are no types, no image fits any of them, or the user data cannot be written.
 pub(crate) fn plan<'a>(
     request: &TemplateRequest<'_>,
     offerings: impl IntoIterator<Item = LaunchOffering<'a>>,
@@ -147,6 +158,9 @@ pub(crate) fn plan<'a>(
             let variant = variant.clone().bought_by(offering.offering);
             variants.entry(variant).or_default().push(offering);
         }
+    }
+    if of_types.is_empty() {
+        return Err(TemplateError::NoType { class: request.class_name().to_owned() });
     }
     if variants.is_empty() {
         return Err(no_image(request, of_types.into_keys().collect()));

@@ -122,7 +122,9 @@ impl Offers {
             | NoticeKind::InstanceStopped
             | NoticeKind::InstanceTerminated
             | NoticeKind::ScheduledChange
-            | NoticeKind::InstanceImpaired => {}
+            | NoticeKind::InstanceImpaired
+            | NoticeKind::LifecycleTermination
+            | NoticeKind::LifecycleLaunch => {}
         }
     }
 

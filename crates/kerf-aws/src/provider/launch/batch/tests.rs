@@ -127,7 +127,7 @@ fn batches(answers: &[Reaction]) -> (Arc<Cloud>, Batches<Arc<Cloud>>) {
 
 async fn launch(batches: &Batches<Arc<Cloud>>, uid: &str) -> Answer {
     let request = Arc::new(request(Purchase::OnDemand));
-    batches.launch(&Arc::from(uid), &Arc::from(format!("claim-{uid}")), &request).await
+    batches.launch(&Arc::from(uid), &Arc::from(format!("claim-{uid}")), request).await
 }
 
 /// Launches for all of these at once; the answers in the same order.
@@ -166,11 +166,25 @@ async fn launches_that_ask_for_the_same_are_one_call_and_get_an_instance_each() 
 }
 
 #[tokio::test]
+async fn who_waits_with_others_holds_no_request_of_its_own() {
+    let (_, batches) = batches(&[]);
+    let own = Arc::new(request(Purchase::OnDemand));
+    let held = Arc::downgrade(&own);
+    let (uid, claim): (Uid, Name) = (Arc::from("uid-2"), Arc::from("claim-2"));
+    let first = launch(&batches, "uid-1");
+    let second = batches.launch(&uid, &claim, own);
+    let is_dropped = async { held.upgrade().is_none() };
+    // In this order, each until it waits.
+    let (one, two, is_dropped) = tokio::join!(first, second, is_dropped);
+    assert!(is_dropped && one.is_ok() && two.is_ok());
+}
+
+#[tokio::test]
 async fn launches_that_ask_for_something_else_are_another_call() {
     let (cloud, batches) = batches(&[]);
     let other = Arc::new(request(Purchase::Spot));
     let (uid, claim): (Uid, Name) = (Arc::from("uid-2"), Arc::from("claim-2"));
-    let (one, two) = tokio::join!(launch(&batches, "uid-1"), batches.launch(&uid, &claim, &other));
+    let (one, two) = tokio::join!(launch(&batches, "uid-1"), batches.launch(&uid, &claim, other));
     assert_ne!(one.unwrap().id, two.unwrap().id);
     assert_eq!(cloud.sizes(), [1, 1]);
 }

@@ -60,6 +60,51 @@ fn every_row_of_the_table_has_its_consequence() {
     }
 }
 
+/// What EC2 says, and the reason that Karpenter's users know it by; where one answer says several of
+/// these, the first counts.
+const KNOWN_REASONS: [(&str, &str); 19] = [
+    ("AuthFailure.ServiceLinkedRoleCreationNotPermitted", "SpotSLRCreationFailed"),
+    ("UnauthorizedOperation: Not authorized for images: [ami-1]", "AMIAuthorizationFailure"),
+    ("UnauthorizedOperation", "Unauthorized"),
+    ("AccessDenied", "Unauthorized"),
+    ("AuthFailure", "Unauthorized"),
+    ("InvalidParameter: the two belong to different networks", "SecurityGroupSubnetVPCMismatch"),
+    ("InvalidParameterValue: iamInstanceProfile.name is invalid", "InstanceProfileNameInvalid"),
+    ("InvalidLaunchTemplateId.NotFound", "LaunchTemplateNotFound"),
+    ("InvalidParameterValue: User data is limited to 16384", "UserDataSizeLimitExceeded"),
+    ("InvalidAMIID.Malformed", "InvalidAMIID"),
+    ("InvalidAMIID.NotFound", "AMINotFound"),
+    ("RequestLimitExceeded", "RequestLimitExceeded"),
+    ("InternalError", "InternalError"),
+    ("InvalidParameter: the type is not eligible for Free Tier", "FreeTierIneligible"),
+    ("MaxFleetCountExceeded", "FleetQuotaExceeded"),
+    ("PendingVerification", "AccountPendingVerification"),
+    ("MaxSpotInstanceCountExceeded", "SpotQuotaExceeded"),
+    ("VcpuLimitExceeded", "VCPULimitExceeded"),
+    ("InsufficientFreeAddressesInSubnet", "InsufficientFreeAddressesInSubnet"),
+];
+
+#[test]
+fn what_ec2_says_has_the_reason_that_users_know_and_the_first_of_several_counts() {
+    let said = |text: &str| {
+        let (code, message) = text.split_once(": ").unwrap_or((text, ""));
+        error(code, message)
+    };
+    // Only where one error is no lack of capacity is a reason told at all.
+    let strange = error("SomethingNew", "whatever");
+    let reason = |errors: &[FleetError]| match failure_of_fleet(errors) {
+        Failure::LaunchRefused { reason, .. } => reason,
+        other => panic!("{other:?}"),
+    };
+    for (place, (text, expected)) in KNOWN_REASONS.iter().enumerate() {
+        assert_eq!(reason(&[strange.clone(), said(text)]), *expected, "{text}");
+        for (later, _) in &KNOWN_REASONS[place..] {
+            let told = reason(&[strange.clone(), said(later), said(text)]);
+            assert_eq!(told, *expected, "{text} and {later}");
+        }
+    }
+}
+
 #[test]
 fn the_codes_that_mean_no_capacity_are_these() {
     let capacity = ROWS.iter().filter(|row| row.is_capacity).map(|row| row.has[0]);

@@ -43,7 +43,7 @@ impl DryRun<'_> {
         let region = &self.cluster.region;
         let usual = probe::usual_types(region, object, group);
         let planned = self.plan(&usual);
-        if matches!(planned, Err(TemplateError::NoImage { .. })) {
+        if let Err(TemplateError::NoImage { .. } | TemplateError::NoType { .. }) = planned {
             let all = probe::all_types(region, object, group);
             return self.try_first(self.plan(&all)).await;
         }
