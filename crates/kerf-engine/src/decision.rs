@@ -3,7 +3,7 @@
 use crate::action::ActionKind;
 use crate::kubernetes_event::KubernetesEvent;
 use crate::memory::Update;
-use crate::notice::{AnnouncedInstance, Settled};
+use crate::notice::{AnnouncedInstance, FoundNode, Settled};
 use crate::reason::Reason;
 use crate::sample::Sample;
 use crate::time::Time;
@@ -23,6 +23,8 @@ pub(crate) struct Decision {
     pub(crate) samples: Vec<Sample>,
     /// Notices that have their outcome.
     pub(crate) settled: Vec<Settled>,
+    /// Nodes that notices turned out to be about.
+    pub(crate) found: Vec<FoundNode>,
     /// What the provider must know of its instances at once.
     pub(crate) announced: Vec<AnnouncedInstance>,
     /// What NodePool mode of zonal shifts remembers.
@@ -56,6 +58,7 @@ impl Decision {
         self.kubernetes_events.extend(other.kubernetes_events);
         self.samples.extend(other.samples);
         self.settled.extend(other.settled);
+        self.found.extend(other.found);
         self.announced.extend(other.announced);
         self.shift_changes.extend(other.shift_changes);
         self.shift_reports.extend(other.shift_reports);

@@ -32,8 +32,9 @@ pub(crate) fn dependents_of_update(world: &World, update: &Update) -> Vec<Subjec
         Update::StartDrain { node, .. } | Update::DrainClosed { node, .. } => {
             vec![Subject::Node(node.clone())]
         }
-        // Who waits for it is a notice.
-        Update::Drained { .. } | Update::ForgetDrain(_) => vec![Subject::Notices],
+        // Who waits for it is a notice, and what is left to do about the node.
+        Update::Drained { node, .. } => vec![Subject::Notices, Subject::Node(node.clone())],
+        Update::ForgetDrain(_) => vec![Subject::Notices],
         Update::Registration { pool: uid, .. } => {
             let pools = world.pools.values().filter(|pool| pool.meta.uid == *uid);
             pools.map(|pool| Subject::Pool(pool.meta.name.clone())).collect()

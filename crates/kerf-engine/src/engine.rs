@@ -17,7 +17,7 @@ use crate::event_throttle::EventThrottle;
 use crate::gate::{Answer, Gate};
 use crate::kubernetes_event::KubernetesEvent;
 use crate::memory::Update;
-use crate::notice::{AnnouncedInstance, Notice, NoticeId, NoticeOutcome, Settled};
+use crate::notice::{AnnouncedInstance, FoundNode, Notice, NoticeId, NoticeOutcome, Settled};
 use crate::planner_runs::PlannerRuns;
 use crate::planners;
 use crate::reason::Reason;
@@ -92,6 +92,9 @@ pub struct Orders {
     pub samples: Vec<Sample>,
     /// Notices that have their outcome.
     pub settled: Vec<Settled>,
+    /// Nodes that notices turned out to be about, each once, for who brought the notice.
+    #[serde(skip)]
+    pub found: Vec<FoundNode>,
     /// What the provider must know of its instances before anything is launched in their place.
     #[serde(skip)]
     pub announced: Vec<AnnouncedInstance>,
@@ -422,10 +425,12 @@ impl Engine {
         for (kind, reason) in decision.actions {
             self.order(kind, reason, asker, now);
         }
-        let said = decision.kubernetes_events.into_iter();
+        let is_recorded = self.world.settings.kubernetes_events;
+        let said = decision.kubernetes_events.into_iter().filter(|_| is_recorded);
         self.orders.kubernetes_events.extend(said.filter(|it| self.event_throttle.admits(it, now)));
         self.orders.samples.extend(decision.samples);
         self.orders.settled.extend(decision.settled);
+        self.orders.found.extend(decision.found);
         self.orders.announced.extend(decision.announced);
         for change in decision.shift_changes {
             if change == Change::NodeChanged {

@@ -7,7 +7,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use kerf_model::taint::Taint;
 use serde::{Deserialize, Serialize};
+
+use crate::observed::{Name, PodKey};
+use crate::time::Time;
 
 /// The number its bringer gave a notice; never used twice in one process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -22,6 +26,44 @@ pub struct Notice {
     pub kind: NoticeKind,
     /// The instances it is about, by the last part of their provider ids.
     pub instances: Vec<Arc<str>>,
+    /// How a termination handler answers it.
+    #[serde(default)]
+    pub handling: Handling,
+}
+
+/// How a termination handler answers one notice, beyond what its settings say of all.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Handling {
+    /// The names a node may have whose provider id names none of the instances: what the cloud
+    /// calls them in its DNS.
+    pub node_names: Vec<Name>,
+    /// Taints the nodes get with the write that closes them, unless they have one of the key.
+    pub taints: Vec<Taint>,
+    /// When the instances will be gone, where that is known.
+    pub deadline: Option<Time>,
+    /// Whether the nodes keep the pods they have.
+    pub cordons_only: bool,
+}
+
+/// A node that a notice is about, as it was when the notice was first looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundNode {
+    /// The notice.
+    pub id: NoticeId,
+    /// Its name.
+    pub name: Name,
+    /// Its identity.
+    pub uid: Arc<str>,
+    /// Its instance.
+    pub provider_id: Option<Arc<str>>,
+    /// Its labels.
+    pub labels: BTreeMap<String, String>,
+    /// Whether it is drained already, or was, for another reason.
+    pub is_known: bool,
+    /// The pods on it that have to leave.
+    pub leaving: Vec<PodKey>,
+    /// Those that stay on it to the end, because a DaemonSet keeps them.
+    pub staying: Vec<PodKey>,
 }
 
 /// What the cloud announces.
@@ -41,6 +83,10 @@ pub enum NoticeKind {
     InstanceImpaired,
     /// An instance that stands in for others' reserved capacity is about to be taken.
     CapacityReservationInterrupted,
+    /// An Auto Scaling group ends an instance and waits for whoever has something to do first.
+    LifecycleTermination,
+    /// An Auto Scaling group has launched an instance and waits until it can be used.
+    LifecycleLaunch,
 }
 
 /// An instance of Kerf's that something is announced about, for the provider: what it was bought as
@@ -94,6 +140,10 @@ pub enum NoticeOutcome {
     Drained,
     /// None of the instances has a node in this cluster.
     NoNode,
+    /// Every node it is about is ready for pods.
+    Ready,
+    /// A node it is about is not there or not ready. The notice must come again.
+    NotReady,
     /// What it says of a zonal shift is stored, or changes nothing.
     ShiftStored,
     /// The deletion could not be stored in time. It is still wanted; the notice must come again.
@@ -102,9 +152,17 @@ pub enum NoticeOutcome {
     Held,
 }
 
+impl Notice {
+    /// A notice that is answered as the settings say.
+    #[must_use]
+    pub fn new(id: NoticeId, kind: NoticeKind, instances: Vec<Arc<str>>) -> Self {
+        Self { id, kind, instances, handling: Handling::default() }
+    }
+}
+
 impl NoticeKind {
     /// Every kind there is.
-    pub const ALL: [NoticeKind; 7] = [
+    pub const ALL: [NoticeKind; 9] = [
         NoticeKind::SpotInterrupted,
         NoticeKind::RebalanceRecommendation,
         NoticeKind::InstanceStopped,
@@ -112,6 +170,8 @@ impl NoticeKind {
         NoticeKind::ScheduledChange,
         NoticeKind::InstanceImpaired,
         NoticeKind::CapacityReservationInterrupted,
+        NoticeKind::LifecycleTermination,
+        NoticeKind::LifecycleLaunch,
     ];
 
     /// As Events and logs word it.
@@ -129,6 +189,8 @@ impl NoticeKind {
             NoticeKind::CapacityReservationInterrupted => {
                 "the cloud takes the instance back for whom its capacity is reserved"
             }
+            NoticeKind::LifecycleTermination => "the Auto Scaling group ends the instance",
+            NoticeKind::LifecycleLaunch => "the Auto Scaling group has launched the instance",
         }
     }
 
@@ -143,6 +205,8 @@ impl NoticeKind {
             NoticeKind::ScheduledChange => "scheduled_change",
             NoticeKind::InstanceImpaired => "instance_impaired",
             NoticeKind::CapacityReservationInterrupted => "capacity_reservation_interrupted",
+            NoticeKind::LifecycleTermination => "lifecycle_termination",
+            NoticeKind::LifecycleLaunch => "lifecycle_launch",
         }
     }
 }
@@ -159,6 +223,8 @@ impl NoticeOutcome {
             NoticeOutcome::NoClaim => "no_claim",
             NoticeOutcome::Drained => "drained",
             NoticeOutcome::NoNode => "no_node",
+            NoticeOutcome::Ready => "ready",
+            NoticeOutcome::NotReady => "not_ready",
             NoticeOutcome::ShiftStored => "handed_on",
             NoticeOutcome::NotInTime => "not_in_time",
             NoticeOutcome::Held => "held",
@@ -168,6 +234,6 @@ impl NoticeOutcome {
     /// Whether the notice may be forgotten: its effect is stored, or there is none.
     #[must_use]
     pub const fn is_final(self) -> bool {
-        !matches!(self, NoticeOutcome::NotInTime | NoticeOutcome::Held)
+        !matches!(self, NoticeOutcome::NotInTime | NoticeOutcome::Held | NoticeOutcome::NotReady)
     }
 }

@@ -1,12 +1,13 @@
 //! How the engine decides; set once at the start.
 
 use kerf_model::budget::DisruptionReason;
+use kerf_model::taint::Taint;
 use kerf_scheduler::{Binder, SchedulerSettings};
 use serde::{Deserialize, Serialize};
 
 use crate::memory::Closing;
 use crate::notice::RebalancePolicy;
-use crate::observed::Kind;
+use crate::observed::{Kind, PodKey};
 use crate::provider::ProviderInfo;
 use crate::role::Role;
 use crate::time::Span;
@@ -49,6 +50,9 @@ pub struct Settings {
     pub terminate_first: TerminateFirst,
     /// How a termination handler drains.
     pub drain: DrainSettings,
+    /// Whether Kubernetes Events are recorded.
+    #[serde(default = "yes")]
+    pub kubernetes_events: bool,
     /// How NodePools are kept out of zones during a zonal shift, if they are.
     pub zonal_shift: Option<ShiftSettings>,
 }
@@ -60,6 +64,10 @@ pub const INTERRUPTION_PERCENT_PER_MINUTE: u8 = 25;
 /// What journals of before the bound were decided by.
 fn no_bound() -> u8 {
     100
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// For which reasons a node may go before its replacement, where there is no room for both.
@@ -91,6 +99,28 @@ pub struct DrainSettings {
     /// Whether pods that are still there shortly before the instance goes are deleted, so that they
     /// have the time they ask for to end.
     pub forces_pods: bool,
+    /// How long a drain may take before its notice has to come again; what was begun goes on. By
+    /// default as long as a queue hides a message.
+    #[serde(default)]
+    pub time_out: Option<Span>,
+    /// The handler itself, which stays to the end.
+    #[serde(default)]
+    pub own_pod: Option<PodKey>,
+    /// Whether pods leave that ask not to be disrupted: the instance goes all the same.
+    #[serde(default)]
+    pub evicts_protected: bool,
+    /// Whether nodes are found by their provider ids alone, whatever their names are.
+    #[serde(default)]
+    pub by_provider_id_only: bool,
+    /// The load-balancer label that nodes get with the write that closes them, unless they have it.
+    #[serde(default)]
+    pub label: Option<(String, String)>,
+    /// How long pods have to end, instead of as long as each asks for.
+    #[serde(default)]
+    pub pod_grace_seconds: Option<u32>,
+    /// A taint that drained nodes get.
+    #[serde(default)]
+    pub taint_after: Option<Taint>,
 }
 
 impl Settings {
@@ -131,6 +161,7 @@ impl Default for Settings {
             static_capacity: false,
             terminate_first: TerminateFirst::default(),
             drain: DrainSettings::default(),
+            kubernetes_events: true,
             zonal_shift: None,
         }
     }

@@ -38,7 +38,7 @@ fn classes(cluster: &Cluster, fits: impl Fn(&ActionKind) -> bool) -> Vec<ActionC
 fn spot_notice(cluster: &Cluster) -> Event {
     let provider_id = cluster.node().provider_id.clone().unwrap();
     let instances = vec![provider_id.rsplit('/').next().unwrap().into()];
-    Event::Noticed(Notice { id: NoticeId(1), kind: NoticeKind::SpotInterrupted, instances })
+    Event::Noticed(Notice::new(NoticeId(1), NoticeKind::SpotInterrupted, instances))
 }
 
 fn is_eviction(kind: &ActionKind) -> bool {

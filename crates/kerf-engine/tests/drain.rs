@@ -10,8 +10,8 @@ use cluster::{Cluster, START, claim, pod};
 use kerf_engine::action::ActionKind;
 use kerf_engine::event::{Event, Key, Kind, Object};
 use kerf_engine::memory::{Closing, DrainReason};
-use kerf_engine::notice::NoticeOutcome::{Drained, NoNode, NotInTime};
-use kerf_engine::notice::{Notice, NoticeId, NoticeKind, NoticeOutcome};
+use kerf_engine::notice::NoticeOutcome::{Drained, NoNode, NotInTime, NotReady, Ready};
+use kerf_engine::notice::{Handling, Notice, NoticeId, NoticeKind, NoticeOutcome};
 use kerf_engine::observed::{DoNotDisrupt, Node, Pod, PodOwner};
 use kerf_engine::time::{Span, Time};
 use kerf_engine::{DrainSettings, Engine, Role, Settings};
@@ -49,7 +49,7 @@ fn on(cluster: &mut Cluster, node: &str, name: &str, change: impl FnOnce(&mut Po
 
 fn notice(cluster: &mut Cluster, id: u64, kind: NoticeKind, instances: &[&str]) {
     let instances = instances.iter().map(|instance| (*instance).into()).collect();
-    cluster.undelivered.push_back(Event::Noticed(Notice { id: NoticeId(id), kind, instances }));
+    cluster.undelivered.push_back(Event::Noticed(Notice::new(NoticeId(id), kind, instances)));
 }
 
 fn outcomes(cluster: &Cluster) -> Vec<(u64, NoticeOutcome)> {
@@ -136,7 +136,7 @@ fn an_empty_node_is_watched_for_five_seconds_before_it_counts_as_drained() {
 fn a_taint_of_choice_closes_the_node_and_says_who_stays() {
     let taint = Taint::new("example.com/going", "soon", TaintEffect::NoSchedule);
     let closing = Closing::Taint(taint.clone());
-    let mut cluster = node_group(&["a"], DrainSettings { closing, forces_pods: false });
+    let mut cluster = node_group(&["a"], DrainSettings { closing, ..DrainSettings::default() });
     on(&mut cluster, "node-a", "agent", |pod| pod.owner = PodOwner::DaemonSet);
     on(&mut cluster, "node-a", "tolerant", |pod| {
         let tolerations = vec![Toleration::of_everything()];
@@ -221,7 +221,8 @@ fn a_restart_goes_on_when_the_notice_comes_again() {
 fn pods_are_deleted_before_the_instance_goes_only_where_that_is_wanted() {
     for forces_pods in [true, false] {
         let closing = Closing::Cordon;
-        let mut cluster = node_group(&["a"], DrainSettings { closing, forces_pods });
+        let mut cluster =
+            node_group(&["a"], DrainSettings { closing, forces_pods, ..DrainSettings::default() });
         on(&mut cluster, "node-a", "guarded", |pod| {
             pod.termination_grace = Some(Span::from_seconds(30));
         });
@@ -287,4 +288,119 @@ fn what_other_roles_do_is_left_alone() {
     cluster.delete(&Key::Node("node-a".into()));
     cluster.seconds(600);
     assert_eq!(cluster.actions.len(), 0, "{:?}", cluster.log());
+}
+
+/// A notice that a termination handler says more about.
+fn handled(cluster: &mut Cluster, id: u64, kind: NoticeKind, instance: &str, handling: Handling) {
+    let notice = Notice { handling, ..Notice::new(NoticeId(id), kind, vec![instance.into()]) };
+    cluster.undelivered.push_back(Event::Noticed(notice));
+}
+
+#[test]
+fn a_node_is_tainted_with_the_write_that_cordons_it_unless_it_has_the_key() {
+    let mut cluster = node_group(&["a"], DrainSettings::default());
+    let taint = |value| Taint::new("handler/spot", value, TaintEffect::NoSchedule);
+    let tainted = |value| Handling { taints: vec![taint(value)], ..Handling::default() };
+    handled(&mut cluster, 1, SPOT, "i-a", tainted("first"));
+    handled(&mut cluster, 2, STOPPED, "i-a", tainted("second"));
+    cluster.seconds(12);
+    assert_eq!(node(&cluster, "node-a").taints, [taint("first"), unschedulable()]);
+    assert_eq!(outcomes(&cluster), [(1, Drained), (2, Drained)]);
+    assert_eq!(cluster.log(), ["patch node", "list pods of node"]);
+}
+
+#[test]
+fn a_node_that_is_only_cordoned_keeps_its_pods_and_is_reported_at_once() {
+    let mut cluster = node_group(&["a"], DrainSettings::default());
+    on(&mut cluster, "node-a", "web", |_| ());
+    let cordon = Handling { cordons_only: true, ..Handling::default() };
+    handled(&mut cluster, 1, NoticeKind::RebalanceRecommendation, "i-a", cordon);
+    cluster.seconds(2);
+    assert!(node(&cluster, "node-a").taints.contains(&unschedulable()));
+    assert_eq!((evicted(&cluster), outcomes(&cluster)), (vec![], vec![(1, Drained)]));
+    notice(&mut cluster, 2, SPOT, &["i-a"]);
+    cluster.seconds(20);
+    assert_eq!(evicted(&cluster), ["web"], "what follows is a drain all the same");
+    assert_eq!(outcomes(&cluster), [(1, Drained), (2, Drained)]);
+}
+
+#[test]
+fn the_handler_itself_stays_and_protected_pods_leave_where_that_is_set() {
+    let own = pod("handler", "node-a").key;
+    let drain =
+        DrainSettings { own_pod: Some(own), evicts_protected: true, ..DrainSettings::default() };
+    let mut cluster = node_group(&["a"], drain);
+    on(&mut cluster, "node-a", "handler", |_| ());
+    on(&mut cluster, "node-a", "protected", |pod| pod.do_not_disrupt = DoNotDisrupt::Always);
+    notice(&mut cluster, 1, SPOT, &["i-a"]);
+    cluster.seconds(14);
+    assert_eq!(evicted(&cluster), ["protected"]);
+    assert_eq!(outcomes(&cluster), [(1, Drained)]);
+}
+
+#[test]
+fn a_drain_has_the_time_that_is_set_before_its_notice_has_to_come_again() {
+    let time_out = Some(Span::from_seconds(120));
+    let mut cluster = node_group(&["a"], DrainSettings { time_out, ..DrainSettings::default() });
+    on(&mut cluster, "node-a", "slow", |pod| pod.termination_grace = Some(Span::from_seconds(100)));
+    notice(&mut cluster, 1, SPOT, &["i-a"]);
+    cluster.seconds(99);
+    assert_eq!(outcomes(&cluster), []);
+    cluster.seconds(5);
+    assert_eq!(outcomes(&cluster), [(1, Drained)]);
+}
+
+#[test]
+fn a_second_event_of_a_drained_node_has_its_outcome_at_once() {
+    let mut cluster = node_group(&["a"], DrainSettings::default());
+    on(&mut cluster, "node-a", "web", |_| ());
+    notice(&mut cluster, 1, SPOT, &["i-a"]);
+    cluster.seconds(14);
+    notice(&mut cluster, 2, NoticeKind::LifecycleTermination, &["i-a"]);
+    cluster.seconds(1);
+    assert_eq!(outcomes(&cluster), [(1, Drained), (2, Drained)]);
+    assert_eq!(evicted(&cluster), ["web"]);
+}
+
+#[test]
+fn a_launched_instance_is_ready_when_its_node_is() {
+    let mut cluster = node_group(&["a"], DrainSettings::default());
+    let launched = NoticeKind::LifecycleLaunch;
+    notice(&mut cluster, 1, launched, &["i-b"]);
+    cluster.seconds(1);
+    let mut unready = node(&cluster, "node-a").clone();
+    unready.is_ready = false;
+    cluster.store(Object::Node(unready.clone()));
+    notice(&mut cluster, 2, launched, &["i-a"]);
+    cluster.seconds(1);
+    unready.is_ready = true;
+    cluster.store(Object::Node(unready));
+    notice(&mut cluster, 3, launched, &["i-a"]);
+    cluster.seconds(1);
+    assert_eq!(outcomes(&cluster), [(1, NotReady), (2, NotReady), (3, Ready)]);
+    assert!(!node(&cluster, "node-a").taints.contains(&unschedulable()));
+}
+
+#[test]
+fn a_name_finds_a_node_only_where_no_provider_id_says_otherwise() {
+    let named = |name: &str| Handling { node_names: vec![name.into()], ..Handling::default() };
+    for (hides_id, hostnames, name, outcome) in [
+        (true, ["x", "y"], "node-a", Drained),
+        (true, ["ip-1.internal", "y"], "ip-1.internal", Drained),
+        (true, ["ip-1", "y"], "ip-1.internal", Drained),
+        (true, ["ip-1", "ip-1"], "ip-1.internal", NoNode),
+        // The node of that name is another instance: names recur.
+        (false, ["x", "y"], "node-a", NoNode),
+    ] {
+        let mut cluster = node_group(&["a", "b"], DrainSettings::default());
+        for (node_name, hostname) in [("node-a", hostnames[0]), ("node-b", hostnames[1])] {
+            let mut node = node(&cluster, node_name).clone();
+            node.labels.insert("kubernetes.io/hostname".to_owned(), hostname.to_owned());
+            node.provider_id = node.provider_id.filter(|_| !hides_id);
+            cluster.store(Object::Node(node));
+        }
+        handled(&mut cluster, 1, SPOT, "i-new", named(name));
+        cluster.seconds(12);
+        assert_eq!(outcomes(&cluster), [(1, outcome)], "{name} {hostnames:?}");
+    }
 }

@@ -67,7 +67,7 @@ fn a_claim_announced_to_go_is_deleted_whatever_is_silent() {
     cluster.seconds(STALL_SECONDS);
     let (id, kind) = (NoticeId(1), NoticeKind::SpotInterrupted);
     let instances = vec!["one-uid".into()];
-    cluster.undelivered.push_back(Event::Noticed(Notice { id, kind, instances }));
+    cluster.undelivered.push_back(Event::Noticed(Notice::new(id, kind, instances)));
     cluster.seconds(10);
     assert!(ends(&cluster) > 0, "{:?}", cluster.log());
 }

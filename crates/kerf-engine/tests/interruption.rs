@@ -22,7 +22,7 @@ const RECOMMENDATION: &str = "SpotRebalanceRecommendation";
 fn notice(cluster: &mut Cluster, kind: NoticeKind) {
     let provider_id = cluster.claims()[0].status.provider_id.clone().unwrap();
     let instances = vec![provider_id.rsplit('/').next().unwrap().into()];
-    let notice = Notice { id: NoticeId(1), kind, instances };
+    let notice = Notice::new(NoticeId(1), kind, instances);
     cluster.undelivered.push_back(Event::Noticed(notice));
 }
 
@@ -83,7 +83,7 @@ fn nodes_are_closed_before_anything_else_is_done_about_notices() {
     for (number, provider_id) in (1..).zip(ids) {
         let instances = vec![provider_id.rsplit('/').next().unwrap().into()];
         let (id, kind) = (NoticeId(number), NoticeKind::SpotInterrupted);
-        cluster.engine.handle(Event::Noticed(Notice { id, kind, instances }), cluster.now);
+        cluster.engine.handle(Event::Noticed(Notice::new(id, kind, instances)), cluster.now);
     }
     let ordered = cluster.decide();
     let names: Vec<_> = ordered.iter().map(|action| action.kind.info().name).collect();

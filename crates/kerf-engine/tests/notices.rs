@@ -40,7 +40,7 @@ fn two_nodes() -> Cluster {
 
 fn notice(cluster: &mut Cluster, id: u64, kind: NoticeKind, instances: &[&str]) {
     let instances = instances.iter().map(|instance| (*instance).into()).collect();
-    cluster.undelivered.push_back(Event::Noticed(Notice { id: NoticeId(id), kind, instances }));
+    cluster.undelivered.push_back(Event::Noticed(Notice::new(NoticeId(id), kind, instances)));
 }
 
 fn outcomes(cluster: &Cluster) -> Vec<(u64, NoticeOutcome)> {

@@ -46,7 +46,7 @@ fn pools_that_cannot_get_nodes_get_none_and_the_pod_is_told() {
         assert!(cluster.ordered_claims().is_empty(), "{why}");
         let messages = cluster.messages("FailedScheduling");
         assert_eq!(messages.len(), 1, "{why}: {messages:?}");
-        assert!(messages[0].contains("no dynamic nodepools found"), "{why}: {messages:?}");
+        assert!(messages[0].contains("no NodePool is there"), "{why}: {messages:?}");
     }
 }
 

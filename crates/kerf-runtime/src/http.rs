@@ -4,8 +4,10 @@ use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use axum::Router;
+use axum::extract::RawQuery;
 use axum::http::{StatusCode, header};
 use axum::routing::get;
+use serde_json::Value;
 use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -63,6 +65,25 @@ impl Pages {
                 Err(text) => (StatusCode::SERVICE_UNAVAILABLE, text),
             };
             std::future::ready(answer)
+        };
+        Self(self.0.route(path, get(answer)))
+    }
+
+    /// Adds a page of JSON, by the part of the address after `?`: what is well is answered with
+    /// 200, what is not with 503.
+    #[must_use]
+    pub fn json(
+        self,
+        path: &str,
+        answer: impl Fn(Option<String>) -> Result<Value, Value> + Clone + Send + Sync + 'static,
+    ) -> Self {
+        let answer = move |RawQuery(query): RawQuery| {
+            let (status, body) = match answer(query) {
+                Ok(body) => (StatusCode::OK, body),
+                Err(body) => (StatusCode::SERVICE_UNAVAILABLE, body),
+            };
+            let of_json = [(header::CONTENT_TYPE, "application/json")];
+            std::future::ready((status, of_json, body.to_string()))
         };
         Self(self.0.route(path, get(answer)))
     }

@@ -1,5 +1,7 @@
 //! The log: one JSON object a line, or plain lines for a terminal.
 
+mod by_level;
+
 use std::fmt::{self, Write as _};
 use std::fs::File;
 use std::io::{self, Write};
@@ -14,6 +16,8 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, MakeWriter}
 use tracing_subscriber::registry::LookupSpan;
 
 use crate::clock;
+
+pub use by_level::ByLevel;
 
 /// How the log is written.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -152,7 +152,7 @@ impl LargeCluster {
         let number = self.notices * NOTICE_STRIDE % self.nodes;
         let instances = vec![format!("node-{number}").into()];
         let id = NoticeId(self.notices as u64);
-        let notice = Notice { id, kind: NoticeKind::SpotInterrupted, instances };
+        let notice = Notice::new(id, NoticeKind::SpotInterrupted, instances);
         self.tell(Event::Noticed(notice));
         let is_urgent = |action: &Action| action.class == ActionClass::Urgent;
         let mut orders = self.engine.decide(self.now);

@@ -83,6 +83,8 @@ pub mod pool {
     pub const NODE_CLASS_READY: &str = "NodeClassReady";
     /// Instances launched lately became nodes.
     pub const NODE_REGISTRATION_HEALTHY: &str = "NodeRegistrationHealthy";
+    /// Budgets let nodes go by choice; the message says how many. Kerf's own.
+    pub const DISRUPTION_ALLOWED: &str = "DisruptionAllowed";
     /// Those that make a pool ready together.
     pub const DEPENDENTS: [&str; 2] = [VALIDATION_SUCCEEDED, NODE_CLASS_READY];
 }

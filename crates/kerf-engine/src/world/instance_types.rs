@@ -36,6 +36,8 @@ struct OfferedPool {
     avoided: BTreeSet<Name>,
     /// The changes in the result.
     overlay: PoolOverlay,
+    /// The places of the result's instance types in the order of their names.
+    by_name: Vec<u32>,
 }
 
 /// What overlays changed of an instance type.
@@ -51,10 +53,19 @@ impl World {
     /// Takes in what a pool is offered. It counts from the next refresh on.
     pub(crate) fn offer(&mut self, pool: Name, types: Arc<[InstanceType]>, at: Time) {
         let (avoided, overlay) = (BTreeSet::new(), PoolOverlay::default());
-        let offered = OfferedPool { types, at, avoided, overlay };
+        let offered = OfferedPool { types, at, avoided, overlay, by_name: Vec::new() };
         self.instance_types.remove(&pool);
         self.offered.pools.insert(pool, offered);
         self.offered.is_stale = true;
+    }
+
+    /// An instance type that a pool is offered. Asked for every node of a cluster, it must not look
+    /// through the whole list.
+    pub(crate) fn instance_type(&self, pool: &str, name: &str) -> Option<&InstanceType> {
+        let (all, offered) = (self.instance_types.get(pool)?, self.offered.pools.get(pool)?);
+        let at = |place: &u32| &all[*place as usize];
+        let found = offered.by_name.binary_search_by(|place| (*at(place).name).cmp(name)).ok()?;
+        Some(at(&offered.by_name[found]))
     }
 
     /// Whether it is known what a pool is offered.
@@ -135,6 +146,7 @@ impl World {
                 types = overlay.apply(&types).into();
             }
             (offered.avoided, offered.overlay) = (avoided.clone(), overlay);
+            offered.by_name = by_name(&types);
             self.instance_types.insert(name.clone(), types);
         }
     }
@@ -166,6 +178,13 @@ impl World {
         self.offered.skipped = skipped.collect();
         by_pool
     }
+}
+
+fn by_name(types: &[InstanceType]) -> Vec<u32> {
+    let count = u32::try_from(types.len()).expect("fewer than 2³² instance types");
+    let mut places: Vec<u32> = (0..count).collect();
+    places.sort_by_key(|place| &types[*place as usize].name);
+    places
 }
 
 /// The types, with nothing available in these zones.

@@ -88,7 +88,7 @@ impl Edge {
                 let instances = line["object"].as_str().into_iter().map(Arc::from).collect();
                 self.notices += 1;
                 let id = NoticeId(self.notices);
-                self.handle(Event::Noticed(Notice { id, kind, instances }));
+                self.handle(Event::Noticed(Notice::new(id, kind, instances)));
             }
             _ => {
                 let Some(update) = update(line) else { return };

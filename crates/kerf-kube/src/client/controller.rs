@@ -18,7 +18,7 @@ use kerf_engine::memory::CLOCK_AHEAD_MIN;
 use kerf_engine::observed::{Name, ShiftedZone};
 use kerf_engine::time::Time;
 use kerf_engine::zonal_shift::ShiftReport;
-use kerf_engine::{Engine, Orders, Settings, panic_counted};
+use kerf_engine::{Engine, Orders, Role, Settings, panic_counted};
 use kerf_journal::{Header, JournaledEngine};
 use kerf_model::node_spec::NodeClassRef;
 use kerf_model::pod::SpreadConstraint;
@@ -111,7 +111,7 @@ impl<P: Provider> Controller<P> {
             false => PodsByOwner::Watched,
         };
         let mut tasks = Tasks::default();
-        let role = settings.role;
+        let (role, eviction_grace) = (settings.role, settings.drain.pod_grace_seconds);
         let watched = watch::Watched { client: &self.client, settings: &settings, pods_by_owner };
         watch::start(watched, &update_sender, &self.health, &mut tasks);
         let observer = Observer::new(&settings).with_default_spreads(self.default_spreads);
@@ -142,6 +142,7 @@ impl<P: Provider> Controller<P> {
             executor_pool: ExecutorPool::new(
                 Executor::new(self.client, self.provider.clone(), self.pace)
                     .with_lease(self.lease)
+                    .with_eviction_grace(eviction_grace)
                     .with_shift_account(self.zonal_shifts.map(|shifts| shifts.account)),
                 event_sender.clone(),
                 self.metrics.clone(),
@@ -396,12 +397,18 @@ impl<P: Provider> ReconcileLoop<P> {
             kubernetes_events,
             samples,
             settled,
+            found,
             announced,
             shift_reports,
         } = orders;
         announced.iter().for_each(|instance| self.provider.hear(instance));
         withdrawn.into_iter().for_each(|solve| self.solver_pool.withdraw(solve));
         for action in actions {
+            if let (Role::TerminationHandler, ActionKind::EvictPod { pod, .. }) =
+                (self.engine.world().settings.role, &action.kind)
+            {
+                info!(target: "drain", "evicting pod {pod}");
+            }
             if action.kind.info().is_bookkeeping {
                 debug!(reason = %action.reason, "{}", words(&action));
             } else {
@@ -416,6 +423,7 @@ impl<P: Provider> ReconcileLoop<P> {
             self.event_recorder.record(kubernetes_event, self.engine.world(), now);
         }
         self.metrics.count(samples);
+        found.into_iter().for_each(|node| self.notices.find(node));
         settled.iter().for_each(|settled| self.notices.settle(settled));
         self.log_shifts(&shift_reports);
     }

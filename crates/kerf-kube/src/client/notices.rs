@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kerf_engine::event::Event;
-use kerf_engine::notice::{Notice, NoticeId, NoticeKind, NoticeOutcome, Settled};
+use kerf_engine::notice::{
+    FoundNode, Handling, Notice, NoticeId, NoticeKind, NoticeOutcome, Settled,
+};
 use tokio::sync::{mpsc, oneshot};
 
 /// A notice, and where to tell what came of it.
@@ -12,12 +14,14 @@ use tokio::sync::{mpsc, oneshot};
 pub struct NoticeDelivery {
     content: Content,
     outcome: oneshot::Sender<NoticeOutcome>,
+    /// Who wants to know which nodes it is about.
+    found: Option<mpsc::UnboundedSender<FoundNode>>,
 }
 
 #[derive(Debug)]
 enum Content {
     /// Something is about to happen to instances.
-    Instances(NoticeKind, Vec<Arc<str>>),
+    Instances(NoticeKind, Vec<Arc<str>>, Handling),
     /// The text of a message about a zonal shift.
     ZonalShift(Arc<str>),
 }
@@ -30,7 +34,19 @@ impl NoticeDelivery {
         kind: NoticeKind,
         instances: Vec<Arc<str>>,
     ) -> (Self, oneshot::Receiver<NoticeOutcome>) {
-        Self::of(Content::Instances(kind, instances))
+        Self::of(Content::Instances(kind, instances, Handling::default()))
+    }
+
+    /// The same for a termination handler, which is also told of each node once it is found.
+    #[must_use]
+    pub fn handled(
+        kind: NoticeKind,
+        instances: Vec<Arc<str>>,
+        handling: Handling,
+        found: mpsc::UnboundedSender<FoundNode>,
+    ) -> (Self, oneshot::Receiver<NoticeOutcome>) {
+        let (delivery, outcome) = Self::of(Content::Instances(kind, instances, handling));
+        (Self { found: Some(found), ..delivery }, outcome)
     }
 
     /// A message about a zonal shift, whose outcome comes in the same way.
@@ -41,7 +57,7 @@ impl NoticeDelivery {
 
     fn of(content: Content) -> (Self, oneshot::Receiver<NoticeOutcome>) {
         let (outcome, heard) = oneshot::channel();
-        (Self { content, outcome }, heard)
+        (Self { content, outcome, found: None }, heard)
     }
 }
 
@@ -55,27 +71,43 @@ pub fn no_notices() -> mpsc::Receiver<NoticeDelivery> {
 #[derive(Debug, Default)]
 pub(crate) struct Notices {
     last_id: u64,
-    waiting: BTreeMap<NoticeId, oneshot::Sender<NoticeOutcome>>,
+    waiting: BTreeMap<NoticeId, Waiting>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    outcome: oneshot::Sender<NoticeOutcome>,
+    found: Option<mpsc::UnboundedSender<FoundNode>>,
 }
 
 impl Notices {
     /// The event that a delivery is to the engine.
     pub(crate) fn take_in(&mut self, delivery: NoticeDelivery) -> Event {
-        let NoticeDelivery { content, outcome } = delivery;
+        let NoticeDelivery { content, outcome, found } = delivery;
         self.last_id += 1;
         let id = NoticeId(self.last_id);
-        self.waiting.insert(id, outcome);
+        self.waiting.insert(id, Waiting { outcome, found });
         match content {
-            Content::Instances(kind, instances) => Event::Noticed(Notice { id, kind, instances }),
+            Content::Instances(kind, instances, handling) => {
+                Event::Noticed(Notice { id, kind, instances, handling })
+            }
             Content::ZonalShift(body) => Event::Announced { id, body },
+        }
+    }
+
+    /// Tells who brought a notice of a node it is about.
+    pub(crate) fn find(&self, node: FoundNode) {
+        let waiting = self.waiting.get(&node.id);
+        if let Some(found) = waiting.and_then(|waiting| waiting.found.as_ref()) {
+            let _ = found.send(node);
         }
     }
 
     /// Tells who brought a notice what came of it.
     pub(crate) fn settle(&mut self, settled: &Settled) {
-        if let Some(outcome) = self.waiting.remove(&settled.id) {
+        if let Some(waiting) = self.waiting.remove(&settled.id) {
             // Who brought it may be gone; then it comes again.
-            let _ = outcome.send(settled.outcome);
+            let _ = waiting.outcome.send(settled.outcome);
         }
     }
 }

@@ -122,7 +122,7 @@ fn log(outcome: &Outcome, milliseconds: u64) {
         Outcome::Consolidated(plan) => info!(
             milliseconds,
             moves = plan.wave.len(),
-            later = plan.later,
+            later = plan.later.len(),
             saving = %plan.saving,
             saving_bound = %plan.saving_bound,
             is_complete = plan.is_complete,

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 
 use super::Message;
+use super::hiding::{Held, InHand};
 use super::pause::Pause;
 
 /// A message that its handler has. Dropped, it stays in the queue and comes again.
@@ -31,6 +32,7 @@ pub(super) struct Receipt {
 struct Place {
     permit: Option<OwnedSemaphorePermit>,
     in_hand: Arc<AtomicUsize>,
+    _held: Option<Held>,
 }
 
 impl Delivery {
@@ -38,11 +40,13 @@ impl Delivery {
         message: Message,
         permit: Option<OwnedSemaphorePermit>,
         in_hand: &Arc<AtomicUsize>,
+        hidden: Option<&InHand>,
         deletions: &mpsc::UnboundedSender<Receipt>,
     ) -> Self {
         in_hand.fetch_add(1, Ordering::Relaxed);
-        let place = Place { permit, in_hand: Arc::clone(in_hand) };
         let Message { id, receipt, body } = message;
+        let held = hidden.map(|hidden| hidden.hold(&receipt));
+        let place = Place { permit, in_hand: Arc::clone(in_hand), _held: held };
         let receipt = Receipt { text: receipt, place };
         Self { id, body, receipt, deletions: deletions.clone() }
     }

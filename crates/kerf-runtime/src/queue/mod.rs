@@ -13,6 +13,7 @@ mod batch;
 mod deletions;
 mod delivery;
 mod health;
+mod hiding;
 mod pause;
 mod reader;
 #[cfg(test)]
@@ -53,4 +54,10 @@ pub trait Queue: Send + Sync + 'static {
         &self,
         receipts: Vec<String>,
     ) -> impl Future<Output = Result<Vec<String>, Self::Error>> + Send;
+
+    /// Keeps up to [`MESSAGES_PER_CALL`] received messages hidden from other readers for as long
+    /// again as when they were received.
+    fn hide(&self, _receipts: Vec<String>) -> impl Future<Output = Result<(), Self::Error>> + Send {
+        async { Ok(()) }
+    }
 }

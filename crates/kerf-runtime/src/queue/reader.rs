@@ -10,6 +10,7 @@ use tokio::time::sleep;
 
 use super::deletions::{Deletions, OnDeleted};
 use super::delivery::{Backlog, Deliveries, Delivery, Receipt};
+use super::hiding::InHand;
 use super::pause::Pause;
 use super::{MESSAGES_PER_CALL, Queue, QueueHealth};
 use crate::failure_log::{FailureLog, Kind};
@@ -44,6 +45,8 @@ pub struct Reader<Q> {
     messages: mpsc::Sender<Delivery>,
     backlog: Backlog,
     pause: Pause,
+    /// How often messages in hand are hidden again.
+    hides_every: Option<Duration>,
 }
 
 impl<Q: Queue> Reader<Q> {
@@ -63,6 +66,7 @@ impl<Q: Queue> Reader<Q> {
             messages,
             backlog,
             pause,
+            hides_every: None,
         };
         (reader, deliveries)
     }
@@ -71,6 +75,14 @@ impl<Q: Queue> Reader<Q> {
     #[must_use]
     pub fn on_deleted(mut self, call: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.on_deleted = Arc::new(call);
+        self
+    }
+
+    /// Keeps messages hidden from other readers for as long as they are in hand: half of the time
+    /// for which the queue hides them is often enough.
+    #[must_use]
+    pub fn hiding_again(mut self, every: Duration) -> Self {
+        self.hides_every = Some(every);
         self
     }
 
@@ -94,6 +106,7 @@ impl<Q: Queue> Reader<Q> {
             on_deleted: Arc::clone(&self.on_deleted),
         };
         self.health.note();
+        let hidden = self.hides_every.map(|every| (every, InHand::default()));
         let mut receivers = JoinSet::new();
         for number in 0..self.settings.receivers.max(1) {
             let receiver = Receiver {
@@ -108,6 +121,7 @@ impl<Q: Queue> Reader<Q> {
                 deletions: deletions.clone(),
                 backlog: self.backlog.clone(),
                 pause: self.pause.clone(),
+                hidden: hidden.as_ref().map(|(_, hidden)| hidden.clone()),
             };
             receivers.spawn(receiver.run(stop.clone()));
         }
@@ -117,7 +131,20 @@ impl<Q: Queue> Reader<Q> {
             receivers.join_all().await;
             self.health.ends();
         };
-        tokio::join!(receiving, deleting.run());
+        let hiding = async {
+            match hidden {
+                None => std::future::pending().await,
+                Some((every, hidden)) => {
+                    let what = format!("{}: hiding messages", self.settings.name);
+                    let (queue, failures) = (Arc::clone(&self.queue), self.failures.clone());
+                    hidden.hide(queue, every, failures, what).await;
+                }
+            }
+        };
+        tokio::select! {
+            () = hiding => {}
+            _ = async { tokio::join!(receiving, deleting.run()) } => {}
+        }
     }
 }
 
@@ -141,6 +168,7 @@ struct Receiver<Q> {
     deletions: mpsc::UnboundedSender<Receipt>,
     backlog: Backlog,
     pause: Pause,
+    hidden: Option<InHand>,
 }
 
 impl<Q: Queue> Receiver<Q> {
@@ -215,7 +243,8 @@ impl<Q: Queue> Receiver<Q> {
         let (count, mut room) = (messages.len(), room);
         let deliver = |message| {
             let permit: Option<OwnedSemaphorePermit> = room.split(1);
-            Delivery::new(message, permit, &self.in_hand, &self.deletions)
+            let hidden = self.hidden.as_ref();
+            Delivery::new(message, permit, &self.in_hand, hidden, &self.deletions)
         };
         Ok((count, messages.into_iter().map(deliver).collect()))
     }

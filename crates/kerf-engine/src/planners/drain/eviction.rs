@@ -29,11 +29,11 @@ pub(super) fn advance(
     now: Time,
     decision: &mut Decision,
 ) {
-    let mut reasons = drain.requests().filter(|request| must_leave(pod, request)).peekable();
-    if reasons.peek().is_none() {
+    let reasons: Vec<_> = drain.requests().filter(|request| must_leave(pod, request)).collect();
+    if reasons.is_empty() {
         return;
     }
-    let forcing = reasons.filter(|request| request.forces_pods);
+    let forcing = reasons.iter().filter(|request| request.forces_pods);
     if let Some(deadline) = forcing.filter_map(|request| request.deadline).min() {
         match force_at(pod, deadline, now) {
             Some(at) if now >= at => return force(pod, deadline, now, decision),
@@ -45,7 +45,8 @@ pub(super) fn advance(
         return;
     }
     decision.kubernetes_events.extend(messages::do_not_disrupt(pod, now));
-    if pod.is_protected(now) {
+    let counts_protection = !reasons.iter().any(|request| request.evicts_protected);
+    if pod.is_protected(now) && counts_protection {
         if let (DoNotDisrupt::For(span), Some(start)) = (pod.do_not_disrupt, pod.started_at) {
             decision.wake(start + span);
         }

@@ -21,10 +21,12 @@ pub(super) use eviction::conclude;
 pub(super) use node_drain::NodeDrain;
 pub(super) use pods::{given_up_at, is_waited_for, waiting};
 
+use kerf_model::taint::Taint;
+
 use crate::action::{Action, ActionClass, ActionKind, CordonChange, NodePatch};
 use crate::decision::Decision;
 use crate::event::{Key, Kind};
-use crate::memory::{Closing, Update};
+use crate::memory::{Closing, Drain, DrainReason, DrainRequest, Update};
 use crate::observed::{Name, Node, PodKey};
 use crate::reason::Reason;
 use crate::time::{Span, Time};
@@ -46,7 +48,10 @@ pub(super) fn plan(world: &World, name: &Name, now: Time) -> Decision {
 fn plan_at(world: &World, name: &Name, now: Time, is_fresh: bool) -> Decision {
     let mut decision = Decision::default();
     let Some(node) = world.nodes.get(name) else { return decision };
-    let Some(drain) = NodeDrain::of(world, node) else { return decision };
+    let Some(drain) = NodeDrain::of(world, node) else {
+        mark_drained(world, node, &mut decision);
+        return decision;
+    };
     if let Some(patch) = closing_patch(&drain) {
         let (name, uid) = (node.meta.name.clone(), node.meta.uid.clone());
         decision.act(ActionKind::PatchNode { name, uid, patch }, Reason::DrainStarting);
@@ -126,6 +131,12 @@ pub(super) fn closing_patch(drain: &NodeDrain<'_>) -> Option<NodePatch> {
             Closing::Cordon => patch.cordon = CordonChange::Cordon,
             Closing::Taint(taint) => patch.taints_added.push(taint.clone()),
         }
+        for taint in &request.taints {
+            let has = |taints: &[Taint]| taints.iter().any(|other| other.key == taint.key);
+            if !has(&drain.node.taints) && !has(&patch.taints_added) {
+                patch.taints_added.push(taint.clone());
+            }
+        }
         for (key, value) in &request.labels {
             if drain.node.labels.get(key) != Some(value) {
                 patch.labels.insert(key.clone(), value.clone());
@@ -133,6 +144,32 @@ pub(super) fn closing_patch(drain: &NodeDrain<'_>) -> Option<NodePatch> {
         }
     }
     (patch != NodePatch::default()).then_some(patch)
+}
+
+/// Taints a node whose pods have left, where that is set: whoever waits for its kubelet to say that
+/// volumes are free need not.
+fn mark_drained(world: &World, node: &Node, decision: &mut Decision) {
+    let Some(taint) = &world.settings.drain.taint_after else { return };
+    let drain = world.memory.drains.get(&node.meta.name);
+    let drain = drain.filter(|drain| drain.uid == node.meta.uid);
+    let is_drained = drain.is_some_and(|drain| {
+        let is_done = |request: &DrainRequest| {
+            !request.cordons_only && node.taints.contains(&request.closing.taint())
+        };
+        drain.requests.values().any(is_done)
+    });
+    if is_drained && !node.taints.iter().any(|other| other.key == taint.key) {
+        let patch = NodePatch { taints_added: vec![taint.clone()], ..NodePatch::default() };
+        let (name, uid) = (node.meta.name.clone(), node.meta.uid.clone());
+        decision.act(ActionKind::PatchNode { name, uid, patch }, Reason::Drained);
+    }
+}
+
+/// Whether a node is as a reason for its drain wants it, with none of its pods left on it.
+pub(super) fn lacks_nothing(world: &World, node: &Node, request: &DrainRequest) -> bool {
+    let drain = NodeDrain::only(node, DrainReason::Termination, request.clone());
+    let mut pods = world.pods_on(&node.meta.name);
+    closing_patch(&drain).is_none() && !pods.any(|pod| pods::must_leave(pod, request))
 }
 
 fn evict(world: &World, drain: &NodeDrain<'_>, now: Time, decision: &mut Decision) {
@@ -164,6 +201,10 @@ fn report(
     let Some(closed_at) = asked.closed_at else {
         return decision.remember(Update::DrainClosed { node: name.clone(), at: now });
     };
+    let cordoned = unfinished(asked).filter(|(_, request)| request.cordons_only);
+    for (reason, _) in cordoned {
+        decision.remember(Update::Drained { node: name.clone(), reason: *reason, at: now });
+    }
     if now < closed_at + DRAIN_MIN {
         return decision.wake(closed_at + DRAIN_MIN);
     }
@@ -171,14 +212,17 @@ fn report(
         return;
     }
     let waiting = pods::waiting(world, drain, now);
-    let unfinished = asked.requests.iter().filter(|(_, request)| request.drained_at.is_none());
-    for (reason, request) in unfinished {
+    for (reason, request) in unfinished(asked).filter(|(_, request)| !request.cordons_only) {
         if !waiting.iter().any(|pod| pods::must_leave(pod, request))
             && is_confirmed(world, drain.node, now, decision)
         {
             decision.remember(Update::Drained { node: name.clone(), reason: *reason, at: now });
         }
     }
+}
+
+fn unfinished(asked: &Drain) -> impl Iterator<Item = (&DrainReason, &DrainRequest)> {
+    asked.requests.iter().filter(|(_, request)| request.drained_at.is_none())
 }
 
 fn forget(node: &Name, is_known: bool) -> Decision {

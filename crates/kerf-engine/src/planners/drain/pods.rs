@@ -55,6 +55,7 @@ pub(super) fn must_leave(pod: &Pod, request: &DrainRequest) -> bool {
         Closing::Cordon => pod.owner == PodOwner::DaemonSet,
         Closing::Taint(taint) => pod.shape.tolerations.iter().any(|own| own.tolerates(taint)),
     };
+    let stays = stays || request.cordons_only || request.keeps.as_ref() == Some(&pod.key);
     !pod.has_ended() && pod.owner != PodOwner::Node && !stays
 }
 

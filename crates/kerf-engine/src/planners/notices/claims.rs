@@ -132,5 +132,7 @@ fn is_the_end(world: &World, kind: NoticeKind) -> bool {
 
 fn is_ignored(world: &World, kind: NoticeKind) -> bool {
     let is_recommended = kind == NoticeKind::RebalanceRecommendation;
-    is_recommended && world.settings.rebalance == RebalancePolicy::Ignore
+    // Nothing ends because something was launched.
+    kind == NoticeKind::LifecycleLaunch
+        || is_recommended && world.settings.rebalance == RebalancePolicy::Ignore
 }

@@ -69,6 +69,8 @@ fn reason(kind: NoticeKind) -> &'static str {
         NoticeKind::InstanceTerminated => "InstanceTerminating",
         NoticeKind::ScheduledChange | NoticeKind::InstanceImpaired => "InstanceUnhealthy",
         NoticeKind::CapacityReservationInterrupted => "CapacityReservationInstanceInterrupted",
+        NoticeKind::LifecycleTermination => "InstanceTerminating",
+        NoticeKind::LifecycleLaunch => "InstanceLaunched",
     }
 }
 

@@ -16,6 +16,7 @@ mod claims;
 mod closing;
 mod cordon;
 mod messages;
+mod node_lookup;
 mod nodes;
 
 use std::collections::BTreeMap;
@@ -66,7 +67,8 @@ pub(super) fn plan(world: &World, now: Time) -> Decision {
                 nodes::are_drained(world, open, nodes).then_some(NoticeOutcome::Drained)
             }
         };
-        let give_up_at = open.at + SETTLE_WITHIN;
+        let within = world.settings.drain.time_out.unwrap_or(SETTLE_WITHIN);
+        let give_up_at = open.at + within;
         match outcome {
             Some(outcome) => settle(open, outcome, &mut decision),
             None if now >= give_up_at => settle(open, NoticeOutcome::NotInTime, &mut decision),

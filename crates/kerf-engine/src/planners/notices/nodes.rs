@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::breaker::Breaker;
-use super::{ByInstance, by_instance, messages};
+use super::{messages, node_lookup};
 use crate::decision::Decision;
 use crate::memory::{Awaited, DrainReason, DrainRequest, OpenNotice, Update};
-use crate::notice::{NoticeKind, NoticeOutcome};
-use crate::observed::{Name, Node};
-use crate::time::{Span, Time};
+use crate::notice::{FoundNode, NoticeKind, NoticeOutcome};
+use crate::observed::{Name, Node, PodOwner};
+use crate::planners::drain;
+use crate::time::Span;
 use crate::world::World;
 
 /// How long before it takes an instance AWS says so, at most.
@@ -23,8 +24,7 @@ pub(super) fn read(
     breaker: &mut Breaker,
     decision: &mut Decision,
 ) -> Vec<Option<NoticeOutcome>> {
-    let found = by_instance(notices, |id| world.nodes_with_instance_id(id).collect());
-    notices.iter().map(|open| read_one(world, open, &found, breaker, decision)).collect()
+    notices.iter().map(|open| read_one(world, open, breaker, decision)).collect()
 }
 
 /// Whether all these nodes are drained, as far as they are there.
@@ -38,44 +38,55 @@ pub(super) fn are_drained(world: &World, open: &OpenNotice, nodes: &[(Name, Arc<
 fn read_one(
     world: &World,
     open: &OpenNotice,
-    found: &ByInstance<'_, Node>,
     breaker: &mut Breaker,
     decision: &mut Decision,
 ) -> Option<NoticeOutcome> {
     let kind = open.notice.kind;
-    let mut awaits: Vec<(Name, Arc<str>)> = Vec::new();
-    let (mut is_ours, mut is_held) = (false, false);
-    for instance in &open.notice.instances {
-        for node in found.get(&**instance).into_iter().flatten() {
-            is_ours = true;
-            decision.record(messages::announced_to(node, kind, instance));
-            let name = &node.meta.name;
-            if is_drained(world, kind, node) {
-                continue;
-            }
-            let is_draining =
-                world.memory.drains.get(name).is_some_and(|it| it.uid == node.meta.uid);
-            if !is_draining && !breaker.admits(name) {
-                is_held = true;
-                decision.record(messages::held_at(node, kind));
-            } else {
-                let (name, uid) = (node.meta.name.clone(), node.meta.uid.clone());
-                awaits.push((name.clone(), uid.clone()));
-                let reason = DrainReason::Notice(kind);
-                let request = Box::new(request(world, kind, open.at));
-                decision.remember(Update::StartDrain { node: name, uid, reason, request });
-            }
-        }
+    let found = node_lookup::nodes_of(world, &open.notice);
+    if kind == NoticeKind::LifecycleLaunch {
+        return Some(launched(open, &found));
     }
-    match (is_ours, awaits.is_empty()) {
-        (false, _) => Some(NoticeOutcome::NoNode),
-        (true, _) if is_held => Some(NoticeOutcome::Held),
-        (true, true) => Some(NoticeOutcome::Drained),
-        (true, false) => {
+    let mut awaits: Vec<(Name, Arc<str>)> = Vec::new();
+    let mut is_held = false;
+    for (instance, node) in &found {
+        decision.record(messages::announced_to(node, kind, instance));
+        let request = request(world, open, node);
+        let name = &node.meta.name;
+        let known = world.memory.drains.get(name).filter(|drain| drain.uid == node.meta.uid);
+        decision.found.push(described(world, open, node, known.is_some()));
+        if is_drained(world, kind, node) || was_drained(world, node, &request) {
+            continue;
+        }
+        if known.is_none() && !request.cordons_only && !breaker.admits(name) {
+            is_held = true;
+            decision.record(messages::held_at(node, kind));
+            continue;
+        }
+        let (name, uid) = (name.clone(), node.meta.uid.clone());
+        awaits.push((name.clone(), uid.clone()));
+        let (reason, request) = (DrainReason::Notice(kind), Box::new(request));
+        decision.remember(Update::StartDrain { node: name, uid, reason, request });
+    }
+    match (found.is_empty(), awaits.is_empty()) {
+        (true, _) => Some(NoticeOutcome::NoNode),
+        (false, _) if is_held => Some(NoticeOutcome::Held),
+        (false, true) => Some(NoticeOutcome::Drained),
+        (false, false) => {
             let awaits = Awaited::Drain(awaits);
             decision.remember(Update::NoticeAwaits { id: open.notice.id, awaits });
             None
         }
+    }
+}
+
+/// An instance can be used once its node says so; one that has no node yet says nothing.
+fn launched(open: &OpenNotice, found: &[(Arc<str>, &Node)]) -> NoticeOutcome {
+    let is_ready = |instance: &Arc<str>| {
+        found.iter().any(|(of, node)| of == instance && node.is_ready && !node.meta.is_deleting())
+    };
+    match open.notice.instances.iter().all(is_ready) {
+        true => NoticeOutcome::Ready,
+        false => NoticeOutcome::NotReady,
     }
 }
 
@@ -89,15 +100,57 @@ fn is_drained(world: &World, kind: NoticeKind, node: &Node) -> bool {
     })
 }
 
-fn request(world: &World, kind: NoticeKind, at: Time) -> DrainRequest {
+/// Whether the node was drained for another reason, still is, and lacks nothing this one asks for.
+fn was_drained(world: &World, node: &Node, request: &DrainRequest) -> bool {
+    let drain = world.memory.drains.get(&node.meta.name);
+    let drain = drain.filter(|drain| drain.uid == node.meta.uid);
+    let is_done = drain.is_some_and(|drain| {
+        let done = |other: &DrainRequest| {
+            other.drained_at.is_some() && (request.cordons_only || !other.cordons_only)
+        };
+        drain.requests.values().any(done)
+    });
+    is_done && drain::lacks_nothing(world, node, request)
+}
+
+fn request(world: &World, open: &OpenNotice, node: &Node) -> DrainRequest {
     let settings = &world.settings.drain;
-    let is_taken =
-        matches!(kind, NoticeKind::SpotInterrupted | NoticeKind::CapacityReservationInterrupted);
+    let handling = &open.notice.handling;
+    let is_taken = matches!(
+        open.notice.kind,
+        NoticeKind::SpotInterrupted | NoticeKind::CapacityReservationInterrupted
+    );
+    let missing = |key: &String| !node.labels.contains_key(key);
+    let labels: BTreeMap<_, _> =
+        settings.label.iter().filter(|(key, _)| missing(key)).cloned().collect();
+    let is_new = |key: &str| !node.taints.iter().any(|taint| taint.key == key);
     DrainRequest {
         closing: settings.closing.clone(),
-        labels: BTreeMap::new(),
-        deadline: is_taken.then_some(at + INTERRUPTED_AFTER),
+        labels,
+        taints: handling.taints.iter().filter(|taint| is_new(&taint.key)).cloned().collect(),
+        cordons_only: handling.cordons_only,
+        keeps: settings.own_pod.clone(),
+        evicts_protected: settings.evicts_protected,
+        deadline: handling.deadline.or(is_taken.then_some(open.at + INTERRUPTED_AFTER)),
         forces_pods: settings.forces_pods,
         drained_at: None,
+    }
+}
+
+fn described(world: &World, open: &OpenNotice, node: &Node, is_known: bool) -> FoundNode {
+    let pods = || world.pods_on(&node.meta.name).filter(|pod| pod.owner != PodOwner::Node);
+    let keys = |of_daemon_set: bool| {
+        let of = pods().filter(|pod| (pod.owner == PodOwner::DaemonSet) == of_daemon_set);
+        of.map(|pod| pod.key.clone()).collect()
+    };
+    FoundNode {
+        id: open.notice.id,
+        name: node.meta.name.clone(),
+        uid: node.meta.uid.clone(),
+        provider_id: node.provider_id.clone(),
+        labels: node.labels.clone(),
+        is_known,
+        leaving: keys(false),
+        staying: keys(true),
     }
 }

@@ -4,14 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kerf_model::node::{BoundPod, Node as NodeView};
-use kerf_model::pod::PodShape;
 use kerf_scheduler::{PlacementProblem, PoolWithTypes};
 use rustc_hash::FxHashMap;
 
 use super::held::held;
 use super::nomination;
 use super::pool_choice::{self, PoolChoice};
-use crate::observed::{Pod, PodKey};
+use crate::observed::{DaemonSet, Pod, PodKey};
 use crate::time::Time;
 use crate::world::World;
 use crate::world::arrival::Arrivals;
@@ -89,7 +88,8 @@ fn problem(
 ) -> PlacementProblem {
     PlacementProblem {
         pods: pods.iter().map(|pod| pod.to_model()).collect(),
-        daemons: daemons(world),
+        daemons: daemons(world).map(|set| set.shape.clone()).collect(),
+        daemon_names: daemons(world).map(|set| set.meta.name.clone()).collect(),
         nodes,
         pools,
         held: held(world),
@@ -129,11 +129,11 @@ pub(super) fn meant<'a>(
     meant
 }
 
-/// One shape for each daemon set. Those that ask for devices through claims are not counted: such
+/// The daemon sets that count. Those that ask for devices through claims are not counted: such
 /// claims are not served.
-fn daemons(world: &World) -> Vec<Arc<PodShape>> {
+fn daemons(world: &World) -> impl Iterator<Item = &DaemonSet> {
     let sets = world.daemon_sets.values().filter(|set| !set.meta.is_deleting());
-    sets.map(|set| set.shape.clone()).filter(|shape| !shape.has_resource_claims).collect()
+    sets.map(Arc::as_ref).filter(|set| !set.shape.has_resource_claims)
 }
 
 /// The labels of every namespace there is; the scheduler also learns the name as a label, which

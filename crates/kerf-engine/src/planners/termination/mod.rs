@@ -129,6 +129,10 @@ fn request(world: &World, node: &Node) -> DrainRequest {
     DrainRequest {
         closing: Closing::Taint(disrupted()),
         labels: [(EXCLUDE_FROM_LOAD_BALANCERS.to_owned(), value)].into(),
+        taints: Vec::new(),
+        cordons_only: false,
+        keeps: None,
+        evicts_protected: false,
         deadline: world.claim_of(node).and_then(deadline),
         forces_pods: true,
         drained_at: None,

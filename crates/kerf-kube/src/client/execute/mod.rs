@@ -66,6 +66,7 @@ pub struct Executor<P> {
     pace: Pace,
     lease: LeaseTerm,
     shift_account: Option<Arc<dyn ShiftAccount>>,
+    eviction_grace_seconds: Option<u32>,
 }
 
 impl<P: Provider> Executor<P> {
@@ -74,7 +75,24 @@ impl<P: Provider> Executor<P> {
         let rules = provider.label_rules();
         let provider_info = Arc::new(provider.info());
         let lease = LeaseTerm::unlimited();
-        Self { client, provider, provider_info, rules, pace, lease, shift_account: None }
+        let (shift_account, eviction_grace_seconds) = (None, None);
+        Self {
+            client,
+            provider,
+            provider_info,
+            rules,
+            pace,
+            lease,
+            shift_account,
+            eviction_grace_seconds,
+        }
+    }
+
+    /// Gives evicted pods so long to end, whatever they ask for.
+    #[must_use]
+    pub fn with_eviction_grace(mut self, seconds: Option<u32>) -> Self {
+        self.eviction_grace_seconds = seconds;
+        self
     }
 
     /// The same for a process that may act only while it holds a Lease.
@@ -199,7 +217,7 @@ impl<'a, P: Provider> ActionExecutor<'a> for Calls<'a, P> {
     }
 
     fn evict_pod(&mut self, pod: &'a PodKey, uid: &'a str) -> Answer<'a> {
-        self.0.request(pods::evict(&self.0.client, pod, uid))
+        self.0.request(pods::evict(&self.0.client, pod, uid, self.0.eviction_grace_seconds))
     }
 
     fn delete_pod(&mut self, pod: &'a PodKey, uid: &'a str, grace_seconds: u64) -> Answer<'a> {

@@ -15,9 +15,16 @@ const BUDGET_CAUSE: &str = "DisruptionBudget";
 const TWO_BUDGETS: &str = "more than one PodDisruptionBudget";
 
 /// Asks a pod to leave, respecting its budgets. A pod that is another by now has left.
-pub(super) async fn evict(client: &Client, pod: &PodKey, uid: &str) -> kube::Result<Outcome> {
+pub(super) async fn evict(
+    client: &Client,
+    pod: &PodKey,
+    uid: &str,
+    grace_seconds: Option<u32>,
+) -> kube::Result<Outcome> {
     let api = Api::<Pod>::namespaced(client.clone(), &pod.namespace);
-    let delete_options = Some(of_identity(uid));
+    let mut delete_options = of_identity(uid);
+    delete_options.grace_period_seconds = grace_seconds;
+    let delete_options = Some(delete_options);
     let eviction = EvictParams { delete_options, ..EvictParams::default() };
     match api.evict(&pod.name, &eviction).await {
         Ok(_) => Ok(Outcome::Done),

@@ -1,0 +1,269 @@
+//! One event: its node is drained, then whatever waited for that is told.
+
+use std::time::Duration;
+
+use kerf_aws::Described;
+use kerf_engine::notice::{FoundNode, Handling as NoticeHandling, NoticeOutcome};
+use kerf_engine::observed::PodKey;
+use kerf_kube::NoticeDelivery;
+use kerf_model::taint::Taint;
+use kerf_runtime::clock;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep};
+use tracing::{error, info, warn};
+
+use crate::hooks::{Beating, keep_waiting};
+use crate::instance::belongs_here;
+use crate::kind::EventKind;
+use crate::kubernetes_events::{Phase, reason};
+use crate::message::Announced;
+use crate::metrics::NodeAction;
+use crate::queue::QueueMode;
+use crate::record::EventRecord;
+use crate::settings::{Action, LogVersion};
+use crate::store::{Entry, Fate, fate_of};
+
+/// The longest value a taint or label may have.
+const VALUE_CHARS_MAX: usize = 63;
+
+/// An event on its way.
+pub(crate) struct Handling {
+    pub(crate) mode: QueueMode,
+    pub(crate) announced: Announced,
+    pub(crate) described: Described,
+    pub(crate) record: EventRecord,
+}
+
+impl Handling {
+    /// Handles the event, unless it is under way already; says what becomes of its message.
+    pub(crate) async fn run(self) -> Fate {
+        let ticket = match self.mode.store.add(&self.announced.event_id) {
+            Entry::New(ticket) => ticket,
+            Entry::Known(fate) => return fate_of(fate).await,
+        };
+        self.mode.counters.under_way(self.mode.store.under_way());
+        let logged = self.record.logged(&self.announced, self.mode.settings.log_version);
+        let shown = serde_json::to_string(&logged).unwrap_or_default();
+        info!({ event = shown }, "Adding new event to the event store");
+        self.request(&logged);
+        if self.mode.settings.dry_run {
+            info!(
+                { node_name = self.record.node_name, reason = logged.description },
+                "Node would have been cordoned and drained, but dry-run flag was set"
+            );
+            ticket.handled(Fate::Kept);
+            return Fate::Kept;
+        }
+        // Until the hook is completed or the event has failed, which both end this.
+        let _beating = self.keep_waiting();
+        let (outcome, node) = self.drain().await;
+        // The node's own name, which need not be what the instance is called.
+        let logged = match &node {
+            Some(node) => EventRecord { node_name: node.name.to_string(), ..logged },
+            None => logged,
+        };
+        let (is_through, result) = self.judge(outcome, &logged);
+        self.note_drained(node.as_ref(), is_through);
+        let is_over = is_through && self.post(&logged).await;
+        if is_through {
+            self.note(node.as_ref(), &Phase::post_drain(is_over));
+        }
+        if is_over {
+            self.mode.counters.ended(self.announced.kind, result);
+            ticket.handled(Fate::Finished);
+            return Fate::Finished;
+        }
+        self.mode.counters.ended(self.announced.kind, if is_through { "error" } else { result });
+        Fate::Kept
+    }
+
+    fn request(&self, logged: &EventRecord) {
+        let message = match self.announced.kind {
+            EventKind::AsgLaunchLifecycle => {
+                "Waiting for node to be ready before completing ASG launch lifecycle"
+            }
+            _ => "Requesting instance drain",
+        };
+        let monitor = (self.mode.settings.log_version == LogVersion::Two).then_some(logged.monitor);
+        info!(
+            {
+                "event-id" = logged.event_id, "instance-id" = logged.instance_id,
+                kind = logged.kind, monitor, "node-name" = logged.node_name,
+                "provider-id" = logged.provider_id,
+            },
+            "{message}"
+        );
+    }
+
+    /// Keeps the Auto Scaling group waiting, where one waits and that is wanted.
+    fn keep_waiting(&self) -> Option<Beating> {
+        let (hook, beats) = self.announced.hook.as_ref().zip(self.mode.settings.heartbeats)?;
+        let ends = self.announced.kind == EventKind::AsgLifecycle;
+        ends.then(|| keep_waiting(self.mode.auto_scaling.clone(), hook.clone(), beats))
+    }
+
+    /// Has the engine drain the node and tells of it. Returns the outcome, none where nobody is left
+    /// to answer, and the node that was found.
+    async fn drain(&self) -> (Option<NoticeOutcome>, Option<FoundNode>) {
+        let (sender, mut found) = mpsc::unbounded_channel();
+        let instances = vec![self.announced.instance.as_str().into()];
+        let (delivery, outcome) =
+            NoticeDelivery::handled(self.announced.notice, instances, self.handling(), sender);
+        let began = Instant::now();
+        if self.mode.notices.send(delivery).await.is_err() {
+            return (None, None);
+        }
+        let mut last = None;
+        let telling = async {
+            while let Some(node) = found.recv().await {
+                self.tell(&node);
+                last = Some(node);
+            }
+            std::future::pending::<()>().await;
+        };
+        let outcome = tokio::select! {
+            biased;
+            () = telling => None,
+            outcome = outcome => outcome.ok(),
+        };
+        if outcome == Some(NoticeOutcome::Drained) {
+            self.mode.counters.drained_in(began.elapsed());
+        }
+        if let Some(node) = &last {
+            self.mode.store.ends_drain(&node.uid);
+        }
+        (outcome, last)
+    }
+
+    /// What the engine is asked to do to the node.
+    fn handling(&self) -> NoticeHandling {
+        let settings = &self.mode.settings;
+        let value: String = self.announced.event_id.chars().take(VALUE_CHARS_MAX).collect();
+        let taint = settings.taint_effect.zip(self.announced.kind.taint_key());
+        NoticeHandling {
+            node_names: vec![self.described.private_dns_name.as_str().into()],
+            taints: taint.iter().map(|(effect, key)| Taint::new(key, &value, *effect)).collect(),
+            deadline: None,
+            cordons_only: settings.actions.of(self.announced.kind) == Action::Cordon,
+        }
+    }
+
+    fn tell(&self, node: &FoundNode) {
+        let latency = clock::now().duration_since(self.announced.time);
+        let latency = Duration::try_from(latency).unwrap_or_default();
+        self.mode.counters.began_after(latency);
+        let names = |pods: &[PodKey]| pods.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let pods = [names(&node.leaving), names(&node.staying)].concat();
+        let shown = serde_json::to_string(&pods).unwrap_or_default();
+        info!({ node_name = %node.name, pod_names = shown }, "Pods on node");
+        if let Some(events) = &self.mode.events {
+            let text = &self.record.description;
+            events.about_node(node, false, reason(self.announced.kind), text);
+        }
+        // Two events of one node are one drain.
+        if node.is_known || self.cordons() || !self.mode.store.begins_drain(&node.uid) {
+            return;
+        }
+        if let Some(events) = &self.mode.events {
+            events.evictions(node);
+        }
+        info!({ node_name = %node.name }, "Draining the node");
+        if !node.staying.is_empty() {
+            let staying = names(&node.staying).join(", ");
+            warn!("WARNING: ignoring DaemonSet-managed Pods: {staying}");
+        }
+    }
+
+    /// Records how the closing and the drain of a node went.
+    fn note_drained(&self, node: Option<&FoundNode>, is_ok: bool) {
+        if self.announced.kind == EventKind::AsgLaunchLifecycle {
+            return;
+        }
+        if is_ok && node.is_some() {
+            self.mode.counters.acted(NodeAction::PreDrain, true);
+            self.note(node, &Phase::PRE_DRAIN);
+        }
+        self.note(node, &Phase::drain(self.cordons(), is_ok));
+    }
+
+    fn note(&self, node: Option<&FoundNode>, phase: &Phase) {
+        if let (Some(node), Some(events)) = (node, &self.mode.events) {
+            events.about_node(node, phase.is_warning, phase.reason, phase.text);
+        }
+    }
+
+    fn cordons(&self) -> bool {
+        self.mode.settings.actions.of(self.announced.kind) == Action::Cordon
+    }
+
+    /// Whether what waits for the event may be told that it is over, and the result for metrics.
+    fn judge(&self, outcome: Option<NoticeOutcome>, logged: &EventRecord) -> (bool, &'static str) {
+        let (counters, settings) = (&self.mode.counters, &self.mode.settings);
+        let (node_name, reason) = (&logged.node_name, &logged.description);
+        let action = if self.cordons() { NodeAction::Cordon } else { NodeAction::CordonAndDrain };
+        match outcome {
+            // The process ends; its successor goes on.
+            None => (false, "shutdown"),
+            Some(NoticeOutcome::Ready) => (true, "ready"),
+            Some(NoticeOutcome::NotReady) => (false, "not_ready"),
+            Some(NoticeOutcome::NoNode) => {
+                let is_ours = self.announced.kind == EventKind::AsgLifecycle
+                    && belongs_here(&self.described, settings);
+                warn!(
+                    { "instance-id" = logged.instance_id, node_name },
+                    "The instance has no node in this cluster"
+                );
+                (settings.finishes_without_node || is_ours, "no_node")
+            }
+            Some(outcome) if outcome.is_final() => {
+                counters.acted(action, true);
+                let message = match self.cordons() {
+                    true => "Node successfully cordoned",
+                    false => "Node successfully cordoned and drained",
+                };
+                info!({ node_name, reason }, "{message}");
+                (true, outcome.label())
+            }
+            Some(outcome) => {
+                counters.acted(action, false);
+                let problem =
+                    "the drain was not over in time; it goes on, and the event comes again";
+                error!(
+                    { node_name, reason, error = problem },
+                    "There was a problem while trying to cordon and drain the node"
+                );
+                (false, outcome.label())
+            }
+        }
+    }
+
+    /// Completes the lifecycle hook, if the event has one. Whether the message may be deleted.
+    async fn post(&self, logged: &EventRecord) -> bool {
+        let counters = &self.mode.counters;
+        let Some(hook) = &self.announced.hook else {
+            counters.acted(NodeAction::PostDrain, true);
+            return true;
+        };
+        sleep(self.mode.settings.hook_delay).await;
+        let completed = self.mode.auto_scaling.complete(hook).await;
+        counters.acted(NodeAction::PostDrain, completed.is_ok());
+        match completed {
+            Ok(()) => {
+                info!(
+                    { lifecycleHookName = hook.hook, instanceID = hook.instance },
+                    "Completed ASG Lifecycle Hook"
+                );
+                true
+            }
+            Err(why) => {
+                counters.failed("post-drain");
+                error!(
+                    { error = %why, lifecycleHookName = hook.hook, instanceID = hook.instance,
+                      "event-id" = logged.event_id },
+                    "There was a problem executing the post-drain task"
+                );
+                false
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! `kerf termination-handler` in queue mode as a program: a real API server with simulated nodes, a
+//! stand-in for SQS, EC2 and Auto Scaling, and the rights of `deploy/rbac-termination-handler.yaml`
+//! alone.
+//!
+//! What people complain of in NTH, and where it is proved that it is not so here:
+//!
+//! | Complaint | Test |
+//! |---|---|
+//! | a second event of a node is never completed | `guide::…`, `kerf-engine/tests/drain.rs` |
+//! | an old values file has no effect (`checkASGTagBeforeDraining`) | `guide::…` |
+//! | several replicas drain each | `interrupted_work::of_several_replicas…` |
+//! | a drain over its time, a process that ends: the hook is left | `interrupted_work::a_drain_over…` |
+//! | a launch hook is completed for a node that is not ready | `lifecycle_hooks::…`, `kerf-engine/tests/drain.rs` |
+//! | an instance without a node keeps its group waiting | `lifecycle_hooks::…` |
+//! | host names that are not the node's name | `lifecycle_hooks::…`, `kerf-engine/tests/drain.rs` |
+//! | two hundred interruptions wait behind ten workers | `mass_interruption::…` |
+//! | a list of nodes and a lookup for each event | `mass_interruption::…` |
+//! | an empty state matches, unreadable messages circle | `standing_aside::…` |
+//! | a foreign instance's message is taken from others | `standing_aside::…` |
+//! | a dry run deletes messages | `standing_aside::…` |
+//! | Health events about several instances | `kerf-termination-handler/tests/messages.rs` |
+//! | regions found in the queue's name | `commands/termination_handler/region.rs` |
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod account;
+mod chart;
+mod cluster;
+mod guide;
+mod interrupted_work;
+#[path = "../journal/mod.rs"]
+mod journal;
+mod lifecycle_hooks;
+mod mass_interruption;
+mod process;
+mod standing_aside;
