@@ -12,7 +12,27 @@ use crate::command::{root, run};
 
 const CRDS: &str = "deploy/crds";
 /// Folders in which every file is written.
-const FOLDERS: [&str; 2] = [CRDS, "deploy/policies"];
+const FOLDERS: [&str; 5] =
+    [CRDS, "deploy/policies", CHART_CRDS, CRD_CHART_DEFINITIONS, CHART_RIGHTS];
+/// Copies in charts: Helm reads nothing outside the folder of a chart.
+const CHART_CRDS: &str = "deploy/charts/karpenter/crds";
+const CRD_CHART_DEFINITIONS: &str = "deploy/charts/karpenter-crd/definitions";
+const CHART_RIGHTS: &str = "deploy/charts/karpenter/rbac";
+/// The definitions that every installation has. Legacy ones and those of kwok are applied by hand.
+const INSTALLED_CRDS: [&str; 5] = [
+    "autoscaling.x-k8s.io_capacitybuffers.yaml",
+    "karpenter.k8s.aws_ec2nodeclasses.yaml",
+    "karpenter.sh_nodeclaims.yaml",
+    "karpenter.sh_nodeoverlays.yaml",
+    "karpenter.sh_nodepools.yaml",
+];
+const RIGHTS: [&str; 5] = [
+    "rbac-aws.yaml",
+    "rbac-kwok.yaml",
+    "rbac-scheduler-config.yaml",
+    "rbac-zonal-autoshift.yaml",
+    "rbac.yaml",
+];
 /// A page that holds a table that is written.
 const PAGE: &str = "docs/aws.md";
 /// The table, as `kerf policies` writes it, and where it belongs.
@@ -30,10 +50,16 @@ pub(crate) fn write_policies() -> Result<()> {
     policies_below(&root()?)
 }
 
+/// Copies definitions and rights into the charts.
+pub(crate) fn write_charts() -> Result<()> {
+    charts_below(&root()?)
+}
+
 /// Writes everything elsewhere and compares with the tree.
 pub(crate) fn check() -> Result<()> {
     let fresh = std::env::temp_dir().join(format!("kerf-generated-{}", std::process::id()));
     let written = crds_below(&fresh).and_then(|()| policies_below(&fresh));
+    let written = written.and_then(|()| charts_below(&fresh));
     let result = written.and_then(|()| compare(&fresh));
     // A folder left behind in the temporary folder harms nobody; the comparison's answer matters.
     let _ = fs::remove_dir_all(&fresh);
@@ -44,6 +70,23 @@ fn crds_below(tree: &Path) -> Result<()> {
     let folder = tree.join(CRDS);
     fs::create_dir_all(&folder)?;
     kerf("crds", &folder)
+}
+
+fn charts_below(tree: &Path) -> Result<()> {
+    for (from, to, names) in [
+        (CRDS, CHART_CRDS, &INSTALLED_CRDS),
+        (CRDS, CRD_CHART_DEFINITIONS, &INSTALLED_CRDS),
+        ("deploy", CHART_RIGHTS, &RIGHTS),
+    ] {
+        let folder = tree.join(to);
+        fs::create_dir_all(&folder)?;
+        for name in names {
+            let original = root()?.join(from).join(name);
+            fs::copy(&original, folder.join(name))
+                .with_context(|| original.display().to_string())?;
+        }
+    }
+    Ok(())
 }
 
 fn policies_below(tree: &Path) -> Result<()> {
@@ -95,7 +138,9 @@ fn compare(fresh: &Path) -> Result<()> {
     if !stale.is_empty() {
         let names: Vec<_> = stale.iter().map(|name| name.display().to_string()).collect();
         let names = names.join(", ");
-        bail!("out of date: {names}; run `cargo xtask crds` and `cargo xtask policies`");
+        bail!(
+            "out of date: {names}; run `cargo xtask crds`, `cargo xtask policies` and `cargo xtask charts`"
+        );
     }
     Ok(())
 }

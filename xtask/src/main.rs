@@ -6,6 +6,7 @@ mod command;
 mod compat;
 mod fuzz;
 mod generated;
+mod image;
 mod licences;
 mod metadata;
 mod rings;
@@ -24,7 +25,7 @@ struct Task {
     run: fn(&[String]) -> Result<()>,
 }
 
-const TASKS: [Task; 10] = [
+const TASKS: [Task; 12] = [
     Task {
         name: "check",
         about: "Format, lints, generated files, crate dependencies, licences: what CI checks first",
@@ -44,6 +45,16 @@ const TASKS: [Task; 10] = [
         name: "policies",
         about: "Write IAM policies and their table in docs/aws.md anew from crates/kerf-aws/src/iam",
         run: |_| generated::write_policies(),
+    },
+    Task {
+        name: "charts",
+        about: "Copy deploy/crds/ and deploy/rbac*.yaml into the charts, which can read nothing else",
+        run: |_| generated::write_charts(),
+    },
+    Task {
+        name: "image",
+        about: "Write a container image as an OCI layout to target/image, without a container engine",
+        run: image::run_task,
     },
     Task {
         name: "testbed",

@@ -9,11 +9,13 @@
 //! Start reading at [`Session`]. This crate must never know what a message means or why an instance
 //! is asked for.
 
+mod auto_scaling;
 mod aws_action;
 pub mod catalogue;
 mod clusters;
 mod error;
 pub mod iam;
+mod inspection;
 mod instances;
 mod network;
 pub mod node_class;
@@ -24,10 +26,12 @@ mod sqs_queue;
 mod table;
 mod zonal_shifts;
 
+pub use auto_scaling::{AutoScaling, LifecycleAction};
 pub use aws_action::AwsAction;
 pub use clusters::{ClusterDescription, Clusters};
 pub use error::{CallError, Result};
-pub use instances::{Instances, Tagged};
+pub use inspection::{AccessEntry, ClusterAccess, Inspection, QueueFacts, RoleFacts};
+pub use instances::{Described, Instances, Tagged};
 pub use network::{Network, SubnetDescription, Zone};
 pub use queues::{Attributes, Depth, Queues, Refusal};
 pub use session::{Session, TimeOuts};

@@ -6,8 +6,8 @@ use aws_config::SdkConfig;
 use aws_config::timeout::TimeoutConfig;
 use aws_sdk_sqs::Client;
 use aws_sdk_sqs::types::{
-    DeleteMessageBatchRequestEntry, MessageAttributeValue, QueueAttributeName,
-    SendMessageBatchRequestEntry,
+    ChangeMessageVisibilityBatchRequestEntry, DeleteMessageBatchRequestEntry,
+    MessageAttributeValue, QueueAttributeName, SendMessageBatchRequestEntry,
 };
 use kerf_runtime::queue::Message;
 
@@ -176,6 +176,22 @@ impl Queues {
         let call = self.client.delete_message_batch().queue_url(url).set_entries(Some(entries));
         let answer = call.send().await.map_err(|error| CallError::new(ACTION, url, error))?;
         Ok(refusals(answer.failed()))
+    }
+
+    /// Hides at most ten received messages for so long from now, by their receipts. One that was
+    /// deleted meanwhile is no failure.
+    pub async fn hide(&self, url: &str, receipts: Vec<String>, time: Duration) -> Result<()> {
+        const ACTION: &str = "sqs:ChangeMessageVisibility";
+        let seconds = i32::try_from(time.as_secs()).unwrap_or(i32::MAX);
+        let mut entries = Vec::with_capacity(receipts.len());
+        for (index, receipt) in receipts.into_iter().enumerate() {
+            let entry = ChangeMessageVisibilityBatchRequestEntry::builder().id(index.to_string());
+            let entry = entry.receipt_handle(receipt).visibility_timeout(seconds).build();
+            entries.push(entry.map_err(|error| CallError::refused(ACTION, url, error))?);
+        }
+        let call = self.client.change_message_visibility_batch().queue_url(url);
+        let answer = call.set_entries(Some(entries)).send().await;
+        answer.map_err(|error| CallError::new(ACTION, url, error)).map(drop)
     }
 
     /// How much a queue holds.

@@ -10,7 +10,9 @@ use aws_sdk_sqs::config::{Credentials, SharedCredentialsProvider};
 use aws_smithy_http_client::Builder;
 use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
 
-use crate::{ClusterTable, Clusters, Instances, Network, Queues, ZonalShifts};
+use crate::{
+    AutoScaling, ClusterTable, Clusters, Inspection, Instances, Network, Queues, ZonalShifts,
+};
 
 /// How long calls may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +81,12 @@ impl Session {
         Self { config }
     }
 
+    /// The same identity at another address for every service.
+    #[must_use]
+    pub fn at_endpoint(&self, endpoint_url: &str) -> Self {
+        Self { config: self.config.to_builder().endpoint_url(endpoint_url).build() }
+    }
+
     /// Another account, by a role there, which may ask for an external id. Credentials are kept
     /// until shortly before they expire.
     pub async fn assume(&self, role_arn: &str, external_id: Option<&str>) -> Self {
@@ -100,6 +108,16 @@ impl Session {
     /// Instances of this account and region.
     pub fn instances(&self) -> Instances {
         Instances::new(&self.config)
+    }
+
+    /// What an installation consists of in this account and region.
+    pub fn inspection(&self) -> Inspection {
+        Inspection::new(&self.config)
+    }
+
+    /// Auto Scaling groups of this account and region.
+    pub fn auto_scaling(&self) -> AutoScaling {
+        AutoScaling::new(&self.config)
     }
 
     /// Zones and subnets of this account and region.

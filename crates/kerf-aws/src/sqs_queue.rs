@@ -78,6 +78,11 @@ impl Queue for SqsQueue {
         let refusals = self.queues.delete(&url, receipts).await?;
         Ok(refusals.into_iter().map(|refusal| refusal.why).collect())
     }
+
+    async fn hide(&self, receipts: Vec<String>) -> Result<()> {
+        let Some(hidden_for) = self.hidden_for else { return Ok(()) };
+        self.queues.hide(&self.url().await?, receipts, hidden_for).await
+    }
 }
 
 impl Kind for CallError {

@@ -88,7 +88,7 @@ pub enum Error {
         command: String,
         /// How it ended.
         status: ExitStatus,
-        /// What it wrote to standard error.
+        /// What it wrote.
         message: String,
     },
     /// No user of that name was named in the options.
@@ -96,6 +96,14 @@ pub enum Error {
     NoUser {
         /// The name that was asked for.
         name: String,
+    },
+    /// A Deployment asks for something that a plain process cannot be given.
+    #[error("the container of deployment {deployment} cannot run as a process: {why}")]
+    Container {
+        /// Its name.
+        deployment: String,
+        /// What it asks for, or lacks.
+        why: String,
     },
     /// A file, folder or process could not be handled.
     #[error("cannot {action} {}: {source}", .path.display())]

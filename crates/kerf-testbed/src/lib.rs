@@ -5,6 +5,7 @@
 //!   ControlPlane ── etcd ◄─ kube-apiserver ◄─┬─ kube-controller-manager
 //!                                            ├─ kube-scheduler
 //!                                            └─ kwok (plays the kubelet of marked nodes)
+//!   Helm ────────── lints, renders and installs the charts in `deploy/charts`
 //!   ApiProxy ────── threads of this process, before the API server: breaks calls by rule
 //!   AwsStandIn ──── moto, and what it lacks (`testbed/aws`)
 //!   Kubelets ────── a thread of this process: nodes for the stand-in's instances
@@ -41,6 +42,7 @@ pub use error::{Error, Result};
 pub use kubernetes::access::User;
 pub use kubernetes::api_proxy::{ApiCall, ApiFault, ApiProxy, ApiRule, Calls, Held};
 pub use kubernetes::control_plane::ControlPlane;
+pub use kubernetes::helm::Helm;
 pub use kubernetes::options::{Options, Part};
 pub use kubernetes::shared::Shared;
 pub use person::run_for_a_person;

@@ -18,7 +18,7 @@ use crate::kubernetes::options::Options;
 use crate::programs::cache::Cache;
 use crate::programs::go_module::GoModule;
 use crate::programs::progress::say;
-use crate::programs::toolchain::{AwsPython, Keeper, Kubernetes};
+use crate::programs::toolchain::{AwsPython, Keeper, Kubernetes, helm_program};
 
 const USAGE: &str = "\
 Starts a Kubernetes control plane with simulated nodes on this machine, until Ctrl-C.
@@ -99,6 +99,7 @@ fn build() -> Result<()> {
     let (module, cache) = (GoModule::locate()?, Cache::open()?);
     let keeper = Keeper::ready(&module, &cache)?;
     Kubernetes::ready(&module, &cache, &keeper)?;
+    helm_program(&module, &cache, &keeper)?;
     AwsPython::ready(&cache, &keeper)?;
     Ok(())
 }

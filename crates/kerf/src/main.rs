@@ -33,6 +33,11 @@ enum Command {
     ZonalAutoshift(Box<commands::zonal_autoshift::ZonalAutoshift>),
     /// Show which zones are avoided now; avoid one, or end that
     ZonalShift(commands::zonal_shift::ZonalShift),
+    /// Say what is wrong with an installation, and the command that mends it
+    Doctor(commands::doctor::Doctor),
+    /// Drain nodes before AWS takes or stops their instances, whoever made them
+    #[command(visible_alias = "nth")]
+    TerminationHandler(Box<commands::termination_handler::TerminationHandler>),
     /// Judge manifests as the API server would, without one
     Lint(commands::lint::Lint),
     /// Turn Provisioners and AWSNodeTemplates into NodePools and EC2NodeClasses
@@ -73,6 +78,8 @@ fn main() -> ExitCode {
         Command::Router(router) => router.run(),
         Command::ZonalAutoshift(daemon) => daemon.run(),
         Command::ZonalShift(shift) => shift.run(),
+        Command::Doctor(doctor) => doctor.run(),
+        Command::TerminationHandler(handler) => handler.run(),
         Command::Lint(lint) => lint.run(),
         Command::Convert(convert) => convert.run(),
         Command::Crds(crds) => crds.run(),

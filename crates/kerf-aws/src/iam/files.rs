@@ -8,6 +8,7 @@ use super::{Names, Policy, document};
 /// First line of every file that may have one, so that nobody edits what is written anew.
 const HEADER: &str = "# Written by `cargo xtask policies` from crates/kerf-aws/src/iam.\n";
 const CLOUDFORMATION: &str = include_str!("templates/controller.yaml");
+const CLASSIC: &str = include_str!("templates/classic.yaml");
 const TERRAFORM: &str = include_str!("templates/controller.tf");
 
 /// Where policies and the ARNs of all of them go in a template.
@@ -60,32 +61,52 @@ pub fn files() -> Vec<PolicyFile> {
         text: pretty(policy, &OF_SHELL) + "\n",
     });
     let others = [
-        ("deploy/cloudformation/controller.yaml", cloudformation()),
+        ("deploy/cloudformation/controller.yaml", controller_stack()),
+        ("deploy/cloudformation/cloudformation.yaml", classic_stack()),
         ("deploy/terraform/controller-policies/main.tf", terraform()),
+        ("deploy/terraform/karpenter/policies.tf", terraform_module_policies()),
         ("permissions.md", permission_table()),
     ];
     let others = others.map(|(path, text)| PolicyFile { path: path.to_owned(), text });
     plain.into_iter().chain(others).collect()
 }
 
-/// Documents are text there: keys of conditions have the cluster's name in them, and names are filled
-/// into text only.
-fn cloudformation() -> String {
-    let (mut policies, mut arns) = (String::new(), String::new());
+/// The stack with everything the controller needs.
+fn controller_stack() -> String {
+    let id = |policy: Policy| format!("{}Policy", policy.part(""));
+    let arns: String =
+        Policy::ALL.iter().map(|policy| format!("        - !Ref {}\n", id(*policy))).collect();
+    let text = CLOUDFORMATION.replace(POLICIES, &cloudformation(id, &OF_CLOUDFORMATION));
+    HEADER.to_owned() + &text.replace(ARNS, &arns)
+}
+
+/// The stack by the logical ids of Karpenter's own.
+fn classic_stack() -> String {
+    let id = |policy: Policy| format!("KarpenterController{}Policy", policy.part(""));
+    let names = Names { node_role: "${KarpenterNodeRole}", ..OF_CLOUDFORMATION };
+    let arn = |policy: &Policy| {
+        format!("  {}PolicyArn:\n    Value: !Ref {}\n", policy.part(""), id(*policy))
+    };
+    let arns: String = Policy::ALL.iter().map(arn).collect();
+    let text = CLASSIC.replace(POLICIES, &cloudformation(id, &names));
+    HEADER.to_owned() + &text.replace(ARNS, &arns)
+}
+
+/// All policies as resources, by logical id. Documents are text there: keys of conditions have the
+/// cluster's name in them, and names are filled into text only.
+fn cloudformation(id: impl Fn(Policy) -> String, names: &Names<'_>) -> String {
+    let mut policies = String::new();
     for policy in Policy::ALL {
-        let id = format!("{}Policy", policy.part(""));
-        let name = policy.name("${ClusterName}");
-        let text = indented(&pretty(policy, &OF_CLOUDFORMATION), "          ");
+        let (id, name) = (id(policy), policy.name("${ClusterName}"));
+        let text = indented(&pretty(policy, names), "          ");
         let _ = write!(
             policies,
             "  {id}:\n    Type: AWS::IAM::ManagedPolicy\n    Properties:\n      \
              ManagedPolicyName: !Sub \"{name}\"\n      \
              PolicyDocument:\n        Fn::Sub: |\n{text}\n\n"
         );
-        let _ = writeln!(arns, "        - !Ref {id}");
     }
-    let text = CLOUDFORMATION.replace(POLICIES, &policies);
-    HEADER.to_owned() + &text.replace(ARNS, &arns)
+    policies
 }
 
 fn terraform() -> String {
@@ -104,6 +125,35 @@ fn terraform() -> String {
     }
     let text = TERRAFORM.replace(POLICIES, &policies);
     HEADER.to_owned() + &text.replace(ARNS, &arns)
+}
+
+/// The policies of the whole module: two, because one would be longer than IAM allows. The first has
+/// the address, spelling included, that the module had when it was the only one.
+fn terraform_module_policies() -> String {
+    let is_first = |policy: &Policy| *policy != Policy::IamIntegration;
+    let (first, second): (Vec<Policy>, Vec<Policy>) = Policy::ALL.into_iter().partition(is_first);
+    let resource = |id: &str, name: &str, policies: &[Policy]| {
+        let text = indented(&format!("{:#}", merged(policies, &OF_TERRAFORM)), "    ");
+        format!(
+            "resource \"aws_iam_policy\" \"{id}\" {{\n  name   = \"{name}-${{local.cluster}}\"\n  \
+             path   = local.path\n  tags   = var.tags\n  policy = <<-EOT\n{text}\n  EOT\n}}\n"
+        )
+    };
+    let first = resource("karpenter_contoller", "karpenter-policy", &first);
+    let second = resource("iam_integration", "karpenter-iam-policy", &second);
+    format!("{HEADER}\n{first}\n{second}")
+}
+
+/// One document with the statements of several policies.
+fn merged(policies: &[Policy], names: &Names<'_>) -> serde_json::Value {
+    let mut all = document(policies[0], names);
+    let rest = policies[1..].iter().map(|policy| document(*policy, names)["Statement"].take());
+    let statements: Vec<serde_json::Value> =
+        rest.flat_map(|statements| statements.as_array().cloned().unwrap_or_default()).collect();
+    if let Some(first) = all["Statement"].as_array_mut() {
+        first.extend(statements);
+    }
+    all
 }
 
 fn pretty(policy: Policy, names: &Names<'_>) -> String {

@@ -92,6 +92,11 @@ impl Access {
         &self.admin.kubeconfig
     }
 
+    /// A kubeconfig for whoever has this token.
+    pub(crate) fn kubeconfig_with(&self, token: &str) -> String {
+        kubeconfig(&self.server_url, &self.ca_file, token)
+    }
+
     pub(crate) fn kubeconfig_of(&self, name: &str) -> Result<&Path> {
         self.users
             .iter()

@@ -92,6 +92,11 @@ impl ControlPlane {
         self.access.kubeconfig_of(user)
     }
 
+    /// Writes a kubeconfig for whoever has a token. It goes away with the control plane.
+    pub(crate) fn write_kubeconfig(&self, name: &str, token: &str) -> Result<PathBuf> {
+        self.dir.write(name, &self.access.kubeconfig_with(token))
+    }
+
     /// Where the API server listens, as in `https://127.0.0.1:20001`.
     pub fn server_url(&self) -> &str {
         self.access.server_url()

@@ -18,10 +18,12 @@ pub(crate) fn run(command: &mut Command, input: &str) -> Result<String> {
     let output = child.wait_with_output().map_err(Error::io("wait for", &program))?;
     if !output.status.success() {
         // A command that gives up early does not read its input; its own words say more about that.
+        // Helm, for one, says what it finds on standard output.
+        let said = [output.stderr, output.stdout].concat();
         return Err(Error::Command {
             command: spoken(command),
             status: output.status,
-            message: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+            message: String::from_utf8_lossy(&said).trim().to_owned(),
         });
     }
     written.map_err(Error::io("write to", &program))?;

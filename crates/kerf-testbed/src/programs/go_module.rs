@@ -42,11 +42,6 @@ impl GoModule {
         self.workspace.join("testbed")
     }
 
-    /// The folder of another module of the checkout, which names what Kerf is compared with.
-    pub(crate) fn peer_dir(&self) -> PathBuf {
-        self.workspace.join("bench/peer")
-    }
-
     /// The program that is the AWS stand-in.
     pub(crate) fn aws_program(&self) -> PathBuf {
         self.dir().join("aws/serve.py")

@@ -44,9 +44,32 @@ pub(crate) struct Kubernetes {
     dir: PathBuf,
 }
 
-/// Karpenter's controller with its kwok provider.
-const KARPENTER_PACKAGE: &str = "sigs.k8s.io/karpenter/kwok";
-const KARPENTER_BINARY: &str = "karpenter-kwok";
+/// A program of a Go module that requires it and has nothing else.
+struct GoProgram {
+    name: &'static str,
+    cached_as: &'static str,
+    package: &'static str,
+    binary: &'static str,
+    /// What the linker writes into it.
+    link: &'static str,
+}
+
+const KARPENTER: GoProgram = GoProgram {
+    name: "Karpenter",
+    cached_as: "karpenter",
+    package: "sigs.k8s.io/karpenter/kwok",
+    binary: "karpenter-kwok",
+    link: "-ldflags=-s -w",
+};
+/// Where Helm has no cluster to ask, it renders for the version that is linked in.
+const HELM: GoProgram = GoProgram {
+    name: "Helm",
+    cached_as: "helm",
+    package: "helm.sh/helm/v3/cmd/helm",
+    binary: "helm",
+    link: "-ldflags=-s -w -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1 \
+           -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=36",
+};
 
 /// A Python with what the AWS stand-in is made of.
 pub(crate) struct AwsPython {
@@ -134,24 +157,36 @@ impl Kubernetes {
 pub fn karpenter_program() -> Result<PathBuf> {
     let (module, cache) = (GoModule::locate()?, Cache::open()?);
     let keeper = Keeper::ready(&module, &cache)?;
-    let peer = module.peer_dir();
-    let mut sum = Fingerprint::new();
-    for name in ["go.mod", "go.sum"] {
-        let path = peer.join(name);
-        sum = sum.add(&fs::read(&path).map_err(Error::io("read", &path))?);
+    KARPENTER.ready(&module.workspace().join("bench/peer"), &cache, &keeper)
+}
+
+/// Helm, in the version that `testbed/helm` names.
+pub(crate) fn helm_program(module: &GoModule, cache: &Cache, keeper: &Keeper) -> Result<PathBuf> {
+    HELM.ready(&module.dir().join("helm"), cache, keeper)
+}
+
+impl GoProgram {
+    /// Takes the program from the cache, building it first from the module in a folder if need be.
+    fn ready(&self, module: &Path, cache: &Cache, keeper: &Keeper) -> Result<PathBuf> {
+        let mut sum = Fingerprint::new();
+        for name in ["go.mod", "go.sum"] {
+            let path = module.join(name);
+            sum = sum.add(&fs::read(&path).map_err(Error::io("read", &path))?);
+        }
+        let sum = sum.add(self.link.as_bytes());
+        let dir = cache.entry(&format!("{}-{}", self.cached_as, sum.hex()), |partial| {
+            require("go", &["version"], GO_ADVICE)?;
+            say(&format!("building {} once, a minute or two on two cores", self.name));
+            let mut go = keeper.supervise("go");
+            go.arg("build").arg("-C").arg(module).arg("-o").arg(partial.join(self.binary));
+            go.args(["-trimpath", self.link, self.package]);
+            go_environment(&mut go);
+            let log = partial.join("build.log");
+            let start_error = Error::starting("keeper", "clear the testbed's cache folder");
+            run_step(&format!("building {}", self.name), go, &log, start_error)
+        })?;
+        Ok(dir.join(self.binary))
     }
-    let dir = cache.entry(&format!("karpenter-{}", sum.hex()), |partial| {
-        require("go", &["version"], GO_ADVICE)?;
-        say("building Karpenter once, a minute or two on two cores");
-        let mut go = keeper.supervise("go");
-        go.arg("build").arg("-C").arg(&peer).arg("-o").arg(partial.join(KARPENTER_BINARY));
-        go.arg(KARPENTER_PACKAGE);
-        go_environment(&mut go);
-        let log = partial.join("build.log");
-        let start_error = Error::starting("keeper", "clear the testbed's cache folder");
-        run_step("building Karpenter", go, &log, start_error)
-    })?;
-    Ok(dir.join(KARPENTER_BINARY))
 }
 
 impl AwsPython {

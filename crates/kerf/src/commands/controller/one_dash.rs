@@ -1,27 +1,26 @@
-//! Flags with one dash, which Karpenter takes as well as those with two: `-log-level=debug`.
+//! Flags with one dash, which Karpenter and AWS Node Termination Handler take as well as those with
+//! two: `-log-level=debug`.
 
 use std::ffi::OsString;
 
 use clap::Command;
 
-const COMMAND: &str = "controller";
+const COMMANDS: [&str; 3] = ["controller", "termination-handler", "nth"];
 
-/// The arguments with two dashes before every flag of the controller that was given with one.
+/// The arguments with two dashes before every flag of these commands that was given with one.
 pub(crate) fn mended(
     arguments: impl Iterator<Item = OsString>,
     program: &Command,
 ) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = arguments.collect();
-    let controller = program.find_subcommand(COMMAND);
-    let Some(controller) = controller.filter(|_| arguments.get(1).is_some_and(|it| it == COMMAND))
-    else {
+    let named = arguments.get(1).and_then(|it| COMMANDS.into_iter().find(|name| it == name));
+    let Some(command) = named.and_then(|name| program.find_subcommand(name)) else {
         return arguments;
     };
     for argument in &mut arguments[2..] {
         let flag = argument.to_str().and_then(|text| text.strip_prefix('-'));
         let name = flag.and_then(|flag| flag.split('=').next());
-        if name.is_some_and(|name| controller.get_arguments().any(|it| it.get_long() == Some(name)))
-        {
+        if name.is_some_and(|name| command.get_arguments().any(|it| it.get_long() == Some(name))) {
             let mut two = OsString::from("-");
             two.push(&*argument);
             *argument = two;
@@ -38,7 +37,7 @@ mod tests {
 
     fn mended_text(arguments: &str) -> String {
         let flags = ["log-level", "metrics-port"].map(|name| Arg::new(name).long(name));
-        let program = Command::new("kerf").subcommand(Command::new(COMMAND).args(flags));
+        let program = Command::new("kerf").subcommand(Command::new("controller").args(flags));
         let words = arguments.split(' ').map(OsString::from);
         mended(words, &program).join(std::ffi::OsStr::new(" ")).into_string().unwrap()
     }
