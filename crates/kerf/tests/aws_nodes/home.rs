@@ -122,15 +122,17 @@ impl Home {
         calls.map(|call| (name_of(&call), call["responseStatus"]["code"] != 403)).collect()
     }
 
-    /// How many claims the controller made so far.
-    pub(crate) fn claims_made(&self) -> usize {
+    /// The claims that the controller has changed so far, by name: each that was ever launched. A
+    /// creation that was under way when its process was killed may be stored, and is not logged as
+    /// such.
+    pub(crate) fn claims_changed(&self) -> BTreeSet<String> {
         let text = std::fs::read_to_string(self.audit_log()).unwrap_or_default();
-        let is_made = |line: &&str| {
-            line.contains("\"verb\":\"create\"")
-                && line.contains("\"resource\":\"nodeclaims\"")
-                && line.contains("\"code\":201")
-        };
-        text.lines().filter(is_made).count()
+        let whole = text.rsplit_once('\n').map_or("", |(lines, _)| lines);
+        let of_claims = whole.lines().filter(|line| line.contains("\"resource\":\"nodeclaims\""));
+        let calls = of_claims.map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let changed = calls
+            .filter(|call| call["verb"] == "patch" && call["responseStatus"]["code"] == json!(200));
+        changed.filter_map(|call| call["objectRef"]["name"].as_str().map(str::to_owned)).collect()
     }
 
     fn audit_log(&self) -> PathBuf {

@@ -91,7 +91,7 @@ fn a_controller_killed_while_it_launches_and_drains_leaks_and_doubles_nothing() 
     let api = ApiProxy::start(&place.control_plane, Some(ACCOUNT)).unwrap();
     place.kubeconfig = Some(api.kubeconfig().to_path_buf());
     place.aws.set(&json!({"describe_lag_seconds": UNDESCRIBED_SECONDS}));
-    let before = (place.launched(), place.claims_made());
+    let before = (place.launched(), place.claims_changed().len());
     let mut load = Load { random: SplitMix64::new(seed), replicas: 2, deleted: 0 };
     place.apply(&[class(), pool(&TYPES, &ZONES), deployment(load.replicas)]);
     rest(&mut place, &load, before);
@@ -149,9 +149,13 @@ fn rest(place: &mut Place, load: &Load, before: (usize, usize)) {
     };
     place.wait("every instance has its claim and its node, and every pod runs", is_at_rest);
     place.kill();
-    let (launched, made) = (place.launched() - before.0, place.claims_made() - before.1);
+    let claims = place.claims_changed();
+    let (launched, made) = (place.launched() - before.0, claims.len() - before.1);
     // What was launched without an answer is given to a claim by the process that comes next.
-    assert_eq!(launched, made, "instances and claims: one each, whoever was killed when");
+    assert_eq!(
+        launched, made,
+        "instances and claims: one each, whoever was killed when {claims:?}"
+    );
     let needed = pods + load.deleted;
     assert!(made <= needed, "{made} claims for {needed} needs: something was bought twice");
 }
