@@ -22,6 +22,10 @@ pub struct Score {
     /// The part of its price that is saved, divided by the part of its disruption that it takes; in
     /// thousandths.
     pub millis: u64,
+    /// The part of the pool's price that is saved, in thousandths.
+    pub saved_permille: u64,
+    /// The part of the pool's disruption that it takes, in thousandths.
+    pub disrupted_permille: u64,
     /// Whether that is enough.
     pub is_enough: bool,
 }
@@ -105,9 +109,16 @@ impl PoolTotals {
                 .saturating_mul(total.disruption_parts);
             let effort = total.price_micros.saturating_mul(cost).saturating_mul(whole);
             let millis = gain.saturating_mul(MILLIS).checked_div(effort).unwrap_or(0);
+            let permille = |part: u128, whole: u128| {
+                let millis = part.saturating_mul(MILLIS).checked_div(whole).unwrap_or(0);
+                u64::try_from(millis).unwrap_or(u64::MAX)
+            };
+            let saved = u128::from(saving.micros_per_hour()).saturating_mul(part);
             Score {
                 pool,
                 millis: u64::try_from(millis).unwrap_or(u64::MAX),
+                saved_permille: permille(saved, whole.saturating_mul(total.price_micros)),
+                disrupted_permille: permille(cost, total.disruption_parts),
                 is_enough: effort > 0 && gain > 0 && gain.saturating_mul(K) >= effort,
             }
         };

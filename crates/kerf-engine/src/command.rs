@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use kerf_model::budget::DisruptionReason;
 use kerf_model::pod::PodShape;
+use kerf_model::price::Price;
 use serde::{Deserialize, Serialize};
 
 use crate::action::NewClaim;
@@ -50,6 +51,9 @@ pub struct Command {
     /// After how long it has paid for itself, where it is to save something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payback: Option<Span>,
+    /// What it saves an hour, where it is to save something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saving: Option<Price>,
 }
 
 /// A claim that goes.
@@ -148,6 +152,7 @@ impl Command {
             decided_at: now,
             standing: BTreeMap::new(),
             payback: None,
+            saving: None,
         }
     }
 
@@ -197,6 +202,12 @@ impl Commands {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.by_id.is_empty()
+    }
+
+    /// The command of that name.
+    #[must_use]
+    pub fn get(&self, id: &CommandId) -> Option<&Command> {
+        self.by_id.get(id)
     }
 
     /// Whether a command of this name is under way.

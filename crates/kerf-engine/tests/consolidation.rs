@@ -82,7 +82,15 @@ fn a_node_whose_pods_fit_elsewhere_is_deleted_and_nothing_is_bought() {
     assert_eq!(cluster.counted(decisions, "delete"), 1);
     assert_eq!(cluster.counted(decisions, "underutilized"), 1);
     assert_eq!(cluster.counted("karpenter_nodeclaims_disrupted_total", "underutilized"), 1);
-    assert!(cluster.has_said("ConsolidationCandidate"));
+    let policy = "when_empty_or_underutilized";
+    assert_eq!(cluster.counted("karpenter_nodeclaims_disrupted_total", policy), 1);
+    let told = cluster.messages("ConsolidationCandidate");
+    let begin = format!("Consolidation candidate: Underutilized/{goes}-");
+    let end = "(savings: $0.40); pays back in 36 s";
+    let is_known = |it: &&str| {
+        it.starts_with(&begin) && it.contains(": delete: nodepools=[pool]: [") && it.ends_with(end)
+    };
+    assert!(told.len() == 2 && told.iter().all(is_known), "{told:?}");
 }
 
 #[test]
@@ -101,6 +109,13 @@ fn a_node_that_is_too_large_is_replaced_by_a_cheaper_one_before_its_pods_are_evi
     assert_eq!(claims[0].label(INSTANCE_TYPE), Some("m-2x"), "the cheapest that holds it");
     assert_eq!(cluster.ordered_claims().len(), 2, "{:?}", cluster.log());
     assert_eq!(cluster.counted("karpenter_nodeclaims_created_total", "underutilized"), 1);
+    let told = cluster.messages("ConsolidationCandidate");
+    assert!(told.iter().all(|it| it.contains("] -> [1 replacement] (savings: $")), "{told:?}");
+    assert_eq!(cluster.messages("DisruptionLaunching"), ["Launching NodeClaim: Underutilized"]);
+    let waiting = "Waiting on readiness to continue disruption";
+    assert_eq!(cluster.messages("DisruptionWaitingReadiness"), [waiting]);
+    let gone = ["Disrupting Node: Underutilized", "Disrupting NodeClaim: Underutilized"];
+    assert_eq!(cluster.messages("DisruptionTerminating"), gone);
 }
 
 #[test]
@@ -136,7 +151,10 @@ fn nothing_happens_before_the_second_look_and_a_pod_that_came_meanwhile_stops_it
     late.shape = Arc::new(shape("1"));
     cluster.store(Object::Pod(late));
     cluster.live(20, |_| {});
-    assert!(cluster.has_said("ConsolidationRejected"), "{:?}", cluster.log());
+    let why =
+        "reason: the pods of the nodes, or of those they go to, have changed (savings: $0.40)";
+    let told = cluster.messages("ConsolidationRejected");
+    assert!(!told.is_empty() && told.iter().all(|it| it.ends_with(why)), "{told:?}");
     assert_eq!(evictions(&cluster), 0);
     assert!(cluster.closed_nodes().is_empty());
 }
@@ -466,5 +484,6 @@ fn moves_and_scores_are_counted_by_pool_and_policy() {
     });
     // Half of the price for half of the disruption.
     assert_eq!(scores.collect::<Vec<_>>(), [1000]);
-    assert!(cluster.has_said("ConsolidationApproved"));
+    let score = "score 1.00 >= threshold 0.50 (k: 2, savings 50.0%, disruption 50.0%)";
+    assert_eq!(cluster.messages("ConsolidationApproved"), [score; 2]);
 }

@@ -215,7 +215,7 @@ fn a_budget_for_drift_alone_holds_drifted_nodes() {
     cluster.seconds(ENOUGH);
     assert_eq!(drifted(&cluster), 2);
     assert!(cluster.closed_nodes().is_empty());
-    let message = "the disruption budgets allow no node to go for the reason Drifted";
+    let message = "No allowed disruptions for disruption reason Drifted due to blocking budget";
     assert!(cluster.messages("DisruptionBlocked").contains(&message));
 }
 

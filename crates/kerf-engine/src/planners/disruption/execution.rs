@@ -30,6 +30,8 @@ const STEP_WITHIN: Span = Span::from_seconds(1);
 /// too.
 const REPLACED_WITHIN_MIN: Span = Span::from_minutes(10);
 const REPLACED_WITHIN_MAX: Span = Span::from_minutes(60);
+/// A replacement of that age was waited for to the end: its command was proposed a moment before.
+pub(super) const LATE_AFTER: Span = Span::from_minutes(9);
 const REPLACED_WITHIN_PER_CANDIDATE: Span = Span::from_millis(80);
 
 /// Whether candidates may go on being disrupted; what it takes to answer is read once. What is

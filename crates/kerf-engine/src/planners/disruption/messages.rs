@@ -5,6 +5,7 @@ use kerf_model::budget::DisruptionReason;
 use kerf_scheduler::PlacementProblem;
 
 use super::candidates::Candidate;
+use super::command_text;
 use crate::command::Command;
 use crate::event::Key;
 use crate::kubernetes_event::KubernetesEvent;
@@ -37,7 +38,8 @@ pub(super) fn blocked(candidate: &Candidate<'_>, cause: &Blocked) -> Vec<Kuberne
 
 /// The budgets of a pool allow nothing.
 pub(super) fn pool_closed(pool: &Name, reason: DisruptionReason) -> KubernetesEvent {
-    let message = Blocked::Budget { reason }.to_string();
+    let message =
+        format!("No allowed disruptions for disruption reason {reason} due to blocking budget");
     KubernetesEvent::normal(Key::Pool(pool.clone()), BLOCKED, message).silent_for(CLOSED_SILENCE)
 }
 
@@ -59,15 +61,19 @@ pub(super) fn unconsolidatable(
 
 /// A node is to be consolidated if that still holds after a moment.
 pub(super) fn chosen(
-    candidate: &Candidate<'_>,
+    candidates: &[Candidate<'_>],
     command: &Command,
     planned: &Move,
-) -> [KubernetesEvent; 2] {
-    let Move { saving, payback_seconds, .. } = planned;
-    let payback = payback_text(*payback_seconds);
-    let message = format!("{}: saves {saving} $/h, {payback}", text(command));
-    keys(candidate)
-        .map(|about| KubernetesEvent::normal(about, "ConsolidationCandidate", message.clone()))
+) -> Vec<KubernetesEvent> {
+    let payback = payback_text(planned.payback_seconds);
+    let about_each = |candidate: &Candidate<'_>| {
+        let text = command_text::for_node(command, candidates, candidate);
+        let saving = command_text::saving(command);
+        let message = format!("Consolidation candidate: {text}{saving}; {payback}");
+        keys(candidate)
+            .map(|about| KubernetesEvent::normal(about, "ConsolidationCandidate", message.clone()))
+    };
+    candidates.iter().flat_map(about_each).collect()
 }
 
 /// A move is worth the disruption to pools whose policy is Balanced: a single node and its claim are
@@ -78,16 +84,17 @@ pub(super) fn approved(
     problem: &PlacementProblem,
 ) -> Vec<KubernetesEvent> {
     let told = |score: &Score| {
-        let pool = &problem.pools[score.pool].pool.name;
-        let (nodes, saving) = (planned.removed.len(), planned.saving);
-        let (whole, thousandths) = (score.millis / 1_000, score.millis % 1_000);
+        let percent = |permille: u64| format!("{}.{}%", permille / 10, permille % 10);
         let message = format!(
-            "removing {nodes} nodes for {saving} $/h has the score {whole}.{thousandths:03} in the \
-             pool {pool}; 0.5 is enough (k = 2)"
+            "score {}.{:02} >= threshold 0.50 (k: 2, savings {}, disruption {})",
+            score.millis / 1_000,
+            score.millis % 1_000 / 10,
+            percent(score.saved_permille),
+            percent(score.disrupted_permille),
         );
         let about: Vec<Key> = match candidates {
             [candidate] => keys(candidate).into(),
-            _ => vec![Key::Pool(pool.as_str().into())],
+            _ => vec![Key::Pool(problem.pools[score.pool].pool.name.as_str().into())],
         };
         let event =
             move |about| KubernetesEvent::normal(about, "ConsolidationApproved", message.clone());
@@ -96,20 +103,31 @@ pub(super) fn approved(
     planned.scores.iter().flat_map(told).collect()
 }
 
-/// What a node was chosen for no longer holds.
-pub(super) fn rejected(candidate: &Candidate<'_>, command: &Command) -> [KubernetesEvent; 2] {
-    let message = format!("{}: the nodes or their pods have changed", text(command));
-    keys(candidate)
-        .map(|about| KubernetesEvent::normal(about, "ConsolidationRejected", message.clone()))
+/// What nodes were chosen for no longer holds.
+pub(super) fn rejected(
+    candidates: &[Candidate<'_>],
+    command: &Command,
+    why: &str,
+) -> Vec<KubernetesEvent> {
+    let about_each = |candidate: &Candidate<'_>| {
+        let text = command_text::for_node(command, candidates, candidate);
+        let saving = command_text::saving(command);
+        let message = format!("Consolidation rejected: {text}, reason: {why}{saving}");
+        keys(candidate)
+            .map(|about| KubernetesEvent::normal(about, "ConsolidationRejected", message.clone()))
+    };
+    candidates.iter().flat_map(about_each).collect()
 }
 
-/// A command in a few words: `Underutilized: replace 2 nodes by 1`.
-fn text(command: &Command) -> String {
-    let (reason, nodes) = (command.reason.as_str(), command.candidates.len());
-    match command.replacements.len() {
-        0 => format!("{reason}: delete {nodes} of the nodes"),
-        launched => format!("{reason}: replace {nodes} of the nodes by {launched}"),
-    }
+/// A replacement comes up, and nothing is evicted before it has.
+pub(super) fn replacement_comes(claim: &Name, reason: DisruptionReason) -> [KubernetesEvent; 2] {
+    let about = || Key::Claim(claim.clone());
+    let launching = format!("Launching NodeClaim: {reason}");
+    let waiting = "Waiting on readiness to continue disruption";
+    [
+        KubernetesEvent::normal(about(), "DisruptionLaunching", launching),
+        KubernetesEvent::normal(about(), "DisruptionWaitingReadiness", waiting),
+    ]
 }
 
 /// A node goes now.
@@ -117,10 +135,12 @@ pub(super) fn terminating(
     candidate: &Candidate<'_>,
     reason: DisruptionReason,
 ) -> [KubernetesEvent; 2] {
-    keys(candidate).map(|about| {
-        let message = format!("the node is taken away: {reason}");
+    let [node, claim] = keys(candidate);
+    let event = |about, kind: &str| {
+        let message = format!("Disrupting {kind}: {reason}");
         KubernetesEvent::normal(about, "DisruptionTerminating", message)
-    })
+    };
+    [event(node, "Node"), event(claim, "NodeClaim")]
 }
 
 fn keys(candidate: &Candidate<'_>) -> [Key; 2] {

@@ -156,7 +156,7 @@ pub(super) fn removed(
         ("reason", label(reason)),
         ("nodepool", candidate.pool.spec.name.clone()),
         ("capacity_type", claim.label(CAPACITY_TYPE).unwrap_or_default().to_owned()),
-        ("consolidation_policy", policy(candidate.pool.spec.disruption.policy).to_owned()),
+        ("consolidation_policy", policy_of(candidate, reason).to_owned()),
         ("termination_mode", termination_mode(claim).to_owned()),
     ];
     let pods = candidate.reschedulable_pods(world).count();
@@ -202,7 +202,7 @@ fn snake_case(name: &str) -> String {
 }
 
 /// A node of a static pool is always replaced, so one that goes without a replacement goes first.
-fn decision(command: &Command, is_first: bool) -> &'static str {
+pub(super) fn decision(command: &Command, is_first: bool) -> &'static str {
     match command.replacements.is_empty() {
         true if is_first => "terminate-first",
         true => "delete",
@@ -212,6 +212,16 @@ fn decision(command: &Command, is_first: bool) -> &'static str {
 
 fn label(reason: DisruptionReason) -> String {
     reason.as_str().to_lowercase()
+}
+
+/// The policy by which a node goes; drift and repair ask for none.
+fn policy_of(candidate: &Candidate<'_>, reason: DisruptionReason) -> &'static str {
+    match reason {
+        DisruptionReason::Empty | DisruptionReason::Underutilized => {
+            policy(candidate.pool.spec.disruption.policy)
+        }
+        DisruptionReason::Drifted | DisruptionReason::Unhealthy => "",
+    }
 }
 
 fn policy(policy: ConsolidationPolicy) -> &'static str {

@@ -13,6 +13,7 @@
 mod budget_windows;
 mod budgets;
 mod candidates;
+mod command_text;
 mod consolidation;
 mod destinations;
 mod drift;
@@ -41,6 +42,7 @@ pub(super) use what_if::conclude as conclude_what_ifs;
 
 use kerf_model::budget::DisruptionReason;
 
+use crate::command::record::replacement_for;
 use crate::decision::Decision;
 use crate::event::{Key, Kind, Object};
 use crate::memory::Update;
@@ -73,6 +75,13 @@ pub(crate) fn eligible(world: &World, now: Time) -> Vec<(DisruptionReason, usize
 /// What to remember when an object is about to become this.
 pub(super) fn on_change(world: &World, object: &Object) -> Decision {
     let mut decision = destinations::on_change(world, object);
+    if let Object::Claim(claim) = object
+        && !world.claims.contains_key(&claim.meta.name)
+        && let Some(command) = replacement_for(claim).and_then(|id| world.memory.commands.get(&id))
+    {
+        let events = messages::replacement_comes(&claim.meta.name, command.reason);
+        decision.kubernetes_events.extend(events);
+    }
     if !world.memory.consolidation.has_changed && consolidation::has_changed(world, object) {
         decision.remember(Update::ClusterChanged);
     }

@@ -122,21 +122,28 @@ pub(super) fn validate(world: &World, command: &Command, now: Time, decision: &m
     let mut judge = Judge::new(world, now);
     let mut budgets = Budgets::of(world, now);
     let mut valid: Vec<Candidate<'_>> = Vec::new();
+    let mut refusal = None;
     for named in &command.candidates {
         let Some(candidate) = Candidate::named(world, named) else { continue };
-        if !world.is_leaving(candidate.claim)
+        let is_still = !world.is_leaving(candidate.claim)
             && method.is_candidate(world, &candidate, now)
-            && judge.may_go(method, &candidate).is_ok()
-            && budgets.take(&candidate.pool.spec.name, command.reason)
-        {
+            && judge.may_go(method, &candidate).is_ok();
+        if is_still && budgets.take(&candidate.pool.spec.name, command.reason) {
             valid.push(candidate);
+        } else if is_still {
+            refusal = Some("a candidate can no longer be disrupted without violating budgets");
         }
     }
-    let is_whole = valid.len() == command.candidates.len();
-    if command.is_atomic() && !(is_whole && method.holds(world, command, now)) {
-        let events = valid.iter().flat_map(|each| messages::rejected(each, command));
-        decision.kubernetes_events.extend(events);
-        valid.clear();
+    if command.is_atomic() {
+        let is_whole = valid.len() == command.candidates.len();
+        let gone = (!is_whole).then_some("candidates are no longer valid");
+        let holds = gone.is_some() || method.holds(world, command, now);
+        let moved =
+            (!holds).then_some("the pods of the nodes, or of those they go to, have changed");
+        if let Some(why) = refusal.or(gone).or(moved) {
+            decision.kubernetes_events.extend(messages::rejected(&valid, command, why));
+            valid.clear();
+        }
     }
     if !valid.is_empty() {
         consolidation::moves(command, now, decision);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::candidates::Candidate;
 use super::emptiness::Emptiness;
-use super::execution::{Checks, replaced_within};
+use super::execution::{Checks, LATE_AFTER, replaced_within};
 use super::marks;
 use super::method::method_for;
 use super::static_pools;
@@ -116,6 +116,7 @@ impl<'a> Recovery<'a> {
             decided_at: record.decided_at(),
             standing: BTreeMap::new(),
             payback: None,
+            saving: None,
         })
     }
 
@@ -165,12 +166,22 @@ impl<'a> Recovery<'a> {
             let is_fixed = static_pools::is_of_static_pool(world, claim);
             if is_fixed || is_in_use(world, claim) {
                 marks::keep_replacement(claim, decision);
+            } else if let Some(until) = self.late_until(claim) {
+                decision.wake(until);
             } else if self.may_end(claim) {
                 let (name, uid) = (claim.meta.name.clone(), claim.meta.uid.clone());
                 let kind = ActionKind::DeleteClaim { name, uid };
                 decision.act(kind, Reason::ReplacementUnused);
             }
         }
+    }
+
+    /// One that was too late has as long as any launch: pods that wait may take it yet.
+    fn late_until(&self, claim: &Claim) -> Option<Time> {
+        let created_at = claim.meta.created_at;
+        let until = created_at + self.world.settings.registration_within;
+        let is_late = created_at + LATE_AFTER <= self.now && self.now < until;
+        (is_late && !claim.status.conditions.is_true(INITIALIZED)).then_some(until)
     }
 
     /// One that is up is a node of its pool like any other, and goes within its budgets.

@@ -54,8 +54,7 @@ pub(in crate::planners) fn conclude(
     };
     for each in &plan.wave {
         if let Some((command, candidates)) = verdict.command(each) {
-            let events = candidates.iter().flat_map(|it| messages::chosen(it, &command, each));
-            decision.kubernetes_events.extend(events);
+            decision.kubernetes_events.extend(messages::chosen(&candidates, &command, each));
             let approved = messages::approved(&candidates, each, &request.problem);
             decision.kubernetes_events.extend(approved);
             decision.remember(Update::Command(CommandUpdate::Add(Box::new(command))));
@@ -171,7 +170,8 @@ impl<'a> Verdict<'a> {
         let named = candidates.iter().map(Candidate::reference).collect();
         let command = Command::proposed(reason, named, replacements, destinations, self.now);
         let payback = Some(Span::from_seconds(each.payback_seconds));
-        Some((Command { standing, payback, ..command }, candidates))
+        let saving = Some(each.saving);
+        Some((Command { standing, payback, saving, ..command }, candidates))
     }
 
     /// The claims that come; none if a pool does not want them or has no room. The nodes that go make

@@ -177,6 +177,9 @@ fn a_replacement_that_never_comes_up_is_waited_for_ten_minutes() {
     assert_eq!(cluster.counted(failed, "replace"), 1);
     keep(&mut cluster, &candidate);
     cluster.seconds(120);
+    assert!(cluster.closed_nodes().is_empty(), "{:?}", cluster.log());
+    assert_eq!(cluster.claims().len(), 3, "it may come up yet: {:?}", cluster.log());
+    cluster.seconds(4 * 60);
     assert_clean(&cluster);
     assert_eq!(cluster.claims().len(), 2, "{:?}", cluster.log());
 }
