@@ -53,17 +53,6 @@ pub enum Outcome {
     Unreadable,
 }
 
-impl Outcome {
-    /// The exit code of the command: 0, 1 or 2.
-    pub fn exit_code(self) -> u8 {
-        match self {
-            Self::Clean => 0,
-            Self::Findings => 1,
-            Self::Unreadable => 2,
-        }
-    }
-}
-
 /// What a run of the linter found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {

@@ -4,8 +4,9 @@ mod commands;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
+use commands::exit::{self, Exit, UsageError};
 
 /// Decides which nodes a Kubernetes cluster on AWS should have.
 #[derive(Parser)]
@@ -56,16 +57,16 @@ enum Command {
     },
 }
 
-/// The arguments. `kerf plan` uses clap's own exit code for something else.
+/// The commands, with what all of them share.
+fn definition() -> clap::Command {
+    exit::with_table(Cli::command())
+}
+
 fn parsed() -> Cli {
-    let arguments = commands::controller::one_dash::mended(std::env::args_os(), &Cli::command());
-    Cli::try_parse_from(arguments).unwrap_or_else(|error| {
-        let of_plan = std::env::args_os().nth(1).is_some_and(|command| command == "plan");
-        let refused = of_plan && error.use_stderr();
-        let _ = error.print();
-        let code = if refused { commands::plan::EXIT_BAD_INPUT.into() } else { error.exit_code() };
-        std::process::exit(code)
-    })
+    let definition = definition();
+    let arguments = commands::controller::one_dash::mended(std::env::args_os(), &definition);
+    let parsed = definition.try_get_matches_from(arguments);
+    parsed.and_then(|matches| Cli::from_arg_matches(&matches)).unwrap_or_else(|error| error.exit())
 }
 
 fn main() -> ExitCode {
@@ -86,12 +87,12 @@ fn main() -> ExitCode {
         Command::Policies(policies) => policies.run(),
         Command::BenchSolve(bench) => bench.run(),
         Command::Completion { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "kerf", &mut std::io::stdout());
+            clap_complete::generate(shell, &mut definition(), "kerf", &mut std::io::stdout());
             Ok(ExitCode::SUCCESS)
         }
     };
     result.unwrap_or_else(|error| {
         eprintln!("kerf: {error:#}");
-        ExitCode::FAILURE
+        if error.is::<UsageError>() { Exit::Usage.into() } else { Exit::Failure.into() }
     })
 }

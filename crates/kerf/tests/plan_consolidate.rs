@@ -17,7 +17,7 @@ struct Answer {
 
 fn kerf(arguments: &[&str], stdin: &str) -> Answer {
     let mut child = Command::new(env!("CARGO_BIN_EXE_kerf"))
-        .args(["plan", "--consolidate"])
+        .args(["plan", "--consolidate", "--detailed-exitcode"])
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

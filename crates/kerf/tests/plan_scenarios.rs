@@ -168,7 +168,7 @@ fn check(file: &Path) -> Result<(), String> {
 /// Runs the command with the documents as its standard input.
 fn kerf_plan(input: &str, expected: &ExpectedPlan) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kerf"));
-    command.args(["plan", "-f", "-", "-o", "json"]);
+    command.args(["plan", "-f", "-", "-o", "json", "--detailed-exitcode"]);
     let mut flags = expected.flags.clone();
     flags.entry("catalogue".to_owned()).or_insert_with(|| CATALOGUE_DEFAULT.to_owned());
     for (name, value) in flags {

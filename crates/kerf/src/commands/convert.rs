@@ -11,16 +11,12 @@ use kerf_api::legacy::{self, AWSNodeTemplate, Converted, ConvertedBeta, Options,
 use kerf_lint::{Catalogue, Object, Objects, Verdict};
 use serde_json::{Value, json};
 
-/// Exit code when something was refused.
-const EXIT_REFUSED: u8 = 1;
-/// Exit code when some input could not be read.
-const EXIT_UNREADABLE: u8 = 2;
+use super::exit::Exit;
 
 /// Arguments of `kerf convert`.
 #[derive(Args)]
-#[command(after_help = "Exit codes: 0 all converted, 1 some refused, 2 some input could not be \
-    read.\nWhat converts is printed in every case. Give Provisioners and NodePools together with \
-    the templates\nand classes they use.")]
+#[command(after_help = "What converts is printed in every case. Give Provisioners and NodePools \
+    together with the\ntemplates and classes they use.")]
 pub(crate) struct Convert {
     /// A file, a folder (searched for .yaml, .yml and .json), or - for standard input
     #[arg(short, long, value_name = "FILE|DIR|-", required = true)]
@@ -91,11 +87,7 @@ impl Convert {
 
         let all_read = unreadable.is_empty() && findings.is_empty();
         let is_complete = !problems.iter().any(legacy::LegacyFinding::is_error);
-        Ok(match (all_read, refusals.is_empty() && is_complete) {
-            (false, _) => ExitCode::from(EXIT_UNREADABLE),
-            (true, false) => ExitCode::from(EXIT_REFUSED),
-            (true, true) => ExitCode::SUCCESS,
-        })
+        Ok(Exit::success_if(all_read && refusals.is_empty() && is_complete).into())
     }
 }
 

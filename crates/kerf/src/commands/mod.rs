@@ -6,6 +6,7 @@ pub(crate) mod convert;
 pub(crate) mod crds;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod exit;
 mod journal;
 pub(crate) mod lint;
 mod log;

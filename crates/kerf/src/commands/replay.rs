@@ -14,10 +14,7 @@ use kerf_journal::{Difference, Replay as Replaying, ReplayReport};
 use kerf_kube::journal_files;
 use serde_json::{Value, json};
 
-/// Exit code when an action came out otherwise.
-const EXIT_DIFFERENT: u8 = 1;
-/// Exit code when the journal cannot be read; clap's own for a wrong argument.
-const EXIT_UNREADABLE: u8 = 2;
+use super::exit::Exit;
 
 /// The result where the engine was never asked: equal to nothing proves nothing.
 const NOTHING_COMPARED: &str = "there was nothing to compare: the journal has no decisions";
@@ -25,9 +22,7 @@ const NOTHING_COMPARED: &str = "there was nothing to compare: the journal has no
 /// Arguments of `kerf replay`.
 #[derive(Args)]
 #[command(
-    after_help = "Exit codes: 0 every action came out equal or there was none, 1 one did not, 2 the \
-    journal\ncannot be read or an argument is wrong.\n\n\
-    A journal is written by kerf controller --journal and kerf simulate --journal."
+    after_help = "A journal is written by kerf controller --journal and kerf simulate --journal."
 )]
 pub(crate) struct Replay {
     /// A journal: a file, or a folder of segments
@@ -58,19 +53,12 @@ struct Replayed {
 impl Replay {
     pub(crate) fn run(self) -> Result<ExitCode> {
         let until = self.until.map(|until| Time::from_millis(until.as_millisecond()));
-        let replayed = match replay(&self.journal, until) {
-            Ok(replayed) => replayed,
-            Err(error) => {
-                eprintln!("kerf: {error:#}");
-                return Ok(ExitCode::from(EXIT_UNREADABLE));
-            }
-        };
+        let replayed = replay(&self.journal, until)?;
         match self.output {
             Format::Table => print!("{}", table(&replayed)),
             Format::Json => println!("{:#}", value(&replayed)),
         }
-        let is_equal = replayed.report.difference.is_none();
-        Ok(if is_equal { ExitCode::SUCCESS } else { ExitCode::from(EXIT_DIFFERENT) })
+        Ok(Exit::success_if(replayed.report.difference.is_none()).into())
     }
 }
 

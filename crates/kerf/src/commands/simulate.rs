@@ -15,8 +15,8 @@ use kerf_engine::time::{Span, Time};
 use kerf_sim::{Report, Scenario, Simulation};
 use serde::Serialize;
 
-/// Exit code when a rule was broken or an expectation disappointed.
-const EXIT_BROKEN: u8 = 3;
+use super::exit::{Exit, UsageError};
+
 /// Hours in a day.
 const HOURS_PER_DAY: u64 = 24;
 /// Days that can be played in one go: a year. Everything that happens is held in memory.
@@ -26,8 +26,6 @@ const VIOLATIONS_SHOWN: usize = 5;
 
 /// Arguments of `kerf simulate`.
 #[derive(Args)]
-#[command(after_help = "Exit codes: 0 every rule held, 3 one was broken or something else was \
-    expected, 1 the\nscenario cannot be played, 2 an argument is wrong.")]
 pub(crate) struct Simulate {
     /// A scenario file; examples are in examples/scenarios
     scenario: String,
@@ -74,7 +72,8 @@ impl Simulate {
             Some(days) => Span::from_seconds(days * HOURS_PER_DAY * 3_600),
             None => scenario.length,
         };
-        let last = seed.checked_add(seeds.get()).context("--seed plus --seeds is too large")?;
+        let last = seed.checked_add(seeds.get());
+        let last = last.ok_or_else(|| UsageError::new("--seed plus --seeds is too large"))?;
         let runs = match journal {
             Some(path) => vec![play_journaled(&scenario, seed, length, &path)?],
             None => play_all(&scenario, seed..last, length)?,
@@ -85,7 +84,7 @@ impl Simulate {
         };
         print!("{text}");
         let held = runs.iter().all(|run| run.report.violations.is_empty());
-        Ok(if held { ExitCode::SUCCESS } else { ExitCode::from(EXIT_BROKEN) })
+        Ok(Exit::success_if(held).into())
     }
 }
 

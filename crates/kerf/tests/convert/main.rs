@@ -321,7 +321,7 @@ fn other_kinds_are_passed_over_and_said() {
 #[test]
 fn a_broken_document_is_said_and_hides_no_other() {
     let (code, stdout, stderr) = convert(&format!("{PAIR}---\nkind: [\n"), &[]);
-    assert_eq!(code, Some(2));
+    assert_eq!(code, Some(1));
     assert!(stderr.starts_with("-:17:"), "{stderr}");
     assert_lints_clean(&stdout);
     assert!(stdout.contains("\nkind: NodePool"));
@@ -330,6 +330,6 @@ fn a_broken_document_is_said_and_hides_no_other() {
 #[test]
 fn a_file_that_is_not_there_is_unreadable_input() {
     let output = kerf(&["convert", "-f", "no-such-file.yaml"], "");
-    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8(output.stderr).unwrap().starts_with("no-such-file.yaml  "));
 }

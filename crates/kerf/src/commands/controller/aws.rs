@@ -13,6 +13,7 @@ use kube::{Client, Config};
 use tokio::time::sleep;
 
 use crate::commands::controller::Controller;
+use crate::commands::exit::UsageError;
 
 /// Launches answer late when EC2 has to look for capacity.
 const TIME_OUTS: TimeOuts =
@@ -37,9 +38,9 @@ pub(super) async fn provider(
 /// Fails where a setting is missing that nothing works without.
 pub(super) fn check(of: &Controller) -> Result<()> {
     if of.cluster_name.is_empty() {
-        anyhow::bail!(
+        anyhow::bail!(UsageError::new(
             "--cloud aws needs the EKS cluster's name: set CLUSTER_NAME, or pass --cluster-name"
-        );
+        ));
     }
     Ok(())
 }

@@ -6,13 +6,15 @@ use kerf_runtime::Tasks;
 use kerf_runtime::clock::Clock;
 use kerf_zonal::{ShiftReader, ShiftedZones};
 
+use crate::commands::exit::UsageError;
+
 /// The zones the cluster is shifted away from, read now and then by a task of its own.
 pub(super) async fn shifted_zones(cluster_name: &str, tasks: &mut Tasks) -> Result<ShiftedZones> {
     if cluster_name.is_empty() {
-        anyhow::bail!(
+        anyhow::bail!(UsageError::new(
             "--enable-zonal-shift needs the EKS cluster's name: set CLUSTER_NAME, or pass \
              --cluster-name"
-        );
+        ));
     }
     let session = Session::from_env(TimeOuts::default()).await;
     let (reader, shifted) = ShiftReader::start(&session, cluster_name, Clock::default()).await?;

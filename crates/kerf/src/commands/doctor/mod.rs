@@ -17,9 +17,7 @@ use clap::{Args, ValueEnum};
 use finding::Severity;
 use report::Report;
 
-/// Something is wrong, as most checking programs say it.
-const EXIT_FAILURES: u8 = 2;
-const EXIT_WARNINGS: u8 = 1;
+use super::exit::Exit;
 
 /// Arguments of `kerf doctor`.
 #[derive(Args)]
@@ -33,7 +31,7 @@ pub(crate) struct Doctor {
     /// Look at the cluster alone, and at nothing in the account
     #[arg(long)]
     skip_aws: bool,
-    /// End with 1 where there are warnings
+    /// Warnings are failures too
     #[arg(long)]
     strict: bool,
     /// How to print
@@ -59,10 +57,11 @@ impl Doctor {
             Format::Text => print!("{}", report.text()),
             Format::Json => println!("{:#}", report.json()),
         }
-        Ok(match report.severity() {
-            Some(Severity::Failure) => ExitCode::from(EXIT_FAILURES),
-            Some(Severity::Warning) if self.strict => ExitCode::from(EXIT_WARNINGS),
-            _ => ExitCode::SUCCESS,
+        Ok(Exit::success_if(match report.severity() {
+            Some(Severity::Failure) => false,
+            Some(Severity::Warning) => !self.strict,
+            None => true,
         })
+        .into())
     }
 }

@@ -5,12 +5,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use kerf_lint::{Catalogue, Colour, SemanticFinding};
+use kerf_lint::{Catalogue, Colour, Outcome, SemanticFinding};
 use serde_json::Value;
+
+use super::exit::Exit;
 
 /// Arguments of `kerf lint`.
 #[derive(Args)]
-#[command(after_help = "Exit codes: 0 clean, 1 findings, 2 some input could not be read.")]
 pub(crate) struct Lint {
     /// A file, a folder (searched for .yaml, .yml and .json), or - for standard input
     #[arg(short, long, value_name = "FILE|DIR|-", required = true)]
@@ -42,7 +43,7 @@ impl Lint {
             Format::Text => kerf_lint::to_text(&report, colour(plain)),
         };
         std::io::stdout().write_all(text.as_bytes()).context("could not write the report")?;
-        Ok(ExitCode::from(report.outcome().exit_code()))
+        Ok(Exit::success_if(report.outcome() == Outcome::Clean).into())
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use kerf_api::node_pool::NodePool as ApiNodePool;
 use kerf_aws::catalogue::{InstanceTypesQuery, NamedLabels};
 use kerf_catalog::price::{PriceSource, price_source};
+use kerf_catalog::region::{UnknownRegion, regions};
 use kerf_engine::World;
 use kerf_engine::condition::READY;
 use kerf_engine::observed::Pool;
@@ -16,6 +17,7 @@ use kerf_lint::FILE_BYTES_MAX;
 use kerf_model::instance_type::InstanceType;
 use kerf_model::labels::well_known::REGION;
 use kerf_model::labels::{LabelRules, ProviderLabels, aws, kwok};
+use kerf_model::nearest::nearest;
 use kerf_model::node_spec::NodeClassRef;
 use kerf_model::pool::{NodePool, Sizing};
 use kerf_model::requirement::RequirementEntry;
@@ -45,13 +47,24 @@ impl FromStr for CatalogueName {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text.split_once(':') {
-            Some(("aws", region)) => Ok(Self::Aws { region: region.to_owned() }),
+            Some(("aws", region)) => known_region(region).map(|region| Self::Aws { region }),
             None if text == "aws" => Ok(Self::Aws { region: REGION_DEFAULT.to_owned() }),
             None if text == "kwok" => Ok(Self::Kwok),
             _ if text.ends_with(".json") => Ok(Self::File { path: text.to_owned() }),
             _ => Err("write aws:REGION, kwok, or the name of a .json file".to_owned()),
         }
     }
+}
+
+/// A region whose instance types are known.
+fn known_region(region: &str) -> Result<String, String> {
+    if price_source(region).is_some() {
+        return Ok(region.to_owned());
+    }
+    Err(match nearest(region, regions()) {
+        Some(meant) => format!("unknown AWS region; write: aws:{meant}"),
+        None => UnknownRegion { region: region.to_owned() }.to_string(),
+    })
 }
 
 /// Where the instance types of pools come from.

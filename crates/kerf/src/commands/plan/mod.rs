@@ -35,27 +35,17 @@ use policy::Policy;
 use report::Report;
 use table::{Style, Width};
 
-/// Exit code when some input is bad.
-pub(crate) const EXIT_BAD_INPUT: u8 = 1;
-/// Exit code when new nodes are needed.
-const EXIT_NEW_NODES: u8 = 2;
-/// Exit code when nodes would go.
-const EXIT_NODES_GO: u8 = 2;
-/// Exit code when some pods do not fit.
-const EXIT_UNSCHEDULABLE: u8 = 3;
+use super::exit::Exit;
 
 /// Arguments of `kerf plan`.
 #[derive(Args)]
-#[command(after_help = "Exit codes: 0 everything fits as it is, 2 new nodes are needed, 3 some \
-    pods do not fit,\n1 some input is bad (nothing is planned then). With --consolidate: 0 nothing \
-    would change,\n2 nodes would go.")]
 pub(crate) struct Plan {
     /// A file, a folder (searched for .yaml, .yml and .json), or - for standard input
     #[arg(short, long, value_name = "FILE|DIR|-", required = true)]
     filename: Vec<String>,
     /// The instance types there are: aws:REGION, kwok, or a file of them; by default what the
     /// pools' node classes ask for, on AWS in us-east-1
-    #[arg(long, value_name = "aws:REGION|kwok|FILE.json")]
+    #[arg(long, visible_alias = "catalog", value_name = "aws:REGION|kwok|FILE.json")]
     catalogue: Option<CatalogueName>,
     /// Show what consolidation would do: nodes removed and launched, what that saves, and why the
     /// others stay. Give it nodes, pods, nodepools, nodeclaims and pdb, as kubectl get -A -o yaml
@@ -77,6 +67,10 @@ pub(crate) struct Plan {
     /// Fail where an API server would refuse or ignore part of a workload
     #[arg(long)]
     strict: bool,
+    /// Say by the exit code what would happen: 2 nodes would be launched or removed, 3 some pods do
+    /// not fit
+    #[arg(long)]
+    detailed_exitcode: bool,
     /// Never use colour, nor signs beyond ASCII
     #[arg(long)]
     plain: bool,
@@ -124,7 +118,7 @@ impl Plan {
             Format::Yaml => shape::to_yaml(&report)?,
         };
         self.print(&text, &notes)?;
-        Ok(ExitCode::from(exit_code(&report)))
+        Ok(self.exit(outcome(&report)))
     }
 
     /// What consolidation would do.
@@ -145,7 +139,11 @@ impl Plan {
             },
         };
         self.print(&text, &notes)?;
-        Ok(ExitCode::from(if planned.has_moves() { EXIT_NODES_GO } else { 0 }))
+        Ok(self.exit(if planned.has_moves() { Exit::Changes } else { Exit::Success }))
+    }
+
+    fn exit(&self, outcome: Exit) -> ExitCode {
+        if self.detailed_exitcode { outcome.into() } else { Exit::Success.into() }
     }
 
     fn print(&self, text: &str, notes: &[String]) -> Result<()> {
@@ -158,7 +156,7 @@ impl Plan {
 
 fn refused(refusals: &Refusals) -> Result<ExitCode> {
     eprint!("{refusals}");
-    Ok(ExitCode::from(EXIT_BAD_INPUT))
+    Ok(Exit::Failure.into())
 }
 
 /// Everything that was given, as the controller would know it.
@@ -240,13 +238,13 @@ fn now() -> Time {
     Time::from_millis(jiff::Timestamp::now().as_millisecond())
 }
 
-fn exit_code(report: &Report) -> u8 {
+fn outcome(report: &Report) -> Exit {
     if !report.unschedulable.is_empty() {
-        EXIT_UNSCHEDULABLE
+        Exit::Unschedulable
     } else if !report.new_nodes.is_empty() {
-        EXIT_NEW_NODES
+        Exit::Changes
     } else {
-        0
+        Exit::Success
     }
 }
 

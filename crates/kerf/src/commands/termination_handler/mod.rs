@@ -16,6 +16,8 @@ use options::Given;
 use test_event::TestEvent;
 use validated::Validated;
 
+use super::exit::UsageError;
+
 /// The name of the command that puts an event on the queue.
 const SEND_TEST_EVENT: &str = "send-test-event";
 
@@ -58,7 +60,9 @@ impl Args for TerminationHandler {
 impl TerminationHandler {
     pub(crate) fn run(self) -> Result<ExitCode> {
         match self {
-            Self::Handle(given) => serve::run(&given, Validated::of(&given)?),
+            Self::Handle(given) => {
+                serve::run(&given, Validated::of(&given).map_err(UsageError::new)?)
+            }
             Self::SendTestEvent(event) => event.run(),
         }
     }

@@ -6,6 +6,8 @@ use kerf_engine::zonal_shift::ShiftSettings;
 use kerf_model::duration::GoDuration;
 use kerf_notices::zonal_shift::{AutoModeRevert, Matching};
 
+use crate::commands::exit::UsageError;
+
 /// Settings of NodePool mode.
 #[derive(Args)]
 pub(crate) struct AutoshiftFlags {
@@ -77,10 +79,10 @@ impl AutoshiftFlags {
     /// The URL of the queue, or how to find it.
     pub(crate) fn needed_queue_url(&self, cluster_name: &str) -> Result<String> {
         let Some(url) = self.queue_url() else {
-            bail!(
+            bail!(UsageError::new(format!(
                 "there is no queue to read: set SQS_QUEUE_URL, or pass --zonal-shift-queue-url; \
                  `aws sqs get-queue-url --queue-name {cluster_name}-zonal-shift` prints it"
-            );
+            )));
         };
         Ok(url.to_owned())
     }
@@ -89,10 +91,11 @@ impl AutoshiftFlags {
     pub(crate) fn settings(&self, home: Home<'_>) -> Result<ShiftSettings> {
         let Home { cluster_name, namespace, region } = home;
         if cluster_name.is_empty() {
-            bail!("the cluster has no name: set CLUSTER_NAME, or pass --cluster-name");
+            let what = "the cluster has no name: set CLUSTER_NAME, or pass --cluster-name";
+            bail!(UsageError::new(what));
         }
         let Some(region) = region.filter(|region| !region.is_empty()) else {
-            bail!("the region is not known: set AWS_REGION");
+            bail!(UsageError::new("the region is not known: set AWS_REGION"));
         };
         let also = self.zonal_shift_resources.iter().filter(|one| !one.is_empty()).cloned();
         Ok(ShiftSettings {
