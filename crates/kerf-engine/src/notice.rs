@@ -39,6 +39,12 @@ pub struct Handling {
     pub node_names: Vec<Name>,
     /// Taints the nodes get with the write that closes them, unless they have one of the key.
     pub taints: Vec<Taint>,
+    /// Labels they get with the same write.
+    #[serde(default)]
+    pub labels: BTreeMap<String, String>,
+    /// Labels that those get which are open until then: what closed the others is another matter.
+    #[serde(default)]
+    pub labels_if_open: BTreeMap<String, String>,
     /// When the instances will be gone, where that is known.
     pub deadline: Option<Time>,
     /// Whether the nodes keep the pods they have.
@@ -64,6 +70,8 @@ pub struct FoundNode {
     pub leaving: Vec<PodKey>,
     /// Those that stay on it to the end, because a DaemonSet keeps them.
     pub staying: Vec<PodKey>,
+    /// Those that make the drain fail, by the settings: nothing is evicted.
+    pub blocking: Vec<PodKey>,
 }
 
 /// What the cloud announces.
@@ -87,6 +95,8 @@ pub enum NoticeKind {
     LifecycleTermination,
     /// An Auto Scaling group has launched an instance and waits until it can be used.
     LifecycleLaunch,
+    /// What was announced of an instance will not happen, or is over: its node is opened again.
+    Withdrawn,
 }
 
 /// An instance of Kerf's that something is announced about, for the provider: what it was bought as
@@ -140,6 +150,11 @@ pub enum NoticeOutcome {
     Drained,
     /// None of the instances has a node in this cluster.
     NoNode,
+    /// Every node it is about is open to pods again, with no trace of the handler on it.
+    Opened,
+    /// Pods are there that the settings do not let be evicted: the nodes are closed, and nothing
+    /// leaves them. The notice must come again.
+    Blocked,
     /// Every node it is about is ready for pods.
     Ready,
     /// A node it is about is not there or not ready. The notice must come again.
@@ -162,7 +177,7 @@ impl Notice {
 
 impl NoticeKind {
     /// Every kind there is.
-    pub const ALL: [NoticeKind; 9] = [
+    pub const ALL: [NoticeKind; 10] = [
         NoticeKind::SpotInterrupted,
         NoticeKind::RebalanceRecommendation,
         NoticeKind::InstanceStopped,
@@ -172,6 +187,7 @@ impl NoticeKind {
         NoticeKind::CapacityReservationInterrupted,
         NoticeKind::LifecycleTermination,
         NoticeKind::LifecycleLaunch,
+        NoticeKind::Withdrawn,
     ];
 
     /// As Events and logs word it.
@@ -191,6 +207,7 @@ impl NoticeKind {
             }
             NoticeKind::LifecycleTermination => "the Auto Scaling group ends the instance",
             NoticeKind::LifecycleLaunch => "the Auto Scaling group has launched the instance",
+            NoticeKind::Withdrawn => "what was announced of the instance is over or called off",
         }
     }
 
@@ -207,6 +224,7 @@ impl NoticeKind {
             NoticeKind::CapacityReservationInterrupted => "capacity_reservation_interrupted",
             NoticeKind::LifecycleTermination => "lifecycle_termination",
             NoticeKind::LifecycleLaunch => "lifecycle_launch",
+            NoticeKind::Withdrawn => "withdrawn",
         }
     }
 }
@@ -223,6 +241,8 @@ impl NoticeOutcome {
             NoticeOutcome::NoClaim => "no_claim",
             NoticeOutcome::Drained => "drained",
             NoticeOutcome::NoNode => "no_node",
+            NoticeOutcome::Opened => "opened",
+            NoticeOutcome::Blocked => "blocked",
             NoticeOutcome::Ready => "ready",
             NoticeOutcome::NotReady => "not_ready",
             NoticeOutcome::ShiftStored => "handed_on",
@@ -234,6 +254,12 @@ impl NoticeOutcome {
     /// Whether the notice may be forgotten: its effect is stored, or there is none.
     #[must_use]
     pub const fn is_final(self) -> bool {
-        !matches!(self, NoticeOutcome::NotInTime | NoticeOutcome::Held | NoticeOutcome::NotReady)
+        !matches!(
+            self,
+            NoticeOutcome::NotInTime
+                | NoticeOutcome::Held
+                | NoticeOutcome::NotReady
+                | NoticeOutcome::Blocked
+        )
     }
 }

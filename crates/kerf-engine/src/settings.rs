@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::memory::Closing;
 use crate::notice::RebalancePolicy;
-use crate::observed::{Kind, PodKey};
+use crate::observed::{Kind, Name, Pod, PodKey, PodOwner};
 use crate::provider::ProviderInfo;
 use crate::role::Role;
 use crate::time::Span;
@@ -121,6 +121,51 @@ pub struct DrainSettings {
     /// A taint that drained nodes get.
     #[serde(default)]
     pub taint_after: Option<Taint>,
+    /// The one node there is, for a handler that runs on it: every notice is about this node.
+    #[serde(default)]
+    pub own_node: Option<Name>,
+    /// What the handler puts on nodes, and takes away when they are opened again.
+    #[serde(default)]
+    pub marks: Marks,
+    /// Pods that make a drain fail before anything is evicted.
+    #[serde(default)]
+    pub blocking: BlockingPods,
+    /// How long a node is closed before the first pod is evicted, so that load balancers leave it
+    /// out first; less where the instance goes sooner.
+    #[serde(default)]
+    pub evict_after: Span,
+}
+
+/// What a termination handler puts on nodes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Marks {
+    /// Labels by key, each with the value that makes it the handler's, if not any does.
+    pub labels: Vec<(String, Option<String>)>,
+    /// Taints by key.
+    pub taints: Vec<String>,
+}
+
+/// Pods that make a drain fail, as `kubectl drain` does without the flags that allow them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockingPods {
+    /// Those that keep data in an `emptyDir`.
+    pub with_local_data: bool,
+    /// Those of DaemonSets, which are never evicted.
+    pub of_daemon_sets: bool,
+}
+
+impl BlockingPods {
+    /// Whether a pod makes the drain of its node fail.
+    #[must_use]
+    pub fn contain(self, pod: &Pod) -> bool {
+        let has_ended = pod.has_ended() || pod.owner == PodOwner::Node;
+        let is_of_daemon_set = pod.owner == PodOwner::DaemonSet;
+        !has_ended
+            && match is_of_daemon_set {
+                true => self.of_daemon_sets,
+                false => self.with_local_data && pod.has_local_data,
+            }
+    }
 }
 
 impl Settings {

@@ -10,11 +10,13 @@ use cluster::{Cluster, START, claim, pod};
 use kerf_engine::action::ActionKind;
 use kerf_engine::event::{Event, Key, Kind, Object};
 use kerf_engine::memory::{Closing, DrainReason};
-use kerf_engine::notice::NoticeOutcome::{Drained, NoNode, NotInTime, NotReady, Ready};
+use kerf_engine::notice::NoticeOutcome::{
+    Blocked, Drained, NoNode, NotInTime, NotReady, Opened, Ready,
+};
 use kerf_engine::notice::{Handling, Notice, NoticeId, NoticeKind, NoticeOutcome};
 use kerf_engine::observed::{DoNotDisrupt, Node, Pod, PodOwner};
 use kerf_engine::time::{Span, Time};
-use kerf_engine::{DrainSettings, Engine, Role, Settings};
+use kerf_engine::{BlockingPods, DrainSettings, Engine, Marks, Role, Settings};
 use kerf_model::pod::PodShape;
 use kerf_model::taint::{Taint, TaintEffect, Toleration, unschedulable};
 
@@ -402,5 +404,141 @@ fn a_name_finds_a_node_only_where_no_provider_id_says_otherwise() {
         handled(&mut cluster, 1, SPOT, "i-new", named(name));
         cluster.seconds(12);
         assert_eq!(outcomes(&cluster), [(1, outcome)], "{name} {hostnames:?}");
+    }
+}
+
+#[test]
+fn pods_that_may_not_be_evicted_fail_the_drain_before_anything_leaves() {
+    let of = |with_local_data, of_daemon_sets| BlockingPods { with_local_data, of_daemon_sets };
+    for (blocking, expected) in [
+        (of(false, false), vec![(1, Drained)]),
+        (of(true, false), vec![(1, Blocked)]),
+        (of(false, true), vec![(1, Blocked)]),
+    ] {
+        let drain = DrainSettings { blocking, ..DrainSettings::default() };
+        let mut cluster = node_group(&["a"], drain);
+        on(&mut cluster, "node-a", "web", |_| ());
+        on(&mut cluster, "node-a", "cache", |pod| pod.has_local_data = true);
+        on(&mut cluster, "node-a", "agent", |pod| pod.owner = PodOwner::DaemonSet);
+        notice(&mut cluster, 1, SPOT, &["i-a"]);
+        cluster.seconds(14);
+        let leaves = if blocking == of(false, false) { vec!["cache", "web"] } else { vec![] };
+        assert_eq!((outcomes(&cluster), evicted(&cluster)), (expected, leaves), "{blocking:?}");
+        assert!(node(&cluster, "node-a").taints.contains(&unschedulable()), "closed all the same");
+    }
+}
+
+#[test]
+fn a_drain_that_pods_blocked_is_done_once_they_are_gone() {
+    let blocking = BlockingPods { with_local_data: true, of_daemon_sets: false };
+    let mut cluster = node_group(&["a"], DrainSettings { blocking, ..DrainSettings::default() });
+    on(&mut cluster, "node-a", "web", |_| ());
+    on(&mut cluster, "node-a", "cache", |pod| pod.has_local_data = true);
+    notice(&mut cluster, 1, SPOT, &["i-a"]);
+    cluster.seconds(10);
+    notice(&mut cluster, 2, SPOT, &["i-a"]);
+    cluster.seconds(10);
+    cluster.delete(&Key::Pod(cluster::pod_key("cache")));
+    cluster.seconds(11);
+    notice(&mut cluster, 3, SPOT, &["i-a"]);
+    cluster.seconds(20);
+    assert_eq!(outcomes(&cluster), [(1, Blocked), (2, Blocked), (3, Drained)]);
+    assert_eq!(evicted(&cluster), ["web"]);
+}
+
+#[test]
+fn what_is_called_off_opens_the_node_and_takes_only_the_handlers_marks_away() {
+    let text = str::to_owned;
+    let label = (text("lb/exclude"), text("handler"));
+    let out_of_service = Taint::new("out-of-service", "nodeshutdown", TaintEffect::NoExecute);
+    let marks = Marks {
+        labels: vec![(text("handler/event-id"), None), (label.0.clone(), Some(label.1.clone()))],
+        taints: vec![text("handler/maintenance"), text("out-of-service")],
+    };
+    let drain = DrainSettings {
+        marks,
+        label: Some(label.clone()),
+        taint_after: Some(out_of_service.clone()),
+        ..DrainSettings::default()
+    };
+    let mut cluster = node_group(&["a", "b"], drain);
+    let foreign = Taint::new("dedicated", "x", TaintEffect::NoSchedule);
+    for (name, value) in [("node-a", None), ("node-b", Some("another's"))] {
+        let mut node = node(&cluster, name).clone();
+        node.taints.push(foreign.clone());
+        node.labels.extend(value.map(|value| (label.0.clone(), value.to_owned())));
+        cluster.store(Object::Node(node));
+    }
+    let maintenance = || Handling {
+        taints: vec![Taint::new("handler/maintenance", "e", TaintEffect::NoSchedule)],
+        labels: [(text("handler/event-id"), text("e"))].into(),
+        labels_if_open: [(text("handler/action"), text("UncordonAfterReboot"))].into(),
+        ..Handling::default()
+    };
+    let planned = NoticeKind::ScheduledChange;
+    handled(&mut cluster, 1, planned, "i-a", maintenance());
+    handled(&mut cluster, 2, planned, "i-b", maintenance());
+    cluster.seconds(12);
+    let closed = node(&cluster, "node-a");
+    assert!(closed.taints.contains(&out_of_service) && closed.taints.contains(&unschedulable()));
+    assert_eq!(closed.labels.get("handler/action").map(String::as_str), Some("UncordonAfterReboot"));
+    assert_eq!(closed.labels.get("lb/exclude").map(String::as_str), Some("handler"));
+    notice(&mut cluster, 3, NoticeKind::Withdrawn, &["i-a", "i-b"]);
+    cluster.seconds(12);
+    assert_eq!(outcomes(&cluster), [(1, Drained), (2, Drained), (3, Opened)]);
+    let labels = |name| node(&cluster, name).labels.get("lb/exclude").map(String::as_str);
+    assert_eq!((labels("node-a"), labels("node-b")), (None, Some("another's")));
+    for name in ["node-a", "node-b"] {
+        let node = node(&cluster, name);
+        assert_eq!(node.taints, std::slice::from_ref(&foreign));
+        assert_eq!(node.labels.get("handler/event-id"), None);
+    }
+    notice(&mut cluster, 4, SPOT, &["i-a"]);
+    cluster.seconds(12);
+    assert_eq!(outcomes(&cluster).last(), Some(&(4, Drained)), "it is drained anew");
+    assert!(node(&cluster, "node-a").taints.contains(&unschedulable()));
+}
+
+#[test]
+fn a_node_closed_by_others_gets_no_label_that_would_open_it() {
+    let mut cluster = node_group(&["a"], DrainSettings::default());
+    let mut cordoned = node(&cluster, "node-a").clone();
+    cordoned.taints.push(unschedulable());
+    cluster.store(Object::Node(cordoned));
+    let (always, if_open) = (("always".to_owned(), "1".to_owned()), ("if-open".to_owned(), "1".to_owned()));
+    let handling =
+        Handling { labels: [always].into(), labels_if_open: [if_open].into(), ..Handling::default() };
+    handled(&mut cluster, 1, NoticeKind::ScheduledChange, "i-a", handling);
+    cluster.seconds(12);
+    let labels = &node(&cluster, "node-a").labels;
+    assert!(labels.contains_key("always") && !labels.contains_key("if-open"), "{labels:?}");
+}
+
+#[test]
+fn a_handler_on_the_node_need_not_look_for_it() {
+    let own_node = Some("node-a".into());
+    let mut cluster = node_group(&["a"], DrainSettings { own_node, ..DrainSettings::default() });
+    on(&mut cluster, "node-a", "web", |_| ());
+    notice(&mut cluster, 1, SPOT, &["i-whatever"]);
+    cluster.seconds(14);
+    assert_eq!((outcomes(&cluster), evicted(&cluster)), (vec![(1, Drained)], vec!["web"]));
+}
+
+#[test]
+fn load_balancers_have_time_to_leave_a_node_out_before_the_first_eviction() {
+    for (kind, seconds_before_first) in [(STOPPED, 90), (SPOT, 60)] {
+        let drain = DrainSettings {
+            evict_after: Span::from_seconds(90),
+            time_out: Some(Span::from_seconds(300)),
+            ..DrainSettings::default()
+        };
+        let mut cluster = node_group(&["a"], drain);
+        on(&mut cluster, "node-a", "web", |_| ());
+        notice(&mut cluster, 1, kind, &["i-a"]);
+        cluster.seconds(seconds_before_first - 2);
+        assert!(node(&cluster, "node-a").taints.contains(&unschedulable()));
+        assert_eq!(evicted(&cluster), Vec::<&str>::new());
+        cluster.seconds(20);
+        assert_eq!((outcomes(&cluster), evicted(&cluster)), (vec![(1, Drained)], vec!["web"]));
     }
 }

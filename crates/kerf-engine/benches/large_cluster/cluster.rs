@@ -328,6 +328,7 @@ fn observed_pod(name: &str, shape: Arc<PodShape>) -> Pod {
         deletion_cost: 0,
         do_not_disrupt: DoNotDisrupt::Absent,
         termination_grace: Some(Span::from_seconds(30)),
+        has_local_data: false,
         unusable: None,
         profile: Arc::default(),
     }

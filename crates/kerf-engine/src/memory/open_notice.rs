@@ -28,6 +28,8 @@ pub enum Awaited {
     Cordon(Vec<(Name, Arc<str>)>),
     /// These nodes are drained.
     Drain(Vec<(Name, Arc<str>)>),
+    /// These nodes take pods again.
+    Opening(Vec<(Name, Arc<str>)>),
 }
 
 impl OpenNotice {

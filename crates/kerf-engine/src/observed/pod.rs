@@ -46,6 +46,9 @@ pub struct Pod {
     pub do_not_disrupt: DoNotDisrupt,
     /// How long it may take to end; `None` means as long as it likes.
     pub termination_grace: Option<Span>,
+    /// Whether it keeps data in an `emptyDir`, which is lost when it leaves.
+    #[serde(default)]
+    pub has_local_data: bool,
     /// Why it cannot be considered at all, if so: broken volumes, selectors nobody may use.
     pub unusable: Option<Arc<str>>,
     /// What only those who watch want to know. Replicas share one.

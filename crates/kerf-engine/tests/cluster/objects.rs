@@ -131,6 +131,7 @@ pub(crate) fn pod(name: &str, node: &str) -> Pod {
         deletion_cost: 0,
         do_not_disrupt: DoNotDisrupt::Absent,
         termination_grace: Some(Span::from_seconds(30)),
+        has_local_data: false,
         unusable: None,
         profile: Arc::default(),
     }

@@ -172,6 +172,7 @@ impl Workloads {
             deletion_cost: 0,
             do_not_disrupt: workload.do_not_disrupt,
             termination_grace: Some(workload.grace),
+            has_local_data: false,
             unusable: None,
             profile: Arc::default(),
         };

@@ -124,7 +124,8 @@ impl Offers {
             | NoticeKind::ScheduledChange
             | NoticeKind::InstanceImpaired
             | NoticeKind::LifecycleTermination
-            | NoticeKind::LifecycleLaunch => {}
+            | NoticeKind::LifecycleLaunch
+            | NoticeKind::Withdrawn => {}
         }
     }
 

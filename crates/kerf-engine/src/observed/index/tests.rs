@@ -287,6 +287,7 @@ fn pod(name: u8, look: u16) -> Pod {
         deletion_cost: 0,
         do_not_disrupt: DoNotDisrupt::Absent,
         termination_grace: None,
+        has_local_data: false,
         unusable: None,
         profile: Arc::default(),
     }

@@ -57,7 +57,11 @@ fn plan_at(world: &World, name: &Name, now: Time, is_fresh: bool) -> Decision {
         decision.act(ActionKind::PatchNode { name, uid, patch }, Reason::DrainStarting);
         return decision;
     }
-    evict(world, &drain, now, &mut decision);
+    match evict_at(world, &drain) {
+        Some(at) if now >= at => evict(world, &drain, now, &mut decision),
+        Some(at) => decision.wake(at),
+        None => {}
+    }
     report(world, &drain, now, is_fresh, &mut decision);
     decision
 }
@@ -74,7 +78,9 @@ fn plan_pod_at(world: &World, key: &PodKey, now: Time) -> Decision {
     let mut decision = Decision::default();
     let Some(pod) = world.pods.get(key) else { return decision };
     let Some(node) = pod.node().and_then(|node| world.nodes.get(node)) else { return decision };
-    if let Some(drain) = NodeDrain::of(world, node).filter(NodeDrain::is_closed) {
+    if let Some(drain) = NodeDrain::of(world, node).filter(NodeDrain::is_closed)
+        && evict_at(world, &drain).is_some_and(|at| now >= at)
+    {
         let tier = pods::active_tier(world, &drain, now);
         eviction::advance(&drain, pod, tier, now, &mut decision);
     }
@@ -170,6 +176,19 @@ pub(super) fn lacks_nothing(world: &World, node: &Node, request: &DrainRequest) 
     let drain = NodeDrain::only(node, DrainReason::Termination, request.clone());
     let mut pods = world.pods_on(&node.meta.name);
     closing_patch(&drain).is_none() && !pods.any(|pod| pods::must_leave(pod, request))
+}
+
+/// From when on pods are evicted: once the node has been closed for as long as is set, and in any
+/// case while half the time to its end is left. Unknown until it was seen closed.
+fn evict_at(world: &World, drain: &NodeDrain<'_>) -> Option<Time> {
+    let delay = world.settings.drain.evict_after;
+    if delay == Span::default() {
+        return Some(Time::default());
+    }
+    let asked = world.memory.drains.get(&drain.node.meta.name)?;
+    let closed_at = asked.closed_at?;
+    let half = |deadline: Time| Span::from_millis(deadline.since(closed_at).millis() / 2);
+    Some(closed_at + drain.deadline().map_or(delay, |deadline| delay.min(half(deadline))))
 }
 
 fn evict(world: &World, drain: &NodeDrain<'_>, now: Time, decision: &mut Decision) {

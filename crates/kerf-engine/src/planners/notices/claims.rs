@@ -132,7 +132,7 @@ fn is_the_end(world: &World, kind: NoticeKind) -> bool {
 
 fn is_ignored(world: &World, kind: NoticeKind) -> bool {
     let is_recommended = kind == NoticeKind::RebalanceRecommendation;
-    // Nothing ends because something was launched.
-    kind == NoticeKind::LifecycleLaunch
+    // Nothing ends because something was launched, or stays.
+    matches!(kind, NoticeKind::LifecycleLaunch | NoticeKind::Withdrawn)
         || is_recommended && world.settings.rebalance == RebalancePolicy::Ignore
 }

@@ -71,6 +71,7 @@ fn reason(kind: NoticeKind) -> &'static str {
         NoticeKind::CapacityReservationInterrupted => "CapacityReservationInstanceInterrupted",
         NoticeKind::LifecycleTermination => "InstanceTerminating",
         NoticeKind::LifecycleLaunch => "InstanceLaunched",
+        NoticeKind::Withdrawn => "InstanceStays",
     }
 }
 

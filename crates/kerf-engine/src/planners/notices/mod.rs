@@ -5,7 +5,8 @@
 //!  Noticed ─► claims of its instances ─┬─ none: settled
 //!             or nodes, by role        ├─ worth an Event only: recorded, settled
 //!                                      ├─ too many within a minute: held, comes again
-//!                                      └─ nodes closed, claims deleted or nodes drained ─► settled
+//!                                      ├─ nodes closed, claims deleted or nodes drained ─► settled
+//!                                      └─ withdrawn: nodes opened again ─► settled
 //! ```
 //!
 //! Disruption budgets and PodDisruptionBudgets do not count: the instance goes whether its pods are
@@ -18,6 +19,7 @@ mod cordon;
 mod messages;
 mod node_lookup;
 mod nodes;
+mod opening;
 
 use std::collections::BTreeMap;
 
@@ -65,6 +67,9 @@ pub(super) fn plan(world: &World, now: Time) -> Decision {
             }
             Some(Awaited::Drain(nodes)) => {
                 nodes::are_drained(world, open, nodes).then_some(NoticeOutcome::Drained)
+            }
+            Some(Awaited::Opening(nodes)) => {
+                opening::are_open(world, nodes, &mut decision).then_some(NoticeOutcome::Opened)
             }
         };
         let within = world.settings.drain.time_out.unwrap_or(SETTLE_WITHIN);

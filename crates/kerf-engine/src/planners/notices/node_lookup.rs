@@ -1,5 +1,5 @@
 //! Which node an instance is: by its provider id, which cannot lie; else by the name the cloud has
-//! for the instance, among nodes without a provider id.
+//! for the instance, among nodes without a provider id. A handler that runs on the node need not ask.
 
 use std::sync::Arc;
 
@@ -12,6 +12,11 @@ const HOSTNAME: &str = "kubernetes.io/hostname";
 
 /// The nodes a notice is about, each with its instance.
 pub(super) fn nodes_of<'a>(world: &'a World, notice: &Notice) -> Vec<(Arc<str>, &'a Node)> {
+    if let Some(name) = &world.settings.drain.own_node {
+        let node = world.nodes.get(name);
+        let instance = notice.instances.first().cloned().unwrap_or_default();
+        return node.map(|node| (instance, node.as_ref())).into_iter().collect();
+    }
     let mut found = Vec::new();
     for (place, instance) in notice.instances.iter().enumerate() {
         let before = found.len();

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::breaker::Breaker;
-use super::{messages, node_lookup};
+use super::{messages, node_lookup, opening};
 use crate::decision::Decision;
 use crate::memory::{Awaited, DrainReason, DrainRequest, OpenNotice, Update};
-use crate::notice::{FoundNode, NoticeKind, NoticeOutcome};
-use crate::observed::{Name, Node, PodOwner};
+use crate::notice::{FoundNode, Notice, NoticeKind, NoticeOutcome};
+use crate::observed::{Name, Node, Pod, PodOwner};
 use crate::planners::drain;
 use crate::time::Span;
 use crate::world::World;
@@ -31,7 +31,7 @@ pub(super) fn read(
 pub(super) fn are_drained(world: &World, open: &OpenNotice, nodes: &[(Name, Arc<str>)]) -> bool {
     nodes.iter().all(|(name, uid)| {
         let node = world.nodes.get(name).filter(|node| node.meta.uid == *uid);
-        node.is_none_or(|node| is_drained(world, open.notice.kind, node))
+        node.is_none_or(|node| is_drained(world, open, node))
     })
 }
 
@@ -46,15 +46,21 @@ fn read_one(
     if kind == NoticeKind::LifecycleLaunch {
         return Some(launched(open, &found));
     }
+    if kind == NoticeKind::Withdrawn {
+        return opening::begin(open, &found, decision);
+    }
     let mut awaits: Vec<(Name, Arc<str>)> = Vec::new();
-    let mut is_held = false;
+    let (mut is_held, mut is_blocked) = (false, false);
     for (instance, node) in &found {
         decision.record(messages::announced_to(node, kind, instance));
-        let request = request(world, open, node);
+        let mut request = request(world, open, node);
         let name = &node.meta.name;
         let known = world.memory.drains.get(name).filter(|drain| drain.uid == node.meta.uid);
-        decision.found.push(described(world, open, node, known.is_some()));
-        if is_drained(world, kind, node) || was_drained(world, node, &request) {
+        let described = described(world, open, node, known.is_some());
+        let is_node_blocked = !described.blocking.is_empty() && !request.cordons_only;
+        decision.found.push(described);
+        let is_through = is_drained(world, open, node) || was_drained(world, node, &request);
+        if is_through && !is_node_blocked {
             continue;
         }
         if known.is_none() && !request.cordons_only && !breaker.admits(name) {
@@ -63,6 +69,8 @@ fn read_one(
             continue;
         }
         let (name, uid) = (name.clone(), node.meta.uid.clone());
+        is_blocked |= is_node_blocked;
+        request.cordons_only |= is_node_blocked;
         awaits.push((name.clone(), uid.clone()));
         let (reason, request) = (DrainReason::Notice(kind), Box::new(request));
         decision.remember(Update::StartDrain { node: name, uid, reason, request });
@@ -70,6 +78,7 @@ fn read_one(
     match (found.is_empty(), awaits.is_empty()) {
         (true, _) => Some(NoticeOutcome::NoNode),
         (false, _) if is_held => Some(NoticeOutcome::Held),
+        (false, _) if is_blocked => Some(NoticeOutcome::Blocked),
         (false, true) => Some(NoticeOutcome::Drained),
         (false, false) => {
             let awaits = Awaited::Drain(awaits);
@@ -91,12 +100,15 @@ fn launched(open: &OpenNotice, found: &[(Arc<str>, &Node)]) -> NoticeOutcome {
 }
 
 /// A notice that comes again finds the node drained, unless somebody opened it to pods since.
-fn is_drained(world: &World, kind: NoticeKind, node: &Node) -> bool {
+fn is_drained(world: &World, open: &OpenNotice, node: &Node) -> bool {
+    let Notice { kind, handling, .. } = &open.notice;
     let drain = world.memory.drains.get(&node.meta.name);
     let drain = drain.filter(|drain| drain.uid == node.meta.uid);
-    let request = drain.and_then(|drain| drain.requests.get(&DrainReason::Notice(kind)));
+    let request = drain.and_then(|drain| drain.requests.get(&DrainReason::Notice(*kind)));
     request.is_some_and(|request| {
-        request.drained_at.is_some() && node.taints.contains(&request.closing.taint())
+        request.drained_at.is_some()
+            && (handling.cordons_only || !request.cordons_only)
+            && node.taints.contains(&request.closing.taint())
     })
 }
 
@@ -121,8 +133,12 @@ fn request(world: &World, open: &OpenNotice, node: &Node) -> DrainRequest {
         NoticeKind::SpotInterrupted | NoticeKind::CapacityReservationInterrupted
     );
     let missing = |key: &String| !node.labels.contains_key(key);
-    let labels: BTreeMap<_, _> =
+    let mut labels: BTreeMap<_, _> =
         settings.label.iter().filter(|(key, _)| missing(key)).cloned().collect();
+    labels.extend(handling.labels.clone());
+    if !node.taints.contains(&settings.closing.taint()) {
+        labels.extend(handling.labels_if_open.clone());
+    }
     let is_new = |key: &str| !node.taints.iter().any(|taint| taint.key == key);
     DrainRequest {
         closing: settings.closing.clone(),
@@ -143,6 +159,9 @@ fn described(world: &World, open: &OpenNotice, node: &Node, is_known: bool) -> F
         let of = pods().filter(|pod| (pod.owner == PodOwner::DaemonSet) == of_daemon_set);
         of.map(|pod| pod.key.clone()).collect()
     };
+    let settings = &world.settings.drain;
+    let is_own = |pod: &Pod| settings.own_pod.as_ref() == Some(&pod.key);
+    let blocking = pods().filter(|pod| settings.blocking.contain(pod) && !is_own(pod));
     FoundNode {
         id: open.notice.id,
         name: node.meta.name.clone(),
@@ -152,5 +171,6 @@ fn described(world: &World, open: &OpenNotice, node: &Node, is_known: bool) -> F
         is_known,
         leaving: keys(false),
         staying: keys(true),
+        blocking: blocking.map(|pod| pod.key.clone()).collect(),
     }
 }

@@ -48,8 +48,11 @@ pub(crate) fn key(pod: &core::Pod) -> PodKey {
 
 /// Whether what the pod is depends on storage objects.
 pub(super) fn has_volumes(pod: &core::Pod) -> bool {
-    let volumes = pod.spec.iter().flat_map(|spec| spec.volumes.iter().flatten());
-    volumes.into_iter().any(|it| it.persistent_volume_claim.is_some() || it.ephemeral.is_some())
+    volumes(pod).any(|it| it.persistent_volume_claim.is_some() || it.ephemeral.is_some())
+}
+
+fn volumes(pod: &core::Pod) -> impl Iterator<Item = &core::Volume> {
+    pod.spec.iter().flat_map(|spec| spec.volumes.iter().flatten())
 }
 
 /// Reads a pod. One that cannot be understood is there all the same, with the reason; what could
@@ -97,6 +100,7 @@ pub(super) fn read(
         do_not_disrupt: do_not_disrupt(annotation(pod, DO_NOT_DISRUPT)),
         termination_grace: grace
             .map(|seconds| Span::from_seconds(u64::try_from(seconds).unwrap_or_default())),
+        has_local_data: volumes(pod).any(|volume| volume.empty_dir.is_some()),
         unusable: unusable.map(Arc::from),
         profile: interners.profiles.share(profile(pod), owner_uid(pod)),
     };
