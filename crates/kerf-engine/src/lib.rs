@@ -61,7 +61,5 @@ pub use engine::{Engine, Orders};
 pub use gate::BEGIN_WITHIN;
 pub use planners::{DryRun, consolidation_snapshot, dry_run};
 pub use role::Role;
-pub use settings::{
-    BlockingPods, DrainSettings, INTERRUPTION_PERCENT_PER_MINUTE, Marks, Settings,
-};
+pub use settings::{BlockingPods, DrainSettings, INTERRUPTION_PERCENT_PER_MINUTE, Marks, Settings};
 pub use world::World;

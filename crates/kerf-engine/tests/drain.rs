@@ -481,7 +481,10 @@ fn what_is_called_off_opens_the_node_and_takes_only_the_handlers_marks_away() {
     cluster.seconds(12);
     let closed = node(&cluster, "node-a");
     assert!(closed.taints.contains(&out_of_service) && closed.taints.contains(&unschedulable()));
-    assert_eq!(closed.labels.get("handler/action").map(String::as_str), Some("UncordonAfterReboot"));
+    assert_eq!(
+        closed.labels.get("handler/action").map(String::as_str),
+        Some("UncordonAfterReboot")
+    );
     assert_eq!(closed.labels.get("lb/exclude").map(String::as_str), Some("handler"));
     notice(&mut cluster, 3, NoticeKind::Withdrawn, &["i-a", "i-b"]);
     cluster.seconds(12);
@@ -505,9 +508,13 @@ fn a_node_closed_by_others_gets_no_label_that_would_open_it() {
     let mut cordoned = node(&cluster, "node-a").clone();
     cordoned.taints.push(unschedulable());
     cluster.store(Object::Node(cordoned));
-    let (always, if_open) = (("always".to_owned(), "1".to_owned()), ("if-open".to_owned(), "1".to_owned()));
-    let handling =
-        Handling { labels: [always].into(), labels_if_open: [if_open].into(), ..Handling::default() };
+    let (always, if_open) =
+        (("always".to_owned(), "1".to_owned()), ("if-open".to_owned(), "1".to_owned()));
+    let handling = Handling {
+        labels: [always].into(),
+        labels_if_open: [if_open].into(),
+        ..Handling::default()
+    };
     handled(&mut cluster, 1, NoticeKind::ScheduledChange, "i-a", handling);
     cluster.seconds(12);
     let labels = &node(&cluster, "node-a").labels;

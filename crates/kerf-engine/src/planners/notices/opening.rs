@@ -33,11 +33,7 @@ pub(super) fn begin(
 
 /// Whether all these nodes are open, as far as they are there. Those that are not shall be, unless
 /// something else was announced meanwhile.
-pub(super) fn are_open(
-    world: &World,
-    nodes: &[(Name, Arc<str>)],
-    decision: &mut Decision,
-) -> bool {
+pub(super) fn are_open(world: &World, nodes: &[(Name, Arc<str>)], decision: &mut Decision) -> bool {
     let mut are_open = true;
     for (name, uid) in nodes {
         let node = world.nodes.get(name).filter(|node| node.meta.uid == *uid);
