@@ -56,6 +56,11 @@ impl KubernetesEvent {
         Self::new(about, Tone::Warning, reason, message.into())
     }
 
+    /// Says that the node class of a claim or pool is not there.
+    pub(crate) fn unresolved_node_class(about: Key) -> Self {
+        Self::warning(about, "FailedResolvingNodeClass", "Failed resolving NodeClass")
+    }
+
     /// Not repeated for so long.
     #[must_use]
     pub fn silent_for(mut self, silence: Span) -> Self {

@@ -87,8 +87,12 @@ pub enum NoticeKind {
     InstanceTerminated,
     /// Maintenance of an instance is planned.
     ScheduledChange,
-    /// An instance, or the host under it, fails the cloud's checks.
-    InstanceImpaired,
+    /// The cloud has looked at an instance and tells of maintenance that is planned for it.
+    EventStatus,
+    /// An instance fails the cloud's checks.
+    InstanceStatus,
+    /// The host or the network under an instance does.
+    SystemStatus,
     /// An instance that stands in for others' reserved capacity is about to be taken.
     CapacityReservationInterrupted,
     /// An Auto Scaling group ends an instance and waits for whoever has something to do first.
@@ -177,13 +181,15 @@ impl Notice {
 
 impl NoticeKind {
     /// Every kind there is.
-    pub const ALL: [NoticeKind; 10] = [
+    pub const ALL: [NoticeKind; 12] = [
         NoticeKind::SpotInterrupted,
         NoticeKind::RebalanceRecommendation,
         NoticeKind::InstanceStopped,
         NoticeKind::InstanceTerminated,
         NoticeKind::ScheduledChange,
-        NoticeKind::InstanceImpaired,
+        NoticeKind::EventStatus,
+        NoticeKind::InstanceStatus,
+        NoticeKind::SystemStatus,
         NoticeKind::CapacityReservationInterrupted,
         NoticeKind::LifecycleTermination,
         NoticeKind::LifecycleLaunch,
@@ -200,8 +206,11 @@ impl NoticeKind {
             }
             NoticeKind::InstanceStopped => "the instance is stopping or stopped",
             NoticeKind::InstanceTerminated => "the instance is terminating or gone",
-            NoticeKind::ScheduledChange => "the cloud has planned maintenance of the instance",
-            NoticeKind::InstanceImpaired => "the instance or its host fails the cloud's checks",
+            NoticeKind::ScheduledChange | NoticeKind::EventStatus => {
+                "the cloud has planned maintenance of the instance"
+            }
+            NoticeKind::InstanceStatus => "the instance fails the cloud's checks",
+            NoticeKind::SystemStatus => "the host under the instance fails the cloud's checks",
             NoticeKind::CapacityReservationInterrupted => {
                 "the cloud takes the instance back for whom its capacity is reserved"
             }
@@ -220,7 +229,9 @@ impl NoticeKind {
             NoticeKind::InstanceStopped => "instance_stopped",
             NoticeKind::InstanceTerminated => "instance_terminated",
             NoticeKind::ScheduledChange => "scheduled_change",
-            NoticeKind::InstanceImpaired => "instance_impaired",
+            NoticeKind::EventStatus => "event_status",
+            NoticeKind::InstanceStatus => "instance_status",
+            NoticeKind::SystemStatus => "system_status",
             NoticeKind::CapacityReservationInterrupted => "capacity_reservation_interrupted",
             NoticeKind::LifecycleTermination => "lifecycle_termination",
             NoticeKind::LifecycleLaunch => "lifecycle_launch",

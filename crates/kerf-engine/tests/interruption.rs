@@ -187,9 +187,12 @@ fn a_node_that_cannot_be_closed_gives_the_recommendation_back() {
 
 #[test]
 fn pods_on_an_instance_that_does_not_work_are_not_waited_for() {
-    for (kind, is_at_once) in
-        [(NoticeKind::InstanceImpaired, true), (NoticeKind::ScheduledChange, false)]
-    {
+    for (kind, is_at_once) in [
+        (NoticeKind::InstanceStatus, true),
+        (NoticeKind::SystemStatus, true),
+        (NoticeKind::EventStatus, false),
+        (NoticeKind::ScheduledChange, false),
+    ] {
         let mut cluster = Cluster::with_nodes(1, |_| {});
         cluster.unevictable.insert("pod-0".to_owned());
         notice(&mut cluster, kind);

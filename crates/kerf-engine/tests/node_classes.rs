@@ -6,7 +6,7 @@ mod cluster;
 
 use std::sync::Arc;
 
-use cluster::{Cluster, claim, class_ref, node_class, settings};
+use cluster::{Cluster, claim, class_ref, node_class, pool, settings};
 use kerf_engine::Settings;
 use kerf_engine::action::ActionKind;
 use kerf_engine::condition::Status;
@@ -14,6 +14,7 @@ use kerf_engine::event::{Failure, Key, Object, ResolvedCondition, ResolvedNodeCl
 use kerf_engine::observed::{NodeClass, Readiness};
 use kerf_engine::provider::ManagedNodeClass;
 use kerf_engine::time::Span;
+use kerf_model::node_spec::NodeClassRef;
 use serde_json::json;
 
 const FINALIZER: &str = "example.com/termination";
@@ -190,4 +191,74 @@ fn a_class_of_a_kind_that_is_only_read_is_never_written() {
     cluster.wait(Span::from_minutes(10));
     assert_eq!(resolves(&cluster), 0);
     assert!(class(&cluster).finalizers.is_empty());
+}
+
+/// The same for classes of the kind that dashboards know.
+fn ec2_cluster(parts: &[(&str, Status, &str)]) -> (Cluster, NodeClassRef) {
+    let mut settings = managed();
+    let kind = &mut settings.provider.node_classes[0];
+    kind.kind = "EC2NodeClass".to_owned();
+    let key =
+        NodeClassRef { group: kind.group.clone(), kind: kind.kind.clone(), name: class_ref().name };
+    let mut cluster = Cluster::new();
+    cluster.resolved = found(parts);
+    let class = NodeClass {
+        hash: Some("123".to_owned()),
+        ..NodeClass::new(node_class().meta, key.clone())
+    };
+    cluster.store(Object::NodeClass(class));
+    cluster.restart_with(settings);
+    (cluster, key)
+}
+
+#[test]
+fn conditions_of_a_class_that_change_are_counted_and_told() {
+    let bad = [
+        ("SubnetsReady", Status::False, "SubnetsNotFound"),
+        ("ImagesReady", Status::False, "None"),
+    ];
+    let (mut cluster, key) = ec2_cluster(&bad);
+    cluster.settle();
+    let Some(Object::NodeClass(class)) = cluster.objects.get(&Key::NodeClass(key.clone())) else {
+        panic!("the class is there")
+    };
+    let ready = class.status.conditions.get("Ready").unwrap();
+    assert_eq!(ready.message, "SubnetsReady=False, ImagesReady=False");
+    let counted = |cluster: &Cluster, word: &str| {
+        let metric = "operator_ec2nodeclass_status_condition_transitions_total";
+        let older = "operator_status_condition_transitions_total";
+        assert_eq!(cluster.counted(older, word), cluster.counted(metric, word), "{word}");
+        cluster.counted(metric, word)
+    };
+    assert_eq!(counted(&cluster, "SubnetsNotFound"), 1);
+    assert_eq!(counted(&cluster, "Ready"), 1);
+    cluster.resolved = found(&ALL_READY);
+    cluster.wait(Span::from_minutes(6));
+    assert_eq!(counted(&cluster, "SubnetsReady"), 2);
+    let told =
+        cluster.kubernetes_events.iter().filter(|it| it.about == Key::NodeClass(key.clone()));
+    let told: Vec<&str> =
+        told.filter(|it| it.reason == "SubnetsReady").map(|it| &*it.message).collect();
+    let expected = "Status condition transitioned, Type: SubnetsReady, Status: False -> True, \
+                    Reason: SubnetsReady, Message: in a sentence";
+    assert_eq!(told.last(), Some(&expected), "{told:?}");
+}
+
+#[test]
+fn a_pool_and_a_claim_whose_class_is_gone_say_so() {
+    let mut cluster = Cluster::new();
+    cluster.store(Object::Pool(pool("web")));
+    cluster.settle();
+    assert!(!cluster.has_said("FailedResolvingNodeClass"));
+    cluster.delete(&Key::NodeClass(class_ref()));
+    let message = "there is no such class".to_owned();
+    cluster.launch_fails = Some(Failure::InsufficientCapacity { message });
+    cluster.store(Object::Claim(claim("web-1")));
+    cluster.settle();
+    let reason = "FailedResolvingNodeClass";
+    let told = cluster.kubernetes_events.iter().filter(|event| event.reason == reason);
+    let mut about: Vec<Key> = told.map(|event| event.about.clone()).collect();
+    about.sort();
+    about.dedup();
+    assert_eq!(about, [Key::Pool("web".into()), Key::Claim("web-1".into())]);
 }

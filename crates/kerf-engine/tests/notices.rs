@@ -14,13 +14,15 @@ use kerf_model::labels::well_known::CAPACITY_TYPE;
 const DISRUPTED: &str = "karpenter_nodeclaims_disrupted_total";
 
 /// Every kind, with the reason people are messages and whether the claim goes.
-const KINDS: [(NoticeKind, &str, bool); 7] = [
+const KINDS: [(NoticeKind, &str, bool); 9] = [
     (NoticeKind::SpotInterrupted, "SpotInterrupted", true),
     (NoticeKind::RebalanceRecommendation, "SpotRebalanceRecommendation", false),
     (NoticeKind::InstanceStopped, "InstanceStopping", true),
     (NoticeKind::InstanceTerminated, "InstanceTerminating", true),
     (NoticeKind::ScheduledChange, "InstanceUnhealthy", true),
-    (NoticeKind::InstanceImpaired, "InstanceUnhealthy", true),
+    (NoticeKind::EventStatus, "InstanceUnhealthy", true),
+    (NoticeKind::InstanceStatus, "InstanceUnhealthy", true),
+    (NoticeKind::SystemStatus, "InstanceUnhealthy", true),
     (NoticeKind::CapacityReservationInterrupted, "CapacityReservationInstanceInterrupted", true),
 ];
 

@@ -105,10 +105,14 @@ fn event(
     spec.about(about, api_time(now))
 }
 
-/// A reference to an object. A node class is of a kind only its provider knows, and none is made.
+/// A reference to an object. A node class is of a kind only its provider knows.
 fn reference(key: &Key, world: &World) -> Option<ObjectReference> {
     let (api_version, kind) = match key {
-        Key::NodeClass(_) | Key::NodeClassSubnets(_) => return None,
+        Key::NodeClass(class) => {
+            let kind = world.settings.provider.node_class_kind(&class.group, &class.kind)?;
+            (format!("{}/{}", kind.group, kind.version), kind.kind.clone())
+        }
+        Key::NodeClassSubnets(_) => return None,
         Key::PoolManifest(pool) => {
             let object = world.pool_manifests.get(pool).map(|pool| &pool.object);
             let version = object.and_then(|object| object.get("apiVersion")?.as_str());

@@ -1,6 +1,10 @@
 //! What becomes of launches that EC2 does not carry out.
 
+use std::sync::Arc;
+
+use kerf_engine::condition::{Conditions, READY, Status};
 use kerf_engine::event::Failure;
+use kerf_engine::time::Time;
 use kerf_kube::Provider;
 use kerf_model::instance_type::{InstanceType, Offering};
 use serde_json::json;
@@ -70,12 +74,38 @@ async fn a_permission_that_is_missing_is_named() {
 }
 
 #[tokio::test]
-async fn a_class_that_is_not_ready_launches_nothing() {
+async fn a_class_that_cannot_be_used_launches_nothing() {
     let account = Account::open().await;
-    let mut launch = account.launch_of("uid-1", &["m5.large"], &["on-demand"]);
-    launch.node_class = None;
-    launch.instance_types = Some(account.offered().await);
-    let failed = account.aws.launch(&launch).await.unwrap_err();
-    assert!(matches!(failed, Failure::NodeClassNotReady { .. }), "{failed:?}");
+    let ready = account.class.as_ref();
+    let mut deleted = ready.clone();
+    deleted.meta.deleting_since = Some(Time::from_seconds(1));
+    let mut new = ready.clone();
+    new.status.conditions = Conditions::default();
+    let mut bad = ready.clone();
+    for condition in bad.status.conditions.0.iter_mut().filter(|it| it.kind == READY) {
+        condition.status = Status::False;
+        condition.message = "SubnetsReady=False".to_owned();
+    }
+    let mut failed = Vec::new();
+    for class in [None, Some(deleted), Some(new), Some(bad)] {
+        let mut launch = account.launch_of("uid-1", &["m5.large"], &["on-demand"]);
+        launch.node_class = class.map(Arc::new);
+        launch.instance_types = Some(account.offered().await);
+        failed.push(account.aws.launch(&launch).await.unwrap_err());
+    }
+    // Without a class the pods go elsewhere at once; one that is new is waited for.
+    let message = |text: &str| text.to_owned();
+    let expected = [
+        Failure::InsufficientCapacity { message: message("there is no EC2NodeClass default") },
+        Failure::InsufficientCapacity { message: message("there is no EC2NodeClass default") },
+        Failure::LaunchRefused {
+            reason: "NodeClassReadinessUnknown".to_owned(),
+            message: message("EC2NodeClass default was not looked at yet"),
+        },
+        Failure::NodeClassNotReady {
+            message: message("EC2NodeClass default is not ready: SubnetsReady=False"),
+        },
+    ];
+    assert_eq!(failed, expected);
     assert_eq!(account.count("CreateFleet"), 0);
 }

@@ -33,25 +33,25 @@ fn nothing_found() -> Vec<Bad> {
             json!({"subnetSelectorTerms": [{"tags": {"team": "nobody"}}]}),
             "SubnetsReady",
             "SubnetsNotFound",
-            "spec.subnetSelectorTerms",
+            "SubnetSelector did not match any Subnets",
         ),
         bad(
             json!({"securityGroupSelectorTerms": [{"name": "nobody"}]}),
             "SecurityGroupsReady",
             "SecurityGroupsNotFound",
-            "spec.securityGroupSelectorTerms",
+            "SecurityGroupSelector did not match any SecurityGroups",
         ),
         bad(
             images(json!([{"id": "ami-0123456789abcdef0"}])),
             "AMIsReady",
             "AMINotFound",
-            "spec.amiSelectorTerms",
+            "AMISelector did not match any AMIs",
         ),
         bad(
             images(json!([{"ssmParameter": "/nobody"}])),
             "AMIsReady",
             "AMINotFound",
-            "spec.amiSelectorTerms",
+            "AMISelector did not match any AMIs",
         ),
         bad(
             json!({"amiSelectorTerms": [{"alias": "al2023@v19990101"}]}),
@@ -65,7 +65,6 @@ fn nothing_found() -> Vec<Bad> {
             "UnsupportedAlias",
             "al2@latest",
         ),
-        bad(json!({"role": "nobody"}), "InstanceProfileReady", "RoleNotFound", "role nobody"),
     ]
 }
 
@@ -83,6 +82,20 @@ async fn a_part_that_is_not_found_is_named_with_its_field_and_stops_no_other() {
     }
     let mut class = account.class("good", &json!({}));
     assert_eq!(account.resolve(&mut class).await.lacking(), [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_role_that_is_not_there_may_come_and_is_named_meanwhile() {
+    let account = Account::open().await;
+    let mut class = account.class("default", &json!({"role": "nobody"}));
+    let conditions = account.resolve(&mut class).await;
+    let expected = [
+        "InstanceProfileReady=Unknown RoleNotFound",
+        "ValidationSucceeded=Unknown DependenciesNotReady",
+    ];
+    assert_eq!(conditions.lacking(), expected, "{conditions:?}");
+    let message = conditions.message("InstanceProfileReady");
+    assert_eq!(message, "spec.role: there is no role nobody");
 }
 
 #[tokio::test(flavor = "multi_thread")]

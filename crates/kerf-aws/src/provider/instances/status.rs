@@ -66,8 +66,9 @@ impl Category {
 
     const fn notice(self) -> NoticeKind {
         match self {
-            Self::Instance | Self::System => NoticeKind::InstanceImpaired,
-            Self::Event => NoticeKind::ScheduledChange,
+            Self::Instance => NoticeKind::InstanceStatus,
+            Self::System => NoticeKind::SystemStatus,
+            Self::Event => NoticeKind::EventStatus,
         }
     }
 

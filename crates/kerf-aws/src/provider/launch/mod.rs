@@ -127,8 +127,10 @@ impl Launcher {
     ) -> Result<fleet::FleetRequest, Failure> {
         let name = &launch.claim.spec.node.node_class.name;
         let not_ready = |message: String| Failure::NodeClassNotReady { message };
-        let Some(class) = &launch.node_class else {
-            return Err(not_ready(format!("there is no EC2NodeClass {name}")));
+        // One that is on its way out makes no nodes any more. The pods find another pool.
+        let Some(class) = launch.node_class.as_ref().filter(|it| !it.meta.is_deleting()) else {
+            let message = format!("there is no EC2NodeClass {name}");
+            return Err(Failure::InsufficientCapacity { message });
         };
         match class.readiness() {
             Readiness::Ready => {}
@@ -136,7 +138,10 @@ impl Launcher {
                 return Err(not_ready(format!("EC2NodeClass {name} is not ready: {message}")));
             }
             Readiness::Unknown => {
-                return Err(not_ready(format!("EC2NodeClass {name} was not looked at yet")));
+                return Err(Failure::LaunchRefused {
+                    reason: "NodeClassReadinessUnknown".to_owned(),
+                    message: format!("EC2NodeClass {name} was not looked at yet"),
+                });
             }
         }
         let class = node_class::read(class);

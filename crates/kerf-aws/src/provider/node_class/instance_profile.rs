@@ -61,7 +61,7 @@ impl InstanceProfiles {
         }
         let Some(role) = spec.role.as_deref().map(bare_role) else {
             let message = "neither spec.role nor spec.instanceProfile is set";
-            return Err(PartError::not_ready(ROLE_NOT_FOUND, message));
+            return Err(PartError::unknown(ROLE_NOT_FOUND, message));
         };
         if let Some(before) = before
             && self.serves(before, class, role).await?
@@ -70,7 +70,7 @@ impl InstanceProfiles {
         }
         let missing = (role.to_owned(), class.meta.uid.clone());
         if let Some(message) = self.missing_roles.get(&missing) {
-            return Err(PartError::not_ready(ROLE_NOT_FOUND, message));
+            return Err(PartError::unknown(ROLE_NOT_FOUND, message));
         }
         let name = profile_name(&self.cluster, class, role);
         if let Some(before) = before {
@@ -81,7 +81,7 @@ impl InstanceProfiles {
             Err(error) if is_missing_role(&error, role) => {
                 let message = format!("spec.role: there is no role {role}");
                 self.missing_roles.put(missing, message.clone());
-                Err(PartError::not_ready(ROLE_NOT_FOUND, message))
+                Err(PartError::unknown(ROLE_NOT_FOUND, message))
             }
             Err(error) => Err(error.into()),
         }

@@ -26,7 +26,7 @@ pub(super) async fn find(
         found.extend(groups.into_iter().map(|group| (group.id.clone(), group)));
     }
     if found.is_empty() {
-        let message = "no security group is selected by spec.securityGroupSelectorTerms";
+        let message = "SecurityGroupSelector did not match any SecurityGroups";
         return Err(PartError::not_ready("SecurityGroupsNotFound", message));
     }
     Ok(found.into_values().collect())

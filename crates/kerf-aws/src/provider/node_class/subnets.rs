@@ -35,7 +35,7 @@ pub(super) async fn find(
         found.extend(subnets.into_iter().map(|it| (it.subnet.id.clone(), it)));
     }
     if found.is_empty() {
-        let message = "no subnet is selected by spec.subnetSelectorTerms";
+        let message = "SubnetSelector did not match any Subnets";
         return Err(PartError::not_ready("SubnetsNotFound", message));
     }
     let mut found: Vec<FoundSubnet> = found.into_values().collect();

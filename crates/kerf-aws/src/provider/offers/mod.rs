@@ -122,7 +122,9 @@ impl Offers {
             | NoticeKind::InstanceStopped
             | NoticeKind::InstanceTerminated
             | NoticeKind::ScheduledChange
-            | NoticeKind::InstanceImpaired
+            | NoticeKind::EventStatus
+            | NoticeKind::InstanceStatus
+            | NoticeKind::SystemStatus
             | NoticeKind::LifecycleTermination
             | NoticeKind::LifecycleLaunch
             | NoticeKind::Withdrawn => {}

@@ -196,7 +196,7 @@ fn set_deadline(reconcile: &mut Reconcile<'_>) {
 
 /// Whether what is announced is that an instance does not work any more.
 fn is_impaired(kind: NoticeKind) -> bool {
-    kind == NoticeKind::InstanceImpaired
+    matches!(kind, NoticeKind::InstanceStatus | NoticeKind::SystemStatus)
 }
 
 /// Asks for the deletion of the claim's nodes, and notes how far that has come. A node that never

@@ -170,12 +170,22 @@ pub(super) fn launched(world: &World, asked_for: &Claim, outcome: &Outcome) -> D
                 let about = Key::Claim(name.clone());
                 decision.record(KubernetesEvent::warning(about, "InsufficientCapacityError", text));
             }
+            if !has_node_class(world, asked_for) {
+                let about = Key::Claim(name.clone());
+                decision.record(KubernetesEvent::unresolved_node_class(about));
+            }
             let (claim, failure) = (name.clone(), failure.clone());
             decision.remember(Update::LaunchFailed { claim, failure });
         }
         _ => {}
     }
     decision
+}
+
+/// A class that is being deleted makes no nodes any more.
+fn has_node_class(world: &World, claim: &Claim) -> bool {
+    let class = world.node_classes.get(&claim.spec.node.node_class);
+    class.is_some_and(|class| !class.meta.is_deleting())
 }
 
 fn is_its_only(world: &World, claim: &Claim, instance: &Instance) -> bool {

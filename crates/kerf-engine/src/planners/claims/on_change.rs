@@ -13,7 +13,8 @@ use crate::decision::Decision;
 use crate::event::{Key, Object};
 use crate::kubernetes_event::KubernetesEvent;
 use crate::memory::{Registration, Update};
-use crate::observed::{Claim, Name, Node, Pod, PodKey, PodOwner, PodPhase, Pool};
+use crate::observed::{Claim, Name, Node, NodeClass, Pod, PodKey, PodOwner, PodPhase, Pool};
+use crate::provider::ManagedNodeClass;
 use crate::reason::Reason;
 use crate::time::Time;
 use crate::world::World;
@@ -25,6 +26,7 @@ pub(in crate::planners) fn on_change(world: &World, object: &Object, now: Time) 
         Object::Pod(pod) => pod_changes(world, pod, now),
         Object::Pool(pool) => pool_changes(world, pool, now),
         Object::Node(node) => node_changes(world, node),
+        Object::NodeClass(class) => node_class_changes(world, class),
         _ => Decision::default(),
     }
 }
@@ -39,6 +41,10 @@ pub(in crate::planners) fn on_delete(world: &World, key: &Key, now: Time) -> Dec
         Key::Node(name) => node_goes(world, name, now),
         Key::Pool(name) => {
             world.pools.get(name).map(|pool| pool_goes(pool, now)).unwrap_or_default()
+        }
+        Key::NodeClass(key) => {
+            let class = world.node_classes.get(key);
+            class.map(|class| node_class_goes(world, class, now)).unwrap_or_default()
         }
         _ => Decision::default(),
     }
@@ -105,6 +111,35 @@ fn pool_goes(pool: &Pool, now: Time) -> Decision {
     decision.remember(Update::ForgetPool(pool.meta.uid.clone()));
     decision.samples.extend(transitions::ended(&ConditionOwner::pool(pool), now));
     decision
+}
+
+fn node_class_changes(world: &World, class: &NodeClass) -> Decision {
+    let mut decision = Decision::default();
+    let former = world.node_classes.get(&class.key);
+    let former = former.filter(|former| former.meta.uid == class.meta.uid);
+    if let (Some(former), Some(managed)) = (former, managed(world, class)) {
+        let (old, new) = (&former.status.conditions, &class.status.conditions);
+        if old != new {
+            let owner = ConditionOwner::node_class(class, managed);
+            transitions::record(&owner, old, new, &mut decision);
+        }
+    }
+    decision
+}
+
+fn node_class_goes(world: &World, class: &NodeClass, now: Time) -> Decision {
+    let mut decision = Decision::default();
+    if let Some(managed) = managed(world, class) {
+        let owner = ConditionOwner::node_class(class, managed);
+        decision.samples.extend(transitions::ended(&owner, now));
+    }
+    decision
+}
+
+/// What Kerf keeps on a class; none of a kind that is only read.
+fn managed<'w>(world: &'w World, class: &NodeClass) -> Option<&'w ManagedNodeClass> {
+    let kind = world.settings.provider.node_class_kind(&class.key.group, &class.key.kind)?;
+    kind.managed.as_ref()
 }
 
 fn claim_goes(world: &World, claim: &Claim, now: Time) -> Decision {

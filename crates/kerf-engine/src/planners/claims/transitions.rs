@@ -7,7 +7,8 @@ use crate::condition::{Condition, Conditions, READY, Status, claim, pool};
 use crate::decision::Decision;
 use crate::event::Key;
 use crate::kubernetes_event::KubernetesEvent;
-use crate::observed::{Claim, Meta, Node, Pool};
+use crate::observed::{Claim, Meta, Node, NodeClass, Pool};
+use crate::provider::ManagedNodeClass;
 use crate::sample::Sample;
 use crate::time::Time;
 
@@ -15,13 +16,14 @@ use crate::time::Time;
 pub(super) struct ConditionOwner<'a> {
     about: Key,
     meta: &'a Meta,
-    metrics: Metrics,
+    /// The metrics of its kind; none of a node class that no dashboard knows.
+    metrics: Option<Metrics>,
     /// The conditions that always exist; one that is not stored is unknown since the beginning.
-    dependents: &'static [&'static str],
+    dependents: Vec<&'a str>,
     /// Labels of its metrics beyond those all kinds have.
     extra: Labels,
-    /// What the older metrics name it by; they never knew nodes.
-    older: Option<&'static str>,
+    /// The group and kind the older metrics name it by; they never knew nodes.
+    older: Option<(&'a str, &'static str)>,
 }
 
 /// The names of the metrics of a kind.
@@ -35,6 +37,8 @@ type Labels = Vec<(&'static str, String)>;
 
 /// The group of claims and pools.
 const GROUP: &str = "karpenter.sh";
+/// The kind of node classes that metrics are named after.
+const EC2_NODE_CLASS: &str = "EC2NodeClass";
 
 impl<'a> ConditionOwner<'a> {
     /// A claim.
@@ -43,14 +47,14 @@ impl<'a> ConditionOwner<'a> {
         Self {
             about: Key::Claim(claim.meta.name.clone()),
             meta: &claim.meta,
-            metrics: Metrics {
+            metrics: Some(Metrics {
                 transitions: "operator_nodeclaim_status_condition_transitions_total",
                 transition_seconds: "operator_nodeclaim_status_condition_transition_seconds",
                 termination_seconds: "operator_nodeclaim_termination_duration_seconds",
-            },
-            dependents: &claim::DEPENDENTS,
+            }),
+            dependents: claim::DEPENDENTS.to_vec(),
             extra: shared_labels(label).collect(),
-            older: Some("NodeClaim"),
+            older: Some((GROUP, "NodeClaim")),
         }
     }
 
@@ -59,14 +63,31 @@ impl<'a> ConditionOwner<'a> {
         Self {
             about: Key::Pool(pool.meta.name.clone()),
             meta: &pool.meta,
-            metrics: Metrics {
+            metrics: Some(Metrics {
                 transitions: "operator_nodepool_status_condition_transitions_total",
                 transition_seconds: "operator_nodepool_status_condition_transition_seconds",
                 termination_seconds: "operator_nodepool_termination_duration_seconds",
-            },
-            dependents: &pool::DEPENDENTS,
+            }),
+            dependents: pool::DEPENDENTS.to_vec(),
             extra: Vec::new(),
-            older: Some("NodePool"),
+            older: Some((GROUP, "NodePool")),
+        }
+    }
+
+    /// A node class whose conditions are Kerf's to keep.
+    pub(super) fn node_class(class: &'a NodeClass, managed: &'a ManagedNodeClass) -> Self {
+        let is_known = class.key.kind == EC2_NODE_CLASS;
+        Self {
+            about: Key::NodeClass(class.key.clone()),
+            meta: &class.meta,
+            metrics: is_known.then_some(Metrics {
+                transitions: "operator_ec2nodeclass_status_condition_transitions_total",
+                transition_seconds: "operator_ec2nodeclass_status_condition_transition_seconds",
+                termination_seconds: "operator_ec2nodeclass_termination_duration_seconds",
+            }),
+            dependents: managed.conditions.iter().map(String::as_str).collect(),
+            extra: Vec::new(),
+            older: is_known.then_some((class.key.group.as_str(), EC2_NODE_CLASS)),
         }
     }
 
@@ -77,12 +98,12 @@ impl<'a> ConditionOwner<'a> {
         Self {
             about: Key::Node(node.meta.name.clone()),
             meta: &node.meta,
-            metrics: Metrics {
+            metrics: Some(Metrics {
                 transitions: "operator_node_status_condition_transitions_total",
                 transition_seconds: "operator_node_status_condition_transition_seconds",
                 termination_seconds: "operator_node_termination_duration_seconds",
-            },
-            dependents: &[],
+            }),
+            dependents: Vec::new(),
             extra: shared_labels(label).chain([initialized]).collect(),
             older: None,
         }
@@ -109,7 +130,9 @@ impl<'a> ConditionOwner<'a> {
         let older = self
             .older()
             .map(|extra| Sample::one("operator_status_condition_transitions_total", labels(extra)));
-        [Sample::one(self.metrics.transitions, labels(self.extra.clone()))].into_iter().chain(older)
+        let own = self.metrics.as_ref();
+        let own = own.map(|own| Sample::one(own.transitions, labels(self.extra.clone())));
+        own.into_iter().chain(older)
     }
 
     /// How long the condition had the status it no longer has.
@@ -126,12 +149,15 @@ impl<'a> ConditionOwner<'a> {
         };
         let older =
             self.older().map(|extra| took("operator_status_condition_transition_seconds", extra));
-        [took(self.metrics.transition_seconds, self.extra.clone())].into_iter().chain(older)
+        let own = self.metrics.as_ref();
+        let own = own.map(|own| took(own.transition_seconds, self.extra.clone()));
+        own.into_iter().chain(older)
     }
 
     /// The labels of the older metrics that all kinds share.
     fn older(&self) -> Option<Labels> {
-        Some(vec![("group", GROUP.to_owned()), ("kind", self.older?.to_owned())])
+        let (group, kind) = self.older?;
+        Some(vec![("group", group.to_owned()), ("kind", kind.to_owned())])
     }
 }
 
@@ -182,9 +208,10 @@ fn event_message(former: Status, condition: &Condition) -> String {
 pub(super) fn ended(object: &ConditionOwner<'_>, now: Time) -> Vec<Sample> {
     let Some(since) = object.meta.deleting_since else { return Vec::new() };
     let span = now.since(since);
-    let own = (object.metrics.termination_seconds, object.extra.clone());
+    let own = object.metrics.as_ref();
+    let own = own.map(|own| (own.termination_seconds, object.extra.clone()));
     let older = object.older().map(|labels| ("operator_termination_duration_seconds", labels));
-    let all = [own].into_iter().chain(older);
+    let all = own.into_iter().chain(older);
     all.map(|(metric, labels)| Sample::Took { metric, labels, span }).collect()
 }
 
@@ -202,6 +229,12 @@ fn event_reason(kind: &str) -> Option<&'static str> {
         pool::VALIDATION_SUCCEEDED,
         pool::NODE_CLASS_READY,
         pool::NODE_REGISTRATION_HEALTHY,
+        "AMIsReady",
+        "CapacityReservationsReady",
+        "InstanceProfileReady",
+        "PlacementGroupReady",
+        "SecurityGroupsReady",
+        "SubnetsReady",
     ]
     .into_iter()
     .find(|known| *known == kind)

@@ -67,7 +67,10 @@ fn reason(kind: NoticeKind) -> &'static str {
         NoticeKind::RebalanceRecommendation => "SpotRebalanceRecommendation",
         NoticeKind::InstanceStopped => "InstanceStopping",
         NoticeKind::InstanceTerminated => "InstanceTerminating",
-        NoticeKind::ScheduledChange | NoticeKind::InstanceImpaired => "InstanceUnhealthy",
+        NoticeKind::ScheduledChange
+        | NoticeKind::EventStatus
+        | NoticeKind::InstanceStatus
+        | NoticeKind::SystemStatus => "InstanceUnhealthy",
         NoticeKind::CapacityReservationInterrupted => "CapacityReservationInstanceInterrupted",
         NoticeKind::LifecycleTermination => "InstanceTerminating",
         NoticeKind::LifecycleLaunch => "InstanceLaunched",

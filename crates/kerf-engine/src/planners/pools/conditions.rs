@@ -2,11 +2,15 @@
 
 use super::Reconcile;
 use crate::condition::pool::{NODE_CLASS_READY, NODE_REGISTRATION_HEALTHY, VALIDATION_SUCCEEDED};
+use crate::event::Key;
+use crate::kubernetes_event::KubernetesEvent;
 use crate::memory::{Registration, Update};
 use crate::observed::Readiness;
 
 /// So many of the last four launches failing is too many.
 const FAILURES_MAX: usize = 2;
+/// The reason of a pool whose node class is not there.
+const NOT_FOUND: &str = "NodeClassNotFound";
 
 /// Whether nodes can be made from a pool: its spec makes sense and its node class is ready.
 pub(super) fn judge_readiness(reconcile: &mut Reconcile<'_>) {
@@ -20,6 +24,10 @@ pub(super) fn judge_readiness(reconcile: &mut Reconcile<'_>) {
     match failure(reconcile) {
         None => reconcile.conditions.set_true(NODE_CLASS_READY),
         Some((reason, message)) => {
+            if reason == NOT_FOUND {
+                let about = Key::Pool(reconcile.pool.meta.name.clone());
+                reconcile.decision.record(KubernetesEvent::unresolved_node_class(about));
+            }
             reconcile.conditions.set_false(NODE_CLASS_READY, &reason, &message)
         }
     };
@@ -30,7 +38,7 @@ fn failure(reconcile: &Reconcile<'_>) -> Option<(String, String)> {
     let key = &reconcile.pool.spec.template.spec.node_class;
     let name = format!("{} {}", key.kind, key.name);
     let Some(class) = reconcile.world.node_classes.get(key) else {
-        return Some(("NodeClassNotFound".to_owned(), format!("{name} does not exist")));
+        return Some((NOT_FOUND.to_owned(), format!("{name} does not exist")));
     };
     if class.meta.is_deleting() {
         return Some(("NodeClassTerminating".to_owned(), format!("{name} is being deleted")));

@@ -1,8 +1,9 @@
-//! Conditions of claims, pools and nodes, and how long their ends take, as they are right now.
+//! Conditions of claims, pools, node classes and nodes, and how long their ends take, as they are
+//! right now.
 
 use kerf_engine::World;
 use kerf_engine::condition::Conditions;
-use kerf_engine::observed::{Claim, Meta, Node, Pool};
+use kerf_engine::observed::{Claim, Meta, Node, NodeClass, Pool};
 use kerf_engine::time::Time;
 use kerf_model::labels::node_class_key;
 use kerf_model::labels::well_known::{INITIALIZED, NODE_POOL};
@@ -17,21 +18,26 @@ const GROUP: &str = "karpenter.sh";
 struct Shown<'a> {
     /// The kind, as metrics are named after it.
     word: &'static str,
-    /// The kind as the older metrics name it; they never knew nodes.
-    kind: Option<&'static str>,
+    /// The group and kind as the older metrics name it; they never knew nodes.
+    older: Option<(&'a str, &'static str)>,
     meta: &'a Meta,
     conditions: &'a Conditions,
     /// Labels beyond those all kinds have.
     extra: Vec<(String, String)>,
 }
 
-/// Writes the gauges of every claim, pool and node.
+/// Writes the gauges of every claim, pool, node class and node.
 pub(super) fn write(page: &mut Page, world: &World, now: Time) {
     for claim in world.claims.values() {
         Shown::claim(claim).write(page, now);
     }
     for pool in world.pools.values() {
         Shown::pool(pool).write(page, now);
+    }
+    for class in world.node_classes.values() {
+        if let Some(shown) = Shown::node_class(class) {
+            shown.write(page, now);
+        }
     }
     let class = world.settings.provider.node_classes.first();
     let class = class.map(|class| node_class_key(&class.group, &class.kind));
@@ -46,19 +52,30 @@ impl<'a> Shown<'a> {
         let key = node_class_key(&class.group, &class.kind);
         let extra = [key.as_str(), NODE_POOL].map(|key| shown(key, claim.label(key)));
         let (meta, conditions) = (&claim.meta, &claim.status.conditions);
-        Self { word: "nodeclaim", kind: Some("NodeClaim"), meta, conditions, extra: extra.into() }
+        let older = Some((GROUP, "NodeClaim"));
+        Self { word: "nodeclaim", older, meta, conditions, extra: extra.into() }
     }
 
     fn pool(pool: &'a Pool) -> Self {
         let (meta, conditions) = (&pool.meta, &pool.status.conditions);
-        Self { word: "nodepool", kind: Some("NodePool"), meta, conditions, extra: Vec::new() }
+        let older = Some((GROUP, "NodePool"));
+        Self { word: "nodepool", older, meta, conditions, extra: Vec::new() }
+    }
+
+    /// Of a kind that dashboards know; the others have no metrics of their own.
+    fn node_class(class: &'a NodeClass) -> Option<Self> {
+        const KIND: &str = "EC2NodeClass";
+        let (meta, conditions) = (&class.meta, &class.status.conditions);
+        let older = Some((class.key.group.as_str(), KIND));
+        let shown = Self { word: "ec2nodeclass", older, meta, conditions, extra: Vec::new() };
+        (class.key.kind == KIND).then_some(shown)
     }
 
     fn node(node: &'a Node, class: Option<&str>) -> Self {
         let label = |key| shown(key, node.labels.get(key).map(String::as_str));
         let extra = class.into_iter().chain([NODE_POOL, INITIALIZED]).map(label).collect();
         let (meta, conditions) = (&node.meta, &node.profile.conditions);
-        Self { word: "node", kind: None, meta, conditions, extra }
+        Self { word: "node", older: None, meta, conditions, extra }
     }
 
     fn write(&self, page: &mut Page, now: Time) {
@@ -83,9 +100,9 @@ impl<'a> Shown<'a> {
         let mut labels: Vec<(&str, String)> =
             vec![("namespace", String::new()), ("name", self.meta.name.to_string())];
         labels.extend(own.iter().cloned());
-        if let Some(kind) = self.kind {
+        if let Some((group, kind)) = self.older {
             let mut older = labels.clone();
-            older.extend([("group", GROUP.to_owned()), ("kind", kind.to_owned())]);
+            older.extend([("group", group.to_owned()), ("kind", kind.to_owned())]);
             page.gauge(&format!("operator_{metric}"), &older, value);
         }
         labels.extend(self.extra.iter().map(|(key, value)| (key.as_str(), value.clone())));

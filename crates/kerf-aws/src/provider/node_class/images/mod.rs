@@ -42,7 +42,7 @@ pub(super) async fn find(
                  Kubernetes {}",
                 context.version.get()
             ),
-            None => "no image for amd64 or arm64 is selected by spec.amiSelectorTerms".to_owned(),
+            None => "AMISelector did not match any AMIs".to_owned(),
         };
         return Err(PartError::not_ready(NOT_FOUND, message));
     }
