@@ -65,6 +65,7 @@ impl Running {
                 settings: Settings {
                     registration_within: REGISTRATION_WITHIN,
                     node_overlays: true,
+                    static_capacity: true,
                     ..Settings::default()
                 },
                 default_spreads: Vec::new(),

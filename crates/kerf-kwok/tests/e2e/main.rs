@@ -17,4 +17,5 @@ mod offers;
 mod placement;
 mod refusal;
 mod scaling;
+mod static_pools;
 mod telling;
