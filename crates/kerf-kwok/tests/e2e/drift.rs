@@ -91,3 +91,40 @@ fn a_claim_says_that_it_has_drifted_until_its_pool_is_put_back() {
     cluster.wait("the claim is what its pool asks for again", || drifted().is_empty());
     assert_eq!(cluster.ready_pods(), 1);
 }
+
+/// A budget that allows nothing, from the hour that is so many hours from now on, for three hours.
+fn closed_from(hours: i64) -> Value {
+    let hour = jiff::Timestamp::now().as_second().div_euclid(3_600) + hours;
+    json!({ "disruption": { "budgets": [
+        { "nodes": "0", "schedule": format!("0 {} * * *", hour.rem_euclid(24)), "duration": "3h" },
+    ]}})
+}
+
+#[test]
+fn nothing_drifts_away_while_a_window_is_closed_and_the_pool_says_until_when() {
+    let cluster = Cluster::of("drift-window");
+    cluster.apply(&[
+        pool(cluster.name, closed_from(-1)),
+        deployment(cluster.name, "web", 1, json!({})),
+    ]);
+    cluster.wait("the pod is ready", || cluster.ready_pods() == 1);
+    let former = names(&cluster.claims());
+    edit_template(&cluster, "two");
+    let allowed = || {
+        let path = "--output=jsonpath={.status.conditions[?(@.type==\"DisruptionAllowed\")]}";
+        cluster.kubectl(&["get", "nodepool", cluster.name, path])
+    };
+    cluster.wait("the pool says until when", || {
+        let allowed = allowed();
+        allowed.contains("BudgetsClosed") && allowed.contains(" until ")
+    });
+    let news = || cluster.events("default", cluster.name, "DisruptionBlocked");
+    cluster.wait("the pool says that its budget allows nothing", || !news().is_empty());
+    assert_eq!(names(&cluster.claims()), former);
+    let open = format!("--patch={}", json!({ "spec": closed_from(6) }));
+    cluster.kubectl(&["patch", "nodepool", cluster.name, "--type=merge", &open]);
+    cluster.wait("the node is replaced now", || {
+        let claims = names(&cluster.claims());
+        former.iter().all(|claim| !claims.contains(claim)) && cluster.ready_pods() == 1
+    });
+}
