@@ -19,8 +19,8 @@
 //! | a cluster that ARC does not know stops the start | `kerf-zonal/tests/e2e/offering.rs` |
 //! | after the end everything is as before | `offering_mode::…` |
 //!
-//! And of NodePool mode inside the controller: the leader alone acts, new nodes avoid the zone, a
-//! successor goes on from what is stored, and metrics are on the controller's page
+//! And of NodePool mode inside the controller: the leader alone acts, new nodes avoid the zone, those
+//! in the zone are replaced elsewhere by drift, a successor goes on from what is stored, and metrics are on the controller's page
 //! (`node_pool_mode::…`).
 //!
 //! Tags of machines are not written yet, so nothing has to be put off there.

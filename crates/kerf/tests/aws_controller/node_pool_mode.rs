@@ -5,7 +5,9 @@ use kerf_testbed::{ControlPlane, Options};
 use serde_json::{Value, json};
 
 use crate::aws::{Account, CLUSTER, ZONE_A_ID};
-use crate::objects::{TYPES, ZONES, apply, class, pod, pool, zone_of};
+use crate::objects::{
+    TYPES, ZONES, apply, class, deployment, pod, pool, ready, zone_of, zones_in_use,
+};
 use crate::process::{Running, cluster, kerf, said, wait};
 
 const ACTIVE: &str =
@@ -75,6 +77,38 @@ fn the_leading_controller_keeps_pools_out_of_a_zone_and_its_successor_gives_it_b
     wait(&cluster, "a node for a pod", || zone_of(&cluster, "next").is_some());
     assert_eq!(zone_of(&cluster, "next").unwrap(), ZONES[0], "the cheapest zone is used again");
     assert!(second.end());
+}
+
+#[test]
+fn nodes_of_the_zone_are_replaced_elsewhere_by_drift_and_everything_is_put_back() {
+    let account = Account::open();
+    let queue_url = account.queue("demo-zonal-shift");
+    let cluster = cluster(Options::simulated_cluster());
+    let controller = start(&cluster, &account, &queue_url);
+    apply(&cluster, &[class(), pool("web", &ZONES), deployment("shop", 3)]);
+    wait(&cluster, "the pods run", || ready(&cluster, "shop") == "3");
+    assert_eq!(zones_in_use(&cluster), [ZONES[0]], "the cheapest zone is used");
+
+    let practice = account.practise(ZONE_A_ID);
+    account.send(&queue_url, &announcement(1, "Practice Run Started"));
+    wait(&cluster, "all nodes and pods are elsewhere", || {
+        let zones = zones_in_use(&cluster);
+        !zones.is_empty() && !zones.contains(&ZONES[0].to_owned()) && ready(&cluster, "shop") == "3"
+    });
+    let claims = || cluster.kubectl(&["get", "nodeclaims", "--output=name"]).unwrap();
+    let elsewhere = claims();
+
+    account.cancel(&practice);
+    account.send(&queue_url, &announcement(2, "Practice Run Succeeded"));
+    let all = r#"["us-east-1a","us-east-1b","us-east-1c"]"#;
+    wait(&cluster, "the pool is given back", || zones(&cluster) == all);
+    let annotations = "--output=jsonpath={.metadata.annotations}";
+    let stands = cluster.kubectl(&["get", "nodepool", "web", annotations]).unwrap();
+    assert!(!stands.contains("zonal-autoshift"), "{stands}");
+    apply(&cluster, &[pod("next", Some(ZONES[0]))]);
+    wait(&cluster, "the zone is used again", || zone_of(&cluster, "next").is_some());
+    assert!(claims().contains(elsewhere.trim()), "what moved stays: {elsewhere} {}", claims());
+    assert!(controller.end());
 }
 
 #[test]

@@ -47,6 +47,42 @@ pub(crate) fn pod(name: &str, zone: Option<&str>) -> Value {
     })
 }
 
+/// Pods that come again when they are evicted, anywhere.
+pub(crate) fn deployment(name: &str, replicas: u32) -> Value {
+    json!({
+        "apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": {"app": name}},
+            "template": {
+                "metadata": {"labels": {"app": name}},
+                "spec": {
+                    "terminationGracePeriodSeconds": 0,
+                    "containers": [{"name": "pause", "image": "pause",
+                        "resources": {"requests": {"cpu": "1"}}}],
+                },
+            },
+        },
+    })
+}
+
+/// The zones of the nodes there are, sorted, each once.
+pub(crate) fn zones_in_use(control_plane: &ControlPlane) -> Vec<String> {
+    let path = r"--output=jsonpath={.items[*].metadata.labels.topology\.kubernetes\.io/zone}";
+    let zones = control_plane.kubectl(&["get", "nodes", path]).unwrap();
+    let mut zones: Vec<String> = zones.split_whitespace().map(str::to_owned).collect();
+    zones.sort();
+    zones.dedup();
+    zones
+}
+
+/// How many pods of a Deployment are ready.
+pub(crate) fn ready(control_plane: &ControlPlane, name: &str) -> String {
+    let path = "--output=jsonpath={.status.readyReplicas}";
+    control_plane.kubectl(&["get", "deployment", name, path]).unwrap()
+}
+
 /// The zone a pod runs in, once it runs.
 pub(crate) fn zone_of(control_plane: &ControlPlane, pod: &str) -> Option<String> {
     let path = "--output=jsonpath={.spec.nodeName}";
