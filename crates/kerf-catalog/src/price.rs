@@ -14,10 +14,12 @@ use crate::table::built_in;
 
 /// The region whose on-demand prices are compiled in.
 pub const PRICED_REGION: &str = "us-east-1";
+/// The day those prices were asked for; `catalog/README.md` says where they come from.
+pub const PRICED_ON: &str = "2026-07-06";
 /// What a spot instance costs by estimate, in hundredths of its on-demand price.
-const SPOT_PERCENT: u64 = 40;
+pub const SPOT_PERCENT: u64 = 40;
 /// The same for instances with accelerators.
-const SPOT_PERCENT_ACCELERATED: u64 = 50;
+pub const SPOT_PERCENT_ACCELERATED: u64 = 50;
 
 /// Prices by type, and by zone for spot.
 pub trait PriceBook {

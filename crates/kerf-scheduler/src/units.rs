@@ -111,6 +111,11 @@ impl Named {
     }
 }
 
+/// The amount at a place; what lies beyond the end is zero.
+pub(crate) fn at(amounts: &Amounts, index: usize) -> i64 {
+    amounts.get(index).copied().unwrap_or(0)
+}
+
 fn round_up(nanos: i128, divisor: i128) -> i128 {
     nanos.div_euclid(divisor) + i128::from(nanos.rem_euclid(divisor) > 0)
 }

@@ -209,18 +209,79 @@ fn pods_that_do_not_fit_are_told_with_their_reasons_and_detailed_exit_code_3() {
 }
 
 #[test]
-fn a_table_fits_100_columns_and_has_no_colour_in_a_pipe() {
+fn a_table_fits_80_columns_and_has_no_colour_in_a_pipe() {
     let long = POOL.replace("name: small", &format!("name: {}", "long".repeat(12)));
     for flags in [&[][..], &["--plain"]] {
         let Answer { code, stdout, .. } = plan(&[&long, DEPLOYMENT], flags);
         assert_eq!(code, Some(2));
         assert!(!stdout.contains('\u{1b}'), "{stdout}");
         for line in stdout.lines() {
-            assert!(line.chars().count() <= 100, "{} columns: {line}", line.chars().count());
+            assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
         }
         assert_eq!(flags.is_empty(), !stdout.is_ascii(), "{stdout}");
         assert!(stdout.contains("1 node to launch"), "{stdout}");
-        assert!(stdout.contains("0.10859 $/hour, 79 $/month"), "{stdout}");
+        assert!(stdout.contains("0.1086 $/hour, 79.27 $/month"), "{stdout}");
+        assert!(stdout.contains("c-4x-amd64-linux "), "the type is whole in {stdout}");
+    }
+}
+
+#[test]
+fn a_price_is_that_of_the_row_and_the_wide_table_has_that_of_the_node_too() {
+    let apart = DEPLOYMENT.replace("cpu: 1,", "cpu: 3,");
+    let table = plan(&[POOL, &apart], &[]).stdout;
+    assert!(table.contains(" 0.3258 "), "three nodes of 0.10859 in {table}");
+    assert!(!table.contains("$/NODE"), "{table}");
+    let wide = plan(&[POOL, &apart], &["-o", "wide"]).stdout;
+    let node = wide.lines().find(|line| line.contains("×3")).expect("a line of nodes");
+    assert!(node.contains(" 0.1086 ") && node.contains(" 0.3258 "), "{wide}");
+}
+
+#[test]
+fn gpus_and_other_devices_have_a_column_where_any_is_asked_for() {
+    let pod = |name: &str, device: &str, count: u32| {
+        let limits = format!("{{{device}: {count}}}");
+        let resources = format!("{{requests: {{cpu: 1, memory: 1Gi}}, limits: {limits}}}");
+        let spec = format!("{{containers: [{{name: a, resources: {resources}}}]}}");
+        format!("{{apiVersion: v1, kind: Pod, metadata: {{name: {name}}}, spec: {spec}}}")
+    };
+    let pool = "{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: any}, spec: {template: \
+                {spec: {requirements: [{key: karpenter.k8s.aws/instance-category, operator: In, \
+                values: [c, g, inf]}], nodeClassRef: {group: karpenter.k8s.aws, kind: \
+                EC2NodeClass, name: default}}}}}";
+    let header = |documents: &[&str]| {
+        let Answer { stdout, .. } = plan(documents, &["--plain"]);
+        let wide: Vec<&str> = stdout.lines().filter(|line| line.len() > 80).collect();
+        assert!(wide.is_empty(), "{stdout}");
+        stdout.lines().nth(1).unwrap_or_default().to_owned() + &stdout
+    };
+    let (gpu, neuron) = (pod("a", "nvidia.com/gpu", 1), pod("b", "aws.amazon.com/neuron", 1));
+    assert!(!header(&[pool, DEPLOYMENT]).contains("GPU"));
+    let gpus = header(&[pool, &gpu]);
+    assert!(gpus.contains("  GPU  ") && gpus.contains(" 1/1 "), "{gpus}");
+    let both = header(&[pool, &gpu, &neuron]);
+    assert!(both.contains("DEVICES") && both.contains("1/1 neuron"), "{both}");
+}
+
+/// Ten pods that may not share a node need ten nodes, and no plan is blamed for that.
+#[test]
+fn the_least_price_counts_what_spreads_and_anti_affinity_and_whole_pods_force() {
+    let term = "{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: web}}}";
+    let anti = format!(
+        "spec: {{affinity: {{podAntiAffinity: \
+         {{requiredDuringSchedulingIgnoredDuringExecution: [{term}]}}}}, containers"
+    );
+    let spread = "spec: {topologySpreadConstraints: [{maxSkew: 1, topologyKey: \
+                  kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule, labelSelector: \
+                  {matchLabels: {app: web}}}], containers";
+    let ten = DEPLOYMENT.replace("replicas: 3", "replicas: 10");
+    // A node of four processors holds one pod of three.
+    let large = ten.replace("cpu: 1,", "cpu: 3,");
+    for document in
+        [ten.replace("spec: {containers", &anti), ten.replace("spec: {containers", spread), large]
+    {
+        let (_, plan) = plan_json(&[POOL, &document], &[]);
+        assert_eq!(plan["newNodes"].as_array().map(Vec::len), Some(10), "{plan}");
+        assert_eq!(plan["pricePerHour"], plan["lowerBoundPerHour"], "{document}");
     }
 }
 
@@ -331,14 +392,16 @@ spec:
     // Long lines are broken.
     let said = |class: &str| plan(&[&pool, DEPLOYMENT, class], &[]).stdout.replace('\n', " ");
     let plain = said(&class("amiSelectorTerms: [{alias: bottlerocket@latest}]", ""));
-    let line = "EC2NodeClass default: Bottlerocket, any zone, for want of subnets in its status; ";
-    assert!(plain.contains(line), "{plain}");
+    assert!(plain.contains("EC2NodeClass default: Bottlerocket; "), "{plain}");
+    assert!(plain.contains("prices: us-east-1, 2026-"), "{plain}");
+    assert!(plain.contains("; spot: estimated, 40 to 50 %; zones: all, assumed"), "{plain}");
     assert!(plain.contains(" CPUs and ") && !plain.contains("only AWS can tell"), "{plain}");
     let terms = "amiSelectorTerms: [{id: ami-1}]\n  amiFamily: AL2023\n  \
                  capacityReservationSelectorTerms: [{id: cr-1}]";
     let subnets = "[{id: subnet-1, zone: us-east-1b}, {id: subnet-2, zone: us-east-1a}]";
     let known = said(&class(terms, &format!("status: {{subnets: {subnets}}}")));
     assert!(known.contains("AL2023, zones us-east-1a, us-east-1b; "), "{known}");
+    assert!(!known.contains("assumed"), "{known}");
     let unknown = "only AWS can tell for which architectures its images are, what is left of its";
     assert!(known.contains(unknown), "{known}");
 }

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::packing::covering::{Column, Cover, cover};
 use crate::packing::item::PackingContext;
-use crate::units::Amounts;
+use crate::units::{Amounts, at};
 
 /// Most resources that are priced; the rest count for nothing, which keeps every bound valid.
 const ROWS_MAX: usize = 8;
@@ -54,11 +54,6 @@ impl DualPrices {
         Self { rows, cover }
     }
 
-    /// The cost below which nothing can cover the demand.
-    pub(crate) fn bound_micros(&self) -> u64 {
-        self.cover.as_ref().map_or(0, |cover| cover.bound_micros)
-    }
-
     /// What amounts are worth.
     pub(crate) fn value(&self, amounts: &Amounts) -> u64 {
         self.value_of(self.rows.iter().map(|row| at(amounts, *row)))
@@ -86,8 +81,4 @@ impl DualPrices {
             None => amounts.next().map_or(0, |first| u64::try_from(first).unwrap_or(0)),
         }
     }
-}
-
-fn at(amounts: &Amounts, row: usize) -> i64 {
-    amounts.get(row).copied().unwrap_or(0)
 }

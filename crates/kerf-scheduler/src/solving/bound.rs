@@ -2,7 +2,9 @@
 //!
 //! Pods that can never share a node (one wants spot instance types, the other any but those) cost
 //! at least what each alone would cost at least, so the bounds of such components are added. Within
-//! a component instance types may be bought in fractions, but one of them is needed whole.
+//! a component instance types may be bought in fractions, but one of them is needed whole, and none
+//! holds more pods of a class than fit one node: whole pods, and as many as the rules about
+//! neighbours on a node let in ([`PodRows`]).
 
 use std::collections::BTreeMap;
 use std::ptr;
@@ -10,8 +12,9 @@ use std::ptr;
 use kerf_model::price::Price;
 
 use crate::packing::bin::Content;
-use crate::packing::dual_prices::DualPrices;
+use crate::packing::covering::{Column, cover};
 use crate::reading::demand::Demand;
+use crate::solving::pod_rows::PodRows;
 use crate::solving::rounds::Placed;
 use crate::solving::solver::Solver;
 use crate::units::{self, Amounts};
@@ -20,10 +23,14 @@ use crate::units::{self, Amounts};
 /// lower and as true.
 const COMPARED_MAX: usize = 64;
 
-/// Classes that could share nodes, directly or by way of others, and what they ask for together.
+/// Most resources that are priced; the rest count for nothing, which keeps the bound valid.
+const RESOURCES_MAX: usize = 8;
+
+/// Classes that could share nodes, directly or by way of others, each with how many pods, and what
+/// they ask for together.
 #[derive(Default)]
 struct Component {
-    classes: Vec<usize>,
+    classes: Vec<(usize, i64)>,
     requests: Amounts,
 }
 
@@ -43,11 +50,11 @@ impl Solver<'_> {
         let are_compared = counts.len() <= COMPARED_MAX;
         let mut components: Vec<Component> = Vec::new();
         for (class, count) in counts {
-            let mut joined = Component { classes: vec![class], requests: Amounts::new() };
+            let mut joined = Component { classes: vec![(class, count)], requests: Amounts::new() };
             units::add(&mut joined.requests, &self.base.classes[class].requests, count);
             let meets = |component: &mut Component| {
                 let mut classes = component.classes.iter();
-                !are_compared || classes.any(|other| self.can_share(class, *other))
+                !are_compared || classes.any(|(other, _)| self.can_share(class, *other))
             };
             for component in components.extract_if(.., meets) {
                 joined.classes.extend(component.classes);
@@ -70,14 +77,35 @@ impl Solver<'_> {
     fn least_micros(&self, component: &Component) -> u64 {
         let instance_types = self.instance_types_for(component);
         let cheapest = instance_types.iter().map(|(_, price_micros)| *price_micros).min();
-        let dual_prices =
-            DualPrices::of(&component.requests, instance_types.into_iter(), &self.context(), 0);
-        dual_prices.bound_micros().max(cheapest.unwrap_or(0))
+        let requests = &component.requests;
+        let resources: Vec<usize> =
+            (0..requests.len()).filter(|row| requests[*row] > 0).take(RESOURCES_MAX).collect();
+        let pod_rows = PodRows::of(self, &component.classes);
+        let mut wanted: Vec<i64> = resources.iter().map(|row| requests[*row]).collect();
+        wanted.extend(pod_rows.wanted());
+        let mut offered: Vec<(u64, Vec<i64>)> = Vec::with_capacity(instance_types.len());
+        for (index, price_micros) in instance_types {
+            let free = &self.base.instance_types.all[index].free;
+            let mut amounts: Vec<i64> = Vec::with_capacity(wanted.len());
+            amounts.extend(resources.iter().map(|row| units::at(free, *row).max(0)));
+            pod_rows.offer(index, free, &mut amounts);
+            offered.push((price_micros, amounts));
+        }
+        // Zones mostly sell an instance type at one price, so that few of so many differ.
+        offered.sort_unstable();
+        offered.dedup();
+        let columns: Vec<Column<'_>> = offered
+            .iter()
+            .map(|(cost_micros, amounts)| Column { cost_micros: *cost_micros, amounts })
+            .collect();
+        let bound_micros = cover(&columns, &wanted).map_or(0, |cover| cover.bound_micros);
+        bound_micros.max(cheapest.unwrap_or(0))
     }
 
     /// Every instance type that could serve some of a component, at the least it could cost.
     fn instance_types_for(&self, component: &Component) -> Vec<(usize, u64)> {
-        let ways = component.classes.iter().flat_map(|class| &self.base.classes[*class].variants);
+        let classes = component.classes.iter();
+        let ways = classes.flat_map(|(class, _)| &self.base.classes[*class].variants);
         let demands: Option<Vec<&Demand>> =
             ways.map(|way| self.demands.known(&way.node, &way.tolerated)).collect();
         let Some(mut demands) = demands else { return self.all_instance_types() };

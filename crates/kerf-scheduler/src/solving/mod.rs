@@ -9,6 +9,7 @@ pub(crate) mod assign;
 pub(crate) mod bound;
 pub(crate) mod fill_up;
 pub(crate) mod nodes;
+pub(crate) mod pod_rows;
 pub(crate) mod rounds;
 pub(crate) mod solver;
 pub(crate) mod why_not;

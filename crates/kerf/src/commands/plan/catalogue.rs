@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use kerf_api::node_pool::NodePool as ApiNodePool;
 use kerf_aws::catalogue::{InstanceTypesQuery, NamedLabels};
-use kerf_catalog::price::{PriceSource, price_source};
+use kerf_catalog::price::{
+    PRICED_ON, PRICED_REGION, PriceSource, SPOT_PERCENT, SPOT_PERCENT_ACCELERATED, price_source,
+};
 use kerf_catalog::region::{UnknownRegion, regions};
 use kerf_engine::World;
 use kerf_engine::condition::READY;
@@ -266,15 +268,29 @@ impl<'a> TypesByClass<'a> {
         Ok(types)
     }
 
-    /// Where prices come from, if AWS's are used.
+    /// What the figures are, if AWS's are used: the day of the prices, how spot is estimated, and
+    /// whether zones had to be assumed.
     fn price_note(&self) -> Option<String> {
-        let spot = "spot prices are estimates";
-        match price_source(&self.region).filter(|_| !self.aws.is_empty())? {
-            PriceSource::OwnTable => Some(format!("prices of {}; {spot}", self.region)),
+        let whose = match price_source(&self.region).filter(|_| !self.aws.is_empty())? {
+            PriceSource::OwnTable => format!("{PRICED_REGION}, {PRICED_ON}"),
             PriceSource::OtherRegion => {
-                Some(format!("prices of us-east-1, for want of those of {}; {spot}", self.region))
+                format!("{PRICED_REGION} for {}, {PRICED_ON}", self.region)
             }
-        }
+        };
+        let spot = format!("spot: estimated, {SPOT_PERCENT} to {SPOT_PERCENT_ACCELERATED} %");
+        let zones = if self.knows_all_zones() { "" } else { "; zones: all, assumed" };
+        Some(format!("prices: {whose}; {spot}{zones}"))
+    }
+
+    /// Whether the status of every node class in use says which zones its subnets are in.
+    fn knows_all_zones(&self) -> bool {
+        let known = |name: &String| {
+            let mut classes = self.world.node_classes.values();
+            let class = classes.find(|it| it.key.name == **name);
+            let class = class.and_then(|class| kerf_aws::node_class::read(class).ok());
+            class.is_some_and(|class| node_class_note::has_zones(&class))
+        };
+        self.aws.keys().all(known)
     }
 }
 

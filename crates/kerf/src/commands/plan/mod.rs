@@ -10,6 +10,7 @@ mod bar;
 mod catalogue;
 mod consolidation;
 mod default_pool;
+mod fleet_table;
 mod input;
 mod node_class_note;
 mod node_group;
@@ -36,6 +37,7 @@ use report::Report;
 use table::{Style, Width};
 
 use super::exit::Exit;
+use super::terminal;
 
 /// Arguments of `kerf plan`.
 #[derive(Args)]
@@ -112,7 +114,7 @@ impl Plan {
         eprint!("{}", warning(&observed.warnings, self.plain));
         let (report, notes) = placed(observed);
         let text = match self.output {
-            Format::Table => table::render(&report, &notes, style(self.plain), Width::Terminal),
+            Format::Table => table::render(&report, &notes, style(self.plain), width()),
             Format::Wide => table::render(&report, &notes, style(self.plain), Width::Wide),
             Format::Json => shape::to_json(&report)?,
             Format::Yaml => shape::to_yaml(&report)?,
@@ -246,6 +248,11 @@ fn outcome(report: &Report) -> Exit {
     } else {
         Exit::Success
     }
+}
+
+/// As wide as what standard output goes to.
+fn width() -> Width {
+    Width::Columns(terminal::columns())
 }
 
 fn style(plain: bool) -> Style {

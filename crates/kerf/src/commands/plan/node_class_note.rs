@@ -13,7 +13,10 @@ const EXAMPLE: &str = "m5.large";
 pub(super) fn of(name: &str, class: &EC2NodeClass, types: &[InstanceType]) -> Vec<String> {
     let family = class.spec.resolved_ami_family();
     let family = family.map_or("an image of unknown family", |family| family.name());
-    let mut told = format!("EC2NodeClass {name}: {family}, {}", zones(class));
+    let mut told = format!("EC2NodeClass {name}: {family}");
+    if has_zones(class) {
+        told = format!("{told}, {}", zones(class));
+    }
     if let Some(left) = left_for_pods(types) {
         told = format!("{told}; {left}");
     }
@@ -25,15 +28,17 @@ pub(super) fn of(name: &str, class: &EC2NodeClass, types: &[InstanceType]) -> Ve
     [told].into_iter().chain(unknown).chain(problem).collect()
 }
 
+/// Whether its status says which zones its subnets are in.
+pub(super) fn has_zones(class: &EC2NodeClass) -> bool {
+    class.status.iter().filter_map(|status| status.subnets.as_ref()).flatten().next().is_some()
+}
+
 /// The zones of the subnets in its status.
 fn zones(class: &EC2NodeClass) -> String {
     let subnets = class.status.iter().filter_map(|status| status.subnets.as_ref()).flatten();
     let zones: BTreeSet<&str> = subnets.map(|subnet| subnet.zone.as_str()).collect();
-    match zones.len() {
-        0 => "any zone, for want of subnets in its status".to_owned(),
-        1 => format!("zone {}", zones.into_iter().collect::<String>()),
-        _ => format!("zones {}", zones.into_iter().collect::<Vec<_>>().join(", ")),
-    }
+    let plural = if zones.len() == 1 { "zone" } else { "zones" };
+    format!("{plural} {}", zones.into_iter().collect::<Vec<_>>().join(", "))
 }
 
 /// What is left of a type once the system has its share.

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kerf_model::price::Price;
+
 use super::report::NewNodeReport;
 
 /// Nodes that differ in their zones at most.
@@ -18,7 +20,8 @@ pub(super) fn groups(nodes: &[NewNodeReport]) -> Vec<NodeGroup<'_>> {
     let mut places = BTreeMap::new();
     for node in nodes {
         let NewNodeReport { node_pool, instance_type, capacity_type, price, .. } = node;
-        let fill = (node.cpu.permille(), node.memory.permille(), node.pods.len());
+        let devices: Vec<_> = node.devices.iter().map(|it| (&it.name, it.amount.asked)).collect();
+        let fill = (node.cpu.permille(), node.memory.permille(), devices, node.pods.len());
         let key = (node_pool, instance_type, capacity_type, price, fill);
         let place = *places.entry(key).or_insert_with(|| {
             groups.push(NodeGroup { node, zones: BTreeSet::new(), count: 0 });
@@ -30,16 +33,30 @@ pub(super) fn groups(nodes: &[NewNodeReport]) -> Vec<NodeGroup<'_>> {
     groups
 }
 
+/// The one region, or other beginning, that the zones of all nodes share.
+pub(super) fn region_of(nodes: &[NewNodeReport]) -> Option<String> {
+    let mut regions = nodes.iter().map(|node| parted(&node.zone).0);
+    let first = regions.next().filter(|region| !region.is_empty())?;
+    regions.all(|region| region == first).then(|| first.to_owned())
+}
+
 impl NodeGroup<'_> {
-    /// Zones that differ in their last letter as `us-east-1a,b,c`, others by their number.
-    pub(super) fn zones_text(&self) -> String {
+    /// What they cost together.
+    pub(super) fn price(&self) -> Option<Price> {
+        self.node.price.checked_mul(self.count as u64)
+    }
+
+    /// Zones that differ in their last letter as `us-east-1a,b,c`, others by their number. Without
+    /// the region, where that is said elsewhere.
+    pub(super) fn zones_text(&self, region: Option<&str>) -> String {
         let Some(first) = self.zones.first() else { return String::new() };
         let common = parted(first).0;
         if self.zones.iter().any(|zone| parted(zone).0 != common) {
             return format!("{} zones", self.zones.len());
         }
         let letters: Vec<&str> = self.zones.iter().map(|zone| parted(zone).1).collect();
-        format!("{common}{}", letters.join(","))
+        let shown = if region == Some(common) { "" } else { common };
+        format!("{shown}{}", letters.join(","))
     }
 }
 

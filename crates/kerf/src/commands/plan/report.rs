@@ -1,5 +1,7 @@
 //! The answer with names in place of numbers.
 
+use std::fmt;
+
 use kerf_kube::SetAside;
 use kerf_model::instance_type::Offering;
 use kerf_model::labels::well_known::{CAPACITY_TYPE, ZONE};
@@ -31,7 +33,16 @@ pub(super) struct NewNodeReport {
     pub(super) options: Vec<String>,
     pub(super) cpu: Use,
     pub(super) memory: Use,
+    /// GPUs and whatever else of their kind is asked for.
+    pub(super) devices: Vec<DeviceUse>,
     pub(super) pods: Vec<String>,
+}
+
+/// How much is asked for of something that device plugins offer.
+pub(super) struct DeviceUse {
+    /// The resource: `nvidia.com/gpu`.
+    pub(super) name: String,
+    pub(super) amount: Use,
 }
 
 /// How much of a resource is asked for.
@@ -105,6 +116,24 @@ impl Use {
     }
 }
 
+impl fmt::Display for Use {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {}", self.asked, self.of)
+    }
+}
+
+impl DeviceUse {
+    /// Whether it is a GPU, whoever makes it.
+    pub(super) fn is_gpu(&self) -> bool {
+        self.short_name() == "gpu"
+    }
+
+    /// The name without who made it.
+    pub(super) fn short_name(&self) -> &str {
+        self.name.rsplit('/').next().unwrap_or(&self.name)
+    }
+}
+
 /// A node as it will most likely be: its cheapest option. A node without options cannot be.
 fn new_node(
     problem: &PlacementProblem,
@@ -118,6 +147,11 @@ fn new_node(
     let allocatable = instance_type.allocatable_of(offering);
     let usage =
         |name: &str| Use { asked: node.requests.quantity(name), of: allocatable.quantity(name) };
+    // Resources of nobody's domain are Kubernetes' own.
+    let devices =
+        node.requests.iter().filter(|(name, asked)| name.contains('/') && !asked.is_zero());
+    let devices =
+        devices.map(|(name, _)| DeviceUse { name: name.to_string(), amount: usage(&name) });
     let option = |option: &kerf_scheduler::TypeOption| {
         pool.instance_types[option.instance_type].name.clone()
     };
@@ -130,6 +164,7 @@ fn new_node(
         options: node.options.iter().map(option).collect(),
         cpu: usage(CPU),
         memory: usage(MEMORY),
+        devices: devices.collect(),
         pods,
     })
 }

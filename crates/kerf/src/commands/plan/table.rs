@@ -5,9 +5,9 @@ use std::fmt::Write;
 
 use kerf_model::price::Price;
 
-use super::bar::bar;
-use super::node_group::{NodeGroup, groups};
+use super::fleet_table::FleetTable;
 use super::report::Report;
+use crate::commands::money;
 
 /// Signs and colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,30 +33,26 @@ impl Style {
 /// How wide lines may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Width {
-    /// 100 columns.
-    Terminal,
+    /// So many columns.
+    Columns(usize),
     /// As much as it takes.
     Wide,
 }
 
-/// Columns that lines of the ordinary table keep to.
-const COLUMNS_MAX: usize = 100;
-/// Hours in a month, as AWS counts them.
-const HOURS_PER_MONTH: u64 = 730;
-/// Before a line of the table.
-const INDENT: &str = "  ";
-/// Between two columns.
-const GAP: &str = "  ";
-/// Columns that hold names: type, zone and pool.
-const NAME_COLUMNS: [usize; 3] = [1, 2, 8];
+impl Width {
+    /// The most columns of a line.
+    pub(super) fn most(self) -> usize {
+        match self {
+            Self::Columns(most) => most,
+            Self::Wide => usize::MAX,
+        }
+    }
+}
+
 /// Pods named of a group that does not fit; the rest are counted.
 const NAMES_MAX: usize = 3;
-/// What a name keeps at least where its table is too wide.
-const NAME_COLUMNS_MIN: usize = 8;
 /// Nodes that exist listed in the ordinary table; the rest are counted.
 const EXISTING_MAX: usize = 20;
-/// Types listed as options in the wide table.
-const OPTIONS_MAX: usize = 5;
 
 pub(super) const BOLD: &str = "\u{1b}[1m";
 pub(super) const DIM: &str = "\u{1b}[2m";
@@ -89,81 +85,14 @@ impl Page {
         if nodes.is_empty() {
             return;
         }
-        self.heading(&format!("{} to launch", counted(nodes.len(), "node")), BOLD);
-        let mut rows = vec![self.header()];
-        rows.extend(groups(nodes).iter().map(|group| self.row(group)));
-        let widths = self.widths(&rows);
-        for (index, row) in rows.iter().enumerate() {
-            let line = self.padded(row, &widths, index == 0);
+        let table = FleetTable::of(nodes, self.style, self.width);
+        let place = table.region.as_ref().map(|region| format!(" in {region}"));
+        let place = place.unwrap_or_default();
+        self.heading(&format!("{} to launch{place}", counted(nodes.len(), "node")), BOLD);
+        for line in table.lines(self.style) {
             let _ = writeln!(self.text, "{line}");
         }
         self.text.push('\n');
-    }
-
-    fn header(&self) -> Vec<String> {
-        let mut titles =
-            vec!["", "TYPE", "ZONE", "CAPACITY", "$/HOUR", "CPU", "MEMORY", "PODS", "POOL"];
-        if self.width == Width::Wide {
-            titles.extend(["CPU ASKED", "MEMORY ASKED", "OPTIONS"]);
-        }
-        titles.into_iter().map(str::to_owned).collect()
-    }
-
-    fn row(&self, group: &NodeGroup<'_>) -> Vec<String> {
-        let NodeGroup { node, count, .. } = group;
-        let times = if self.style == Style::Ascii { 'x' } else { '×' };
-        let mut cells = vec![
-            format!("{times}{count}"),
-            node.instance_type.clone(),
-            group.zones_text(),
-            node.capacity_type.clone(),
-            if node.price.is_known() { node.price.to_string() } else { "unknown".to_owned() },
-            bar(node.cpu.permille(), self.style),
-            bar(node.memory.permille(), self.style),
-            node.pods.len().to_string(),
-            node.node_pool.clone(),
-        ];
-        if self.width == Width::Wide {
-            let more = node.options.len().saturating_sub(OPTIONS_MAX);
-            let mut options = node.options[..node.options.len() - more].join(" ");
-            if more > 0 {
-                let _ = write!(options, " and {more} more");
-            }
-            cells.push(format!("{} of {}", node.cpu.asked, node.cpu.of));
-            cells.push(format!("{} of {}", node.memory.asked, node.memory.of));
-            cells.push(options);
-        }
-        cells
-    }
-
-    /// How wide each column is: as its widest cell, names less where the line would be too long.
-    fn widths(&self, rows: &[Vec<String>]) -> Vec<usize> {
-        let widest = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-        let mut widths: Vec<usize> =
-            (0..rows[0].len()).map(|column| widest(column).unwrap_or(0)).collect();
-        while self.width == Width::Terminal && line_columns(&widths) > COLUMNS_MAX {
-            let names = NAME_COLUMNS.into_iter().filter(|name| widths[*name] > NAME_COLUMNS_MIN);
-            let Some(longest) = names.max_by_key(|name| widths[*name]) else { break };
-            widths[longest] -= 1;
-        }
-        widths
-    }
-
-    /// Numbers to the right, texts to the left.
-    fn padded(&self, row: &[String], widths: &[usize], is_header: bool) -> String {
-        let is_number = |column: usize| matches!(column, 0 | 4 | 7);
-        let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| {
-            let cell = &cut(cell, *width);
-            let gap = " ".repeat(width - cell.chars().count());
-            let cell = match column {
-                _ if is_header => self.coloured(cell, DIM),
-                5 | 6 => self.coloured(cell, GREEN),
-                _ => cell.clone(),
-            };
-            if is_number(column) { gap + &cell } else { cell + &gap }
-        });
-        let line = cells.collect::<Vec<_>>().join(GAP);
-        format!("{INDENT}{}", line.trim_end())
     }
 
     fn existing_nodes(&mut self, report: &Report) {
@@ -230,7 +159,8 @@ impl Page {
             self.wrapped("", "what the fleet costs is not known", BOLD);
             return;
         }
-        let line = format!("{price} $/hour, {} $/month", per_month(*price));
+        let (hourly, monthly) = (money::per_hour(*price), money::per_month(*price));
+        let line = format!("{hourly} $/hour, {monthly} $/month");
         self.wrapped("", &format!("{line}; {}", closeness(*price, *lower_bound)), BOLD);
     }
 
@@ -241,8 +171,7 @@ impl Page {
 
     /// Words in lines that fit.
     fn wrapped(&mut self, indent: &str, text: &str, colour: &str) {
-        let most = if self.width == Width::Wide { usize::MAX } else { COLUMNS_MAX };
-        for line in lines_of(text, most.saturating_sub(indent.len())) {
+        for line in lines_of(text, self.width.most().saturating_sub(indent.len())) {
             let line = self.coloured(&line, colour);
             let _ = writeln!(self.text, "{indent}{line}");
         }
@@ -271,11 +200,6 @@ pub(super) fn lines_of(text: &str, most: usize) -> Vec<String> {
     lines
 }
 
-fn line_columns(widths: &[usize]) -> usize {
-    let gaps = GAP.len() * widths.len().saturating_sub(1);
-    INDENT.len() + widths.iter().sum::<usize>() + gaps
-}
-
 /// A text that is too long ends in two dots.
 pub(super) fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
@@ -289,13 +213,8 @@ pub(super) fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-/// Whole dollars a month.
-pub(super) fn per_month(price: Price) -> u64 {
-    price.micros_per_hour().saturating_mul(HOURS_PER_MONTH).saturating_add(500_000) / 1_000_000
-}
-
 /// Up to here the least conceivable price says how good a plan is, in tenths of a percent. Beyond,
-/// rules it leaves out, such as spreads over zones, are what the plan pays for.
+/// rules it leaves out, such as affinities, are what the plan pays for.
 const CLOSE_TENTHS_MAX: u128 = 250;
 
 /// How far the price is from the least it could be, in tenths of a percent, never understated.
@@ -309,8 +228,8 @@ fn closeness(price: Price, bound: Price) -> String {
     }
     let tenths = ((price - least) * 1000).div_ceil(least);
     if tenths > CLOSE_TENTHS_MAX {
-        return format!("no fleet could cost less than {bound} $/hour");
+        return format!("no fleet could cost less than {} $/hour", money::per_hour(bound));
     }
-    let (whole, tenth) = (tenths / 10, tenths % 10);
-    format!("within {whole}.{tenth} % of the cheapest conceivable fleet ({bound} $/hour)")
+    let (whole, tenth, least) = (tenths / 10, tenths % 10, money::per_hour(bound));
+    format!("within {whole}.{tenth} % of the cheapest conceivable fleet ({least} $/hour)")
 }

@@ -87,7 +87,7 @@ impl Consolidation {
     /// The plan as text.
     pub(super) fn text(&self, output: Format, notes: &[String], style: Style) -> Result<String> {
         match output {
-            Format::Table => Ok(table::render(&self.report, notes, style, Width::Terminal)),
+            Format::Table => Ok(table::render(&self.report, notes, style, super::width())),
             Format::Wide => Ok(table::render(&self.report, notes, style, Width::Wide)),
             Format::Json => shape::to_json(&self.report),
             Format::Yaml => shape::to_yaml(&self.report),

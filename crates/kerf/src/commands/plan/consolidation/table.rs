@@ -1,4 +1,4 @@
-//! The plan for people, within 80 columns.
+//! The plan for people.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -6,11 +6,9 @@ use std::fmt::Write;
 use kerf_consolidation::payback_text;
 use kerf_model::price::Price;
 
-use super::super::table::{BOLD, DIM, GREEN, Style, Width, counted, cut, lines_of, per_month};
+use super::super::table::{BOLD, DIM, GREEN, Style, Width, counted, cut, lines_of};
 use super::report::{KeptReport, LaunchReport, MoveReport, NodeReport, Report};
 
-/// Columns that the ordinary table keeps to.
-const COLUMNS_MAX: usize = 80;
 /// Moves listed in the ordinary table; the rest are counted.
 const MOVES_MAX: usize = 20;
 /// What the name of a node keeps at least where the table is too wide.
@@ -32,7 +30,7 @@ pub(super) fn render(report: &Report, notes: &[String], style: Style, width: Wid
 
 /// What becomes of one node, and why.
 pub(super) fn render_node(report: &Report, name: &str, style: Style) -> Option<String> {
-    let mut page = Page { text: String::new(), style, width: Width::Terminal };
+    let mut page = Page { text: String::new(), style, width: super::super::width() };
     let goes = |each: &&MoveReport| each.removed.iter().any(|node| node.name == name);
     if let Some(each) = report.moves.iter().find(goes) {
         page.going(each, each.removed.iter().find(|node| node.name == name)?);
@@ -76,7 +74,7 @@ impl Page {
         let (before, after) = (money(report.price_before), money(report.price_after));
         let line = format!("{nodes} of {all} nodes {goes}, {come}: {before} $/h, then {after}");
         self.wrapped("", &line, BOLD);
-        let (saving, month) = (report.saving(), per_month(report.saving()));
+        let (saving, month) = (report.saving(), crate::commands::money::per_month(report.saving()));
         let line =
             format!("saves {} of at most {} $/h, {month} $/month", money(saving), money(bound));
         self.wrapped("", &line, BOLD);
@@ -122,10 +120,7 @@ impl Page {
         };
         let mut widths: Vec<usize> = (0..count).map(widest).collect();
         let together = |widths: &[usize]| widths.iter().sum::<usize>() + GAP.len() * (count - 1);
-        while self.width == Width::Terminal
-            && together(&widths) > COLUMNS_MAX
-            && widths[NAME] > NAME_COLUMNS_MIN
-        {
+        while together(&widths) > self.width.most() && widths[NAME] > NAME_COLUMNS_MIN {
             widths[NAME] -= 1;
         }
         for (index, row) in rows.iter().enumerate() {
@@ -217,8 +212,7 @@ impl Page {
 
     /// Words in lines that fit.
     fn wrapped(&mut self, indent: &str, text: &str, colour: &str) {
-        let most = if self.width == Width::Wide { usize::MAX } else { COLUMNS_MAX };
-        for line in lines_of(text, most.saturating_sub(indent.len())) {
+        for line in lines_of(text, self.width.most().saturating_sub(indent.len())) {
             let line = self.coloured(&line, colour);
             let _ = writeln!(self.text, "{indent}{line}");
         }
