@@ -137,6 +137,13 @@ impl World {
         self.objects.remove(key) || was_unreadable
     }
 
+    /// The version an object had when it went, as long as that is remembered: what is older is not
+    /// taken in any more.
+    #[must_use]
+    pub fn gone_at(&self, key: &Key) -> Option<Revision> {
+        self.tombstones.revision_of(key)
+    }
+
     fn revision_of(&self, key: &Key) -> Option<Revision> {
         self.objects.meta(key).map(|meta| meta.revision)
     }

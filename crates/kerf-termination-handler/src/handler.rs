@@ -107,6 +107,7 @@ impl Handler {
             notices,
             journal: self.journal,
             zonal_shifts: None,
+            legacy: None,
             clock: Clock::default(),
             lease,
         };

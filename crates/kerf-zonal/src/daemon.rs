@@ -93,6 +93,7 @@ impl Daemon {
             notices,
             journal: self.journal,
             zonal_shifts: Some(zonal_shifts),
+            legacy: None,
             clock: self.clock,
             lease,
         };

@@ -46,6 +46,12 @@ pub struct Options {
     /// Write a budget of 100 %, as there were no budgets then; otherwise a NodePool's default of
     /// 10 % applies.
     pub strict_budgets: bool,
+    /// The EKS cluster's name, where it is known: inline providers without selectors found subnets
+    /// and security groups by the tag `kubernetes.io/cluster/<name>`.
+    pub cluster_name: Option<String>,
+    /// The minor version of the cluster's Kubernetes, where it is known: what says nothing of its
+    /// images gets AL2 only as long as there are AL2 images for it.
+    pub kubernetes_minor: Option<u32>,
 }
 
 /// What came of a conversion.

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::aws_node_template::AWSNodeTemplateSpec;
+use super::aws_node_template::{AWSNodeTemplateSpec, CLUSTER_TAG_PREFIX};
 use super::finding::Findings;
+use super::selector::SelectorMap;
 use super::validation::check_template;
 
 const PATH: &str = "spec.provider";
@@ -24,9 +25,11 @@ const FIELDS: [&str; 9] = [
 const TYPE_FIELDS: [(&str, &str); 2] =
     [("apiVersion", "extensions.karpenter.sh/v1alpha1"), ("kind", "AWS")];
 
-/// The template, if the object is one; what is wrong with it goes to the findings.
+/// The template, if the object is one; what is wrong with it goes to the findings. Selectors that
+/// are missing are those of the cluster's own tag, if its name is known.
 pub(crate) fn read(
     provider: &Map<String, Value>,
+    cluster_name: Option<&str>,
     findings: &mut Findings,
 ) -> Option<AWSNodeTemplateSpec> {
     let mut known = Map::new();
@@ -46,8 +49,23 @@ pub(crate) fn read(
         }
     }
     let spec = serde_json::from_value(Value::Object(known)).ok().filter(|_| is_readable)?;
+    let spec = with_selectors(spec, cluster_name);
     check_template(&spec, PATH, findings);
     Some(spec)
+}
+
+/// Provisioners found subnets and security groups by the tag that EKS and its tools put on them,
+/// whatever its value, before they had selectors.
+fn with_selectors(
+    mut spec: AWSNodeTemplateSpec,
+    cluster_name: Option<&str>,
+) -> AWSNodeTemplateSpec {
+    let Some(name) = cluster_name.filter(|_| spec.launch_template.is_none()) else { return spec };
+    let of_cluster =
+        || SelectorMap::from_iter([(format!("{CLUSTER_TAG_PREFIX}{name}"), "*".to_owned())]);
+    spec.subnet_selector.get_or_insert_with(of_cluster);
+    spec.security_group_selector.get_or_insert_with(of_cluster);
+    spec
 }
 
 /// Reads one field by itself, so that a mistake can be told with the name of its field.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::schema::rules::{cel_list, rule};
 
 /// Which Provisioner a node came from; today `karpenter.sh/nodepool`.
-pub(crate) const PROVISIONER_NAME: &str = "karpenter.sh/provisioner-name";
+pub const PROVISIONER_NAME: &str = "karpenter.sh/provisioner-name";
 /// Tag with the cluster's name; today `eks:eks-cluster-name`.
 pub(crate) const MANAGED_BY: &str = "karpenter.sh/managed-by";
 /// Kept consolidation away from a node; today `do-not-disrupt`, which keeps everything away.

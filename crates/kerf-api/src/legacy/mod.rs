@@ -34,6 +34,7 @@ pub use aws_node_template::AWSNodeTemplate;
 pub use convert::{Converted, Options, convert};
 pub use defaults::with_default_requirements;
 pub use finding::{Kind, LegacyFinding, Severity};
+pub use labels::PROVISIONER_NAME;
 pub use provisioner::Provisioner;
 pub use v1beta1::{ConvertedBeta, beta_kind, convert_beta};
 pub use validation::{validate_aws_node_template, validate_provisioner};

@@ -19,7 +19,7 @@ pub fn validate_provisioner(provisioner: &Provisioner) -> Vec<LegacyFinding> {
     let mut findings = Findings::about(Kind::Provisioner, &provisioner.name_any());
     check_provisioner(&provisioner.spec, &mut findings);
     if let Some(provider) = &provisioner.spec.provider {
-        super::inline_provider::read(provider, &mut findings);
+        super::inline_provider::read(provider, None, &mut findings);
     }
     findings.into_problems()
 }

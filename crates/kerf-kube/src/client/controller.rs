@@ -12,6 +12,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use kerf_api::legacy::{Options as LegacyOptions, PROVISIONER_NAME};
 use kerf_engine::action::ActionKind;
 use kerf_engine::event::{Event, Key, Kind, Object, Outcome};
 use kerf_engine::memory::CLOCK_AHEAD_MIN;
@@ -20,6 +21,7 @@ use kerf_engine::time::Time;
 use kerf_engine::zonal_shift::ShiftReport;
 use kerf_engine::{Engine, Orders, Role, Settings, panic_counted};
 use kerf_journal::{Header, JournaledEngine};
+use kerf_model::labels::ProviderLabels;
 use kerf_model::node_spec::NodeClassRef;
 use kerf_model::pod::SpreadConstraint;
 use kerf_runtime::clock::Clock;
@@ -36,6 +38,7 @@ use crate::client::executor_pool::ExecutorPool;
 use crate::client::health::Health;
 use crate::client::instance_types::InstanceTypes;
 use crate::client::journal::{JournalFiles, JournalWriter};
+use crate::client::legacy::{self, LegacyObjects};
 use crate::client::metrics::{Metrics, Scrape};
 use crate::client::notices::{NoticeDelivery, Notices};
 use crate::client::observe::{Observer, WatchUpdate};
@@ -87,6 +90,8 @@ pub struct Controller<P> {
     pub journal: Option<JournalFiles>,
     /// What NodePool mode of zonal shifts needs, where the settings switch it on.
     pub zonal_shifts: Option<ZonalShifts>,
+    /// What the old global settings say, where Provisioners and AWSNodeTemplates are served.
+    pub legacy: Option<LegacyOptions>,
     /// What time it is.
     pub clock: Clock,
     /// Until when this process may act.
@@ -103,7 +108,14 @@ impl<P: Provider> Controller<P> {
         mut leading: signal::Receiver<bool>,
         stop: impl Future<Output = Shutdown>,
     ) -> Result<(), TaskEnded> {
-        let settings = with_provider(self.settings, self.provider.as_ref());
+        let mut settings = with_provider(self.settings, self.provider.as_ref());
+        let legacy = self.legacy.map(|options| {
+            // Pods of that time choose their nodes by it.
+            let rules = settings.scheduler.label_rules.clone();
+            let rules = rules.with(&ProviderLabels::new().allowed(PROVISIONER_NAME));
+            settings.scheduler.label_rules = rules.clone();
+            LegacyObjects::new(options, rules)
+        });
         let (update_sender, mut updates) = mpsc::channel(watch::UPDATES_WAITING_MAX);
         let (event_sender, mut events) = mpsc::channel(EVENTS_WAITING_MAX);
         let pods_by_owner = match self.default_spreads.is_empty() {
@@ -114,7 +126,13 @@ impl<P: Provider> Controller<P> {
         let (role, eviction_grace) = (settings.role, settings.drain.pod_grace_seconds);
         let watched = watch::Watched { client: &self.client, settings: &settings, pods_by_owner };
         watch::start(watched, &update_sender, &self.health, &mut tasks);
-        let observer = Observer::new(&settings).with_default_spreads(self.default_spreads);
+        let mut observer = Observer::new(&settings).with_default_spreads(self.default_spreads);
+        if let Some(legacy) = &legacy {
+            observer = observer.with_legacy(legacy.clone());
+            let (client, health) = (self.client.clone(), self.health.clone());
+            let watching = legacy::watch_served(client, update_sender.clone(), health);
+            tasks.spawn("watch legacy kinds", watching);
+        }
         if let Some(shifts) = &self.zonal_shifts {
             let (client, served) = (self.client.clone(), shifts.served.clone());
             let watching =
@@ -134,6 +152,7 @@ impl<P: Provider> Controller<P> {
         }
         let (event_recorder, announcing) =
             EventRecorder::start(self.client.clone(), role, self.health.failures().clone());
+        let event_recorder = event_recorder.with_legacy(legacy.clone());
         let (mut scrapes, mut notices) = (self.scrapes, self.notices);
         let mut reconcile_loop = ReconcileLoop {
             engine: journaled(settings, self.journal),
@@ -143,6 +162,7 @@ impl<P: Provider> Controller<P> {
                 Executor::new(self.client, self.provider.clone(), self.pace)
                     .with_lease(self.lease)
                     .with_eviction_grace(eviction_grace)
+                    .with_legacy(legacy)
                     .with_shift_account(self.zonal_shifts.map(|shifts| shifts.account)),
                 event_sender.clone(),
                 self.metrics.clone(),

@@ -3,19 +3,21 @@
 use std::num::NonZeroU32;
 
 use k8s_openapi::api::core::v1::{Event, ObjectReference};
+use kerf_api::legacy::Provisioner;
 use kerf_engine::event::Key;
 use kerf_engine::kubernetes_event::{KubernetesEvent, Tone};
 use kerf_engine::observed::Resource;
 use kerf_engine::time::Time;
 use kerf_engine::{Role, World};
 use kerf_runtime::FailureLog;
-use kube::Client;
 use kube::api::{Api, PostParams};
+use kube::{Client, Resource as _};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use crate::client::event_spec::EventSpec;
 use crate::client::execute::Pace;
+use crate::client::legacy::LegacyObjects;
 use crate::client::observe::meta::api_time;
 
 /// The component Events come from; dashboards filter by it.
@@ -40,6 +42,7 @@ const BURST: NonZeroU32 = NonZeroU32::new(500).expect("it is not nought");
 pub(crate) struct EventRecorder {
     component: &'static str,
     waiting: mpsc::Sender<Event>,
+    legacy: Option<LegacyObjects>,
 }
 
 impl EventRecorder {
@@ -62,12 +65,23 @@ impl EventRecorder {
             }
             under_way.join_all().await;
         });
-        (Self { component: component(role), waiting: sender }, task)
+        (Self { component: component(role), waiting: sender, legacy: None }, task)
+    }
+
+    /// The same in a cluster where pools may stand for Provisioners, which are then told of.
+    pub(crate) fn with_legacy(mut self, legacy: Option<LegacyObjects>) -> Self {
+        self.legacy = legacy;
+        self
     }
 
     /// Passes an announcement on. Objects that are gone by now are named without their identity.
     pub(crate) fn record(&self, kubernetes_event: &KubernetesEvent, world: &World, now: Time) {
-        if let Some(about) = reference(&kubernetes_event.about, world) {
+        if let Some(mut about) = reference(&kubernetes_event.about, world) {
+            let legacy = self.legacy.as_ref().zip(about.uid.as_deref());
+            if legacy.is_some_and(|(legacy, uid)| legacy.is_provisioner(uid)) {
+                about.api_version = Some(Provisioner::api_version(&()).into_owned());
+                about.kind = Some(Provisioner::kind(&()).into_owned());
+            }
             // A full queue means a flood; what it drops is said again after its silence.
             let event = event(self.component, kubernetes_event, about, now);
             let _ = self.waiting.try_send(event);

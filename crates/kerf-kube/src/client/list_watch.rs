@@ -48,6 +48,8 @@ pub(crate) enum Need {
     Optional,
     /// Nobody waits for this kind, and what was known of it holds.
     WhereListable(ApiResource),
+    /// The same if it may not be listed; otherwise the process is not ready.
+    UnlessDenied(ApiResource),
 }
 
 /// How far a watch has come.
@@ -247,7 +249,10 @@ where
         match &self.need {
             Need::Required => self.health.watch_fails(resource, kind, &why),
             Need::Optional => self.health.optional_watch_fails(resource, kind, &why),
-            Need::WhereListable(served) => {
+            Need::UnlessDenied(_) if kind != "denied" => {
+                self.health.watch_fails(resource, kind, &why);
+            }
+            Need::WhereListable(served) | Need::UnlessDenied(served) => {
                 self.health.optional_watch_fails(resource, kind, &why);
                 let update = ShiftUpdate::Unlistable(served.clone());
                 return self.send(WatchUpdate::ZonalShift(update)).await;

@@ -76,6 +76,7 @@ impl Running {
                 notices: no_notices(),
                 journal: journal_files,
                 zonal_shifts: None,
+                legacy: None,
                 clock: Clock::default(),
                 lease: LeaseTerm::unlimited(),
             };

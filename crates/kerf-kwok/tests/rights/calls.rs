@@ -252,6 +252,7 @@ pub(crate) fn controller<P: Provider>(
         notices,
         journal: None,
         zonal_shifts: None,
+        legacy: None,
         clock: Clock::default(),
         lease: LeaseTerm::unlimited(),
     }

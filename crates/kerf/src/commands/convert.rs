@@ -36,6 +36,10 @@ pub(crate) struct Convert {
     /// Write a budget of 100 %, as there were no budgets then, in place of the default of 10 %
     #[arg(long)]
     strict_budgets: bool,
+    /// The cluster, for inline providers without selectors: they found subnets and security
+    /// groups by its tag, kubernetes.io/cluster/NAME
+    #[arg(long, value_name = "NAME")]
+    cluster_name: Option<String>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -59,9 +63,15 @@ struct Selection {
 
 impl Convert {
     pub(crate) fn run(self) -> Result<ExitCode> {
-        let Self { filename, output, role, default_instance_profile, tag, strict_budgets } = self;
-        let global_tags = tag.into_iter().collect();
-        let options = Options { global_tags, default_instance_profile, role, strict_budgets };
+        let Self { filename, output, .. } = self;
+        let options = Options {
+            global_tags: self.tag.into_iter().collect(),
+            default_instance_profile: self.default_instance_profile,
+            role: self.role,
+            strict_budgets: self.strict_budgets,
+            cluster_name: self.cluster_name,
+            kubernetes_minor: None,
+        };
         let inputs = kerf_lint::gather(&filename, std::io::stdin().lock());
         let Objects { objects, findings, unreadable } = kerf_lint::objects(&inputs);
         for file in &unreadable {

@@ -86,6 +86,8 @@ impl Home {
             "pods" | "events" => "/api/v1/namespaces/default",
             "nodeclaims" | "nodepools" => "/apis/karpenter.sh/v1",
             "ec2nodeclasses" => "/apis/karpenter.k8s.aws/v1",
+            "provisioners" => "/apis/karpenter.sh/v1alpha5",
+            "awsnodetemplates" => "/apis/karpenter.k8s.aws/v1alpha1",
             other => panic!("nobody said where {other} are"),
         };
         let request = http::Request::get(format!("{prefix}/{kind}")).body(Vec::new()).unwrap();

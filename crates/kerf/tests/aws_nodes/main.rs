@@ -5,6 +5,7 @@
 //! | Promise | Test | The large run |
 //! |---|---|---|
 //! | the quick start of `docs/aws.md`, from its manifests to the last instance's end | `quick_start` | |
+//! | a Provisioner of 2021, as a guide prints it: its nodes come and go, it is told how it is | `provisioners` | |
 //! | spot is preferred, and bought on demand where there is none | `capacity` | |
 //! | a zone without capacity, and a subnet without addresses, is left for another | `capacity` | |
 //! | a spot notice: the node is closed and drained, its pods run elsewhere, on another offering | `interruption` | |
@@ -30,6 +31,7 @@ mod kills;
 mod numbers;
 mod objects;
 mod place;
+mod provisioners;
 mod quick_start;
 mod rights;
 mod storm;

@@ -134,9 +134,9 @@ impl Place {
     }
 
     fn fail(&self, what: &str) -> ! {
-        let kinds = "pods,nodes,nodeclaims,nodepools,ec2nodeclasses,events";
+        let kinds = "pods,nodes,nodeclaims,nodepools,provisioners,ec2nodeclasses,events";
         let seen = self.control_plane.kubectl(&["get", kinds, "-A", "--output=wide"]);
-        let kinds = "ec2nodeclasses,nodeclaims";
+        let kinds = "ec2nodeclasses,nodeclaims,provisioners";
         let objects = self.control_plane.kubectl(&["get", kinds, "--output=yaml"]);
         let log = self.log();
         let log: Vec<&str> = log.lines().rev().take(60).collect();
@@ -185,7 +185,8 @@ impl Place {
 
     /// Deletes everything that tests make, and waits until nothing is left of it.
     pub(crate) fn clear(&self) {
-        let kinds = "deployments,pods,nodepools,nodeclaims,ec2nodeclasses";
+        let kinds = "deployments,pods,provisioners,nodepools,nodeclaims,awsnodetemplates,\
+            ec2nodeclasses";
         self.control_plane.kubectl(&["delete", kinds, "--all", "--wait=false"]).unwrap();
         let kinds = ["pods", "nodeclaims", "nodes", "nodepools", "ec2nodeclasses"];
         let is_gone = |kind: &str| self.all(kind).is_empty();

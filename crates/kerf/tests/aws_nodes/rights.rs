@@ -6,6 +6,7 @@ use kerf_aws::AwsAction;
 use kerf_testbed::{ArcStandIn, FaultProxy};
 use serde_json::{Value, json};
 
+use crate::home::CLUSTER;
 use crate::objects::{class, class_named, deployment, pool, pool_of};
 use crate::place::Place;
 
@@ -14,6 +15,22 @@ const ROLES: &str = include_str!("../../../../deploy/rbac-aws.yaml");
 const BATCH: (&str, &str) = ("sqs:DeleteMessageBatch", "sqs:DeleteMessage");
 /// Long enough ago for EC2's checks to mean it.
 const IMPAIRED_SECONDS: u32 = 300;
+
+/// A Provisioner of a type that nobody asks for, and its template.
+fn legacy() -> [Value; 2] {
+    let discovered = json!({"karpenter.sh/discovery": CLUSTER});
+    let types = json!(["t3.nano"]);
+    [
+        json!({"apiVersion": "karpenter.k8s.aws/v1alpha1", "kind": "AWSNodeTemplate",
+            "metadata": {"name": "old"}, "spec": {
+                "subnetSelector": discovered, "securityGroupSelector": discovered,
+                "instanceProfile": "of-old"}}),
+        json!({"apiVersion": "karpenter.sh/v1alpha5", "kind": "Provisioner",
+            "metadata": {"name": "old"}, "spec": {"providerRef": {"name": "old"},
+                "requirements": [{"key": "node.kubernetes.io/instance-type", "operator": "In",
+                    "values": types}]}}),
+    ]
+}
 
 /// What `deploy/rbac-aws.yaml` grants, as `verb group/resource`.
 fn granted() -> BTreeSet<String> {
@@ -52,6 +69,8 @@ fn every_permission_of_the_policies_and_of_the_role_file_is_used_by_a_controller
     let others =
         [class_named("selecting", &selecting), pool_of("other", "selecting", &["c5.large"])];
     place.apply(&others);
+    // Kinds of old are told how they are, even where nobody uses them.
+    place.apply(&legacy());
     place.apply(&[class(), pool(&["m5.large", "m5a.large"], &["us-east-1a"]), deployment(2)]);
     place.wait("the pods run", || place.running() == 2);
     let first = place.instances();
@@ -62,6 +81,10 @@ fn every_permission_of_the_policies_and_of_the_role_file_is_used_by_a_controller
     place.wait("the announced and the impaired instance are replaced", || {
         let left = place.instances();
         place.running() == 2 && left.len() == 2 && left.is_disjoint(&first)
+    });
+    let is_told = |kind: &str| place.all(kind).iter().all(|it| it["status"].is_object());
+    place.wait("legacy objects are told how they are", || {
+        ["provisioners", "awsnodetemplates"].into_iter().all(is_told)
     });
     place.clear();
     let needed: BTreeSet<&str> = AwsAction::ALL.iter().map(|it| it.permission()).collect();

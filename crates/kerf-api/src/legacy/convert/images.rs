@@ -10,8 +10,10 @@ use crate::legacy::selector::{
 };
 
 use super::reading::ClassDraft;
-use super::terms;
+use super::{Options, terms};
 
+/// The last minor version of Kubernetes with AL2 images.
+const AL2_MINOR_MAX: u32 = 32;
 /// Says which parts of a class stand in for the Ubuntu family, which is no more.
 const UBUNTU_ANNOTATION: &str = "compatibility.karpenter.k8s.aws/v1beta1-ubuntu";
 
@@ -19,10 +21,11 @@ const UBUNTU_ANNOTATION: &str = "compatibility.karpenter.k8s.aws/v1beta1-ubuntu"
 pub(super) fn convert(
     template: &AWSNodeTemplateSpec,
     path: &str,
+    options: &Options,
     draft: &mut ClassDraft,
     findings: &mut Findings,
 ) {
-    let family = template.ami_family.as_deref().unwrap_or("AL2");
+    let family = template.ami_family.as_deref().unwrap_or_else(|| default_family(options));
     let Some(selector) = &template.ami_selector else {
         newest_of_family(family, path, draft, findings);
         return;
@@ -37,8 +40,17 @@ pub(super) fn convert(
         "Windows2019" => Some(AmiFamily::Windows2019),
         "Windows2022" => Some(AmiFamily::Windows2022),
         "Custom" => Some(AmiFamily::Custom),
+        "AL2023" => Some(AmiFamily::AL2023),
         _ => Some(AmiFamily::AL2),
     };
+}
+
+/// What a template meant that named no family: AL2, and its successor where that has no images.
+fn default_family(options: &Options) -> &'static str {
+    match options.kubernetes_minor {
+        Some(minor) if minor > AL2_MINOR_MAX => "AL2023",
+        _ => "AL2",
+    }
 }
 
 /// Without a selector the family alone says which image, as an alias does.

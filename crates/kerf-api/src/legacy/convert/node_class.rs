@@ -61,7 +61,7 @@ pub(super) fn draft(
     }
     let mut draft =
         ClassDraft { spec: spec(template, path, options, findings), ..Default::default() };
-    images::convert(template, path, &mut draft, findings);
+    images::convert(template, path, options, &mut draft, findings);
     Some(draft).filter(|_| findings.allow_conversion())
 }
 

@@ -41,7 +41,9 @@ impl<'a> ProvisionerReading<'a> {
         check_provisioner(&provisioner.spec, &mut findings);
         let provider = provisioner.spec.provider.as_ref();
         let inline = provider
-            .and_then(|provider| inline_provider::read(provider, &mut findings))
+            .and_then(|provider| {
+                inline_provider::read(provider, options.cluster_name.as_deref(), &mut findings)
+            })
             .filter(|_| findings.allow_conversion())
             .and_then(|spec| node_class::draft(&spec, "spec.provider", options, &mut findings));
         let kubelet = provisioner.spec.kubelet_configuration.as_ref().and_then(kubelet::convert);

@@ -2,7 +2,9 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kerf_api::convert::node_claim_from_model;
+use kerf_api::legacy::{PROVISIONER_NAME, Provisioner};
 use kerf_api::node_claim::NodeClaim;
+use kerf_api::node_pool::NodePool;
 use kerf_engine::action::{MetadataPatch, NewClaim};
 use kerf_engine::event::{Failure, Object, Outcome};
 use kerf_engine::observed::{ClaimStatus, Revision};
@@ -13,21 +15,40 @@ use serde_json::{Value, json};
 
 use crate::client::observe::claim;
 
+/// The kind of object that a claim's pool is stored as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Owner {
+    NodePool,
+    Provisioner,
+}
+
+impl Owner {
+    fn reference(self, name: &str, uid: &str) -> OwnerReference {
+        let (api_version, kind) = match self {
+            Self::NodePool => (NodePool::api_version(&()), NodePool::kind(&())),
+            Self::Provisioner => (Provisioner::api_version(&()), Provisioner::kind(&())),
+        };
+        OwnerReference {
+            api_version: api_version.into_owned(),
+            kind: kind.into_owned(),
+            name: name.to_owned(),
+            uid: uid.to_owned(),
+            block_owner_deletion: Some(true),
+            controller: None,
+        }
+    }
+}
+
 /// Stores a claim. One that exists under the name already is this one: names are made from what
 /// the claim was decided on, so that asking twice stores once.
-pub(super) async fn create(client: &Client, new: &NewClaim) -> kube::Result<Outcome> {
+pub(super) async fn create(client: &Client, new: &NewClaim, owner: Owner) -> kube::Result<Outcome> {
     let api = Api::<NodeClaim>::all(client.clone());
     let mut object = node_claim_from_model(&new.spec);
     let (pool, uid) = &new.pool;
     object.metadata.finalizers = Some(vec![TERMINATION_FINALIZER.to_owned()]);
-    object.metadata.owner_references = Some(vec![OwnerReference {
-        api_version: kerf_api::node_pool::NodePool::api_version(&()).into_owned(),
-        kind: kerf_api::node_pool::NodePool::kind(&()).into_owned(),
-        name: pool.to_string(),
-        uid: uid.to_string(),
-        block_owner_deletion: Some(true),
-        controller: None,
-    }]);
+    object.metadata.owner_references = Some(vec![owner.reference(pool, uid)]);
+    // A claim says so by its label; the API takes no requirement on it.
+    object.spec.requirements.retain(|entry| entry.key != PROVISIONER_NAME);
     match api.create(&PostParams::default(), &object).await {
         Ok(stored) => Ok(stored_claim(&stored)),
         Err(kube::Error::Api(status)) if status.code == 409 => {

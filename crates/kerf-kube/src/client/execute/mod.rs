@@ -25,7 +25,7 @@ use kerf_engine::action::{
     NewClaim, NodePatch, PoolEdit,
 };
 use kerf_engine::condition::Conditions;
-use kerf_engine::event::{Failure, Instance, Outcome};
+use kerf_engine::event::{Failure, Instance, Object, Outcome};
 use kerf_engine::observed::{
     ClaimStatus, Name, NodeClass, NodeClassStatus, PodKey, PoolStatus, Revision,
 };
@@ -39,6 +39,7 @@ use kube::Client;
 use kube::api::ApiResource;
 use tokio::time::timeout;
 
+use crate::client::legacy::{self, LegacyObjects};
 use crate::client::provider::{Ending, Provider, api_resource};
 use crate::client::zonal::{self, ShiftAccount};
 
@@ -67,6 +68,7 @@ pub struct Executor<P> {
     lease: LeaseTerm,
     shift_account: Option<Arc<dyn ShiftAccount>>,
     eviction_grace_seconds: Option<u32>,
+    legacy: Option<LegacyObjects>,
 }
 
 impl<P: Provider> Executor<P> {
@@ -75,7 +77,7 @@ impl<P: Provider> Executor<P> {
         let rules = provider.label_rules();
         let provider_info = Arc::new(provider.info());
         let lease = LeaseTerm::unlimited();
-        let (shift_account, eviction_grace_seconds) = (None, None);
+        let (shift_account, eviction_grace_seconds, legacy) = (None, None, None);
         Self {
             client,
             provider,
@@ -85,7 +87,14 @@ impl<P: Provider> Executor<P> {
             lease,
             shift_account,
             eviction_grace_seconds,
+            legacy,
         }
+    }
+
+    /// The same in a cluster where pools and node classes may stand for legacy objects.
+    pub(crate) fn with_legacy(mut self, legacy: Option<LegacyObjects>) -> Self {
+        self.legacy = legacy;
+        self
     }
 
     /// Gives evicted pods so long to end, whatever they ask for.
@@ -173,6 +182,11 @@ fn done<'a>(call: impl Future<Output = Result<(), Failure>> + Send + 'a) -> Answ
     Box::pin(async { call.await.map_or_else(Outcome::Failed, |()| Outcome::Done) })
 }
 
+/// The outcome of a write that needs no call.
+fn stored<'a>(object: Object) -> Answer<'a> {
+    Box::pin(std::future::ready(Outcome::Stored(Box::new(object))))
+}
+
 /// An outcome that is on its way.
 type Answer<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
 
@@ -183,7 +197,11 @@ impl<'a, P: Provider> ActionExecutor<'a> for Calls<'a, P> {
     type Answer = Answer<'a>;
 
     fn create_claim(&mut self, claim: &'a NewClaim) -> Answer<'a> {
-        self.0.request(claims::create(&self.0.client, claim))
+        let owner = match &self.0.legacy {
+            Some(legacy) if legacy.is_provisioner(&claim.pool.1) => claims::Owner::Provisioner,
+            _ => claims::Owner::NodePool,
+        };
+        self.0.request(claims::create(&self.0.client, claim, owner))
     }
 
     fn patch_claim(
@@ -230,6 +248,10 @@ impl<'a, P: Provider> ActionExecutor<'a> for Calls<'a, P> {
         revision: Revision,
         annotations: &'a BTreeMap<String, String>,
     ) -> Answer<'a> {
+        let legacy = self.0.legacy.as_ref();
+        if let Some(pool) = legacy.and_then(|legacy| legacy.annotate_pool(name, annotations)) {
+            return stored(Object::Pool(pool));
+        }
         let (client, rules) = (&self.0.client, &self.0.rules);
         self.0.request(pools::patch(client, rules, name, revision, annotations))
     }
@@ -241,6 +263,12 @@ impl<'a, P: Provider> ActionExecutor<'a> for Calls<'a, P> {
         status: &'a PoolStatus,
     ) -> Answer<'a> {
         let (client, rules) = (&self.0.client, &self.0.rules);
+        let legacy = self.0.legacy.as_ref();
+        if let Some((legacy, pool)) = legacy.and_then(|it| Some((it, it.pool(name)?))) {
+            return self.0.request(async move {
+                legacy::write_pool_status(client, legacy, &pool, status).await
+            });
+        }
         self.0.request(pools::write_status(client, rules, name, revision, status))
     }
 
@@ -312,6 +340,10 @@ impl<'a, P: Provider> ActionExecutor<'a> for Calls<'a, P> {
         revision: Revision,
         patch: &'a MetadataPatch,
     ) -> Answer<'a> {
+        let legacy = self.0.legacy.as_ref();
+        if let Some(class) = legacy.and_then(|legacy| legacy.patch_class(class, patch)) {
+            return stored(Object::NodeClass(class));
+        }
         let kind = self.0.node_class_resource(class);
         self.0.request(node_classes::patch(&self.0.client, kind, class, revision, patch))
     }
@@ -322,6 +354,12 @@ impl<'a, P: Provider> ActionExecutor<'a> for Calls<'a, P> {
         revision: Revision,
         status: &'a NodeClassStatus,
     ) -> Answer<'a> {
+        let (client, legacy) = (&self.0.client, self.0.legacy.as_ref());
+        if let Some((legacy, class)) = legacy.and_then(|it| Some((it, it.class(class)?))) {
+            return self.0.request(async move {
+                legacy::write_class_status(client, legacy, &class, status).await
+            });
+        }
         let kind = self.0.node_class_resource(class);
         self.0.request(node_classes::write_status(&self.0.client, kind, class, revision, status))
     }

@@ -18,7 +18,8 @@ pub(crate) fn read(claim: &NodeClaim) -> Result<Claim, Vec<FieldError>> {
         meta: meta(&claim.metadata),
         spec,
         finalizers: claim.metadata.finalizers.clone().unwrap_or_default(),
-        owner_pool: owner_uid(&claim.metadata, "NodePool"),
+        owner_pool: owner_uid(&claim.metadata, "NodePool")
+            .or_else(|| owner_uid(&claim.metadata, "Provisioner")),
         status: claim.status.as_ref().map(status).unwrap_or_default(),
     })
 }

@@ -34,6 +34,10 @@ pub(super) enum Source {
     PoolManifest(String),
     /// The subnets of a kind of node class, by group and kind.
     NodeClassSubnets(String, String),
+    /// Which legacy kinds there are to watch.
+    LegacyServed,
+    /// A legacy kind, by its name.
+    Legacy(String),
     CsiNode,
     VolumeClaim,
     Volume,
@@ -103,6 +107,8 @@ impl Source {
             Self::NodeClass(..) => Kind::NodeClass,
             Self::PoolManifest(_) => Kind::PoolManifest,
             Self::NodeClassSubnets(..) => Kind::NodeClassSubnets,
+            // Their node classes are of no use without pools.
+            Self::LegacyServed | Self::Legacy(_) => Kind::Pool,
             Self::CsiNode => Kind::Node,
             Self::VolumeClaim
             | Self::Volume
@@ -143,6 +149,18 @@ impl Listings {
         self.awaited.extend(PODS_BY_OWNER);
     }
 
+    /// Pools are complete only once it is known which of them stand for legacy objects.
+    pub(super) fn await_legacy(&mut self) {
+        self.awaited.insert(Source::LegacyServed);
+    }
+
+    /// Which legacy kinds there are is known: those are listed before pools are complete.
+    pub(super) fn serve_legacy(&mut self, kinds: impl Iterator<Item = String>) -> Vec<Event> {
+        self.awaited.retain(|it| !matches!(it, Source::LegacyServed | Source::Legacy(_)));
+        self.awaited.extend(kinds.map(Source::Legacy));
+        self.whole()
+    }
+
     /// Which kinds of pools and node classes there are is known: those are listed from now on, anew.
     pub(super) fn serve(&mut self, served: &ServedKinds) -> Vec<Event> {
         let is_served = |source: &Source| {
@@ -165,6 +183,7 @@ impl Listings {
         self.awaited.remove(&Source::PoolManifest(kind.kind.clone()));
         let subnets = Source::NodeClassSubnets(kind.group.clone(), kind.kind.clone());
         self.awaited.remove(&subnets);
+        self.awaited.remove(&Source::Legacy(kind.kind.clone()));
         self.whole()
     }
 

@@ -8,6 +8,7 @@ pub(crate) mod claim;
 mod daemon_sets;
 mod dependent_pods;
 mod interner;
+mod legacy_update;
 mod listing;
 pub(crate) mod meta;
 mod neighbours;

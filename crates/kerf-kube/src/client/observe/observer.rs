@@ -22,6 +22,7 @@ use super::pod::{self, Interners, Reading};
 use super::pods_by_owner::{self, PodsByOwner};
 use super::watch_update::{Change, Guarded, WatchUpdate};
 use super::{claim, node, node_class, overlay, pod_disruption_budget, pool};
+use crate::client::legacy::LegacyObjects;
 use crate::pod::{Origin, namespace_of};
 use crate::storage::Storage;
 
@@ -39,6 +40,8 @@ pub struct Observer {
     pub(super) attachments: HashMap<Name, BTreeSet<Name>>,
     pub(super) volume_limits: HashMap<Name, BTreeMap<String, u32>>,
     pub(super) listings: Listings,
+    /// What stands for legacy objects, where they are served.
+    pub(super) legacy: Option<LegacyObjects>,
     /// What could not be understood of the update at hand.
     unreadable: Vec<Unreadable>,
     /// How often reading an object panicked, and nobody has counted it yet.
@@ -73,6 +76,7 @@ impl Observer {
             attachments: HashMap::new(),
             volume_limits: HashMap::new(),
             listings: Listings::new(settings),
+            legacy: None,
             unreadable: Vec::new(),
             panics: 0,
         }
@@ -132,6 +136,15 @@ impl Observer {
     }
 
     fn events_of(&mut self, update: WatchUpdate, world: &World) -> Vec<Event> {
+        let may_take_names = matches!(update, WatchUpdate::Pool(_) | WatchUpdate::NodeClass(..));
+        let events = self.events_of_kind(update, world);
+        match &self.legacy {
+            Some(legacy) if may_take_names => legacy.beside(events, world),
+            _ => events,
+        }
+    }
+
+    fn events_of_kind(&mut self, update: WatchUpdate, world: &World) -> Vec<Event> {
         match update {
             WatchUpdate::Pod(change) => self.pod(change, world),
             WatchUpdate::Node(change) => self.follow(
@@ -186,6 +199,7 @@ impl Observer {
                 |_, class| Ok(vec![Object::NodeClass(node_class::read(&class, &kind))]),
             ),
             WatchUpdate::ZonalShift(update) => self.shift_update(update, world),
+            WatchUpdate::Legacy(update) => self.legacy_update(update, world),
             WatchUpdate::PodDisruptionBudget(change) => self.follow(
                 Source::Kind(Kind::PodDisruptionBudget),
                 change,

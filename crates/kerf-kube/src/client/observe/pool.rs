@@ -36,6 +36,17 @@ pub(crate) fn read(pool: &NodePool, rules: &LabelRules) -> (Pool, Vec<FieldError
     (pool, problems)
 }
 
+/// A pool that serves nobody, with the reasons.
+pub(crate) fn unusable(pool: &NodePool, faults: Vec<String>) -> Pool {
+    Pool {
+        meta: meta(&pool.metadata),
+        spec: Arc::new(unreadable(pool)),
+        annotations: own_annotations(&pool.metadata),
+        faults,
+        status: PoolStatus::default(),
+    }
+}
+
 /// A status as it is stored.
 pub(crate) fn api_status(status: &PoolStatus) -> NodePoolStatus {
     NodePoolStatus {

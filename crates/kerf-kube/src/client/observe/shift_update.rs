@@ -34,7 +34,13 @@ impl Observer {
                 events.extend(self.listings.serve(&kinds));
                 events
             }
-            ShiftUpdate::Unlistable(kind) => self.listings.pass_over(&kind),
+            ShiftUpdate::Unlistable(kind) => {
+                let legacy = self.legacy.as_ref();
+                let mut events =
+                    legacy.map(|it| it.pass_over(&kind.kind, world)).unwrap_or_default();
+                events.extend(self.listings.pass_over(&kind));
+                events
+            }
             ShiftUpdate::PoolManifest(kind, change) => self.follow(
                 Source::PoolManifest(kind.kind.clone()),
                 change,

@@ -14,6 +14,7 @@ use kube::api::{ApiResource, DynamicObject};
 pub use kube::core::DeserializeGuard as Guarded;
 
 use super::shift_update::ShiftUpdate;
+use crate::client::legacy::LegacyUpdate;
 
 /// A change to the objects of one kind.
 #[derive(Clone, Debug)]
@@ -43,6 +44,7 @@ pub enum WatchUpdate {
     Overlay(Change<Guarded<NodeOverlay>>),
     NodeClass(ApiResource, Change<DynamicObject>),
     ZonalShift(ShiftUpdate),
+    Legacy(LegacyUpdate),
     PodDisruptionBudget(Change<PodDisruptionBudget>),
     DaemonSet(Change<DaemonSet>),
     Namespace(Change<Namespace>),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use k8s_openapi::ByteString;
+use kerf_api::legacy::Options as LegacyOptions;
 use kerf_aws::provider::{Aws, AwsSettings, ClusterVersion, KnownCluster, discover};
 use kerf_aws::{Session, TimeOuts};
 use kerf_kube::{ClusterFacts, cluster_facts};
@@ -33,6 +34,22 @@ pub(super) async fn provider(
     let session = Session::from_env(TIME_OUTS).await;
     let cluster = discover(&session, known(of, config, facts), registry.clone()).await?;
     Ok(Aws::new(&session, cluster, settings(of), registry)?)
+}
+
+/// What Provisioners and AWSNodeTemplates leave to the cluster's settings. There were no budgets
+/// then, so all nodes of a Provisioner may go at once.
+pub(super) async fn legacy_options(of: &Controller, client: &Client) -> Result<LegacyOptions> {
+    let version = client.apiserver_version().await;
+    let minor = version.context("asking the API server for its version")?.minor;
+    let profile = Some(of.aws.default_instance_profile.clone());
+    Ok(LegacyOptions {
+        default_instance_profile: profile.filter(|profile| !profile.is_empty()),
+        strict_budgets: true,
+        cluster_name: Some(of.cluster_name.clone()),
+        // EKS writes a plus sign behind it.
+        kubernetes_minor: minor.trim_end_matches('+').parse().ok(),
+        ..LegacyOptions::default()
+    })
 }
 
 /// Fails where a setting is missing that nothing works without.

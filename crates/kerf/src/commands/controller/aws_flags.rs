@@ -29,6 +29,14 @@ pub(crate) struct AwsFlags {
     #[arg(long, env = "ISOLATED_VPC", default_value = "false", value_parser = value::switch,
         action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
     pub(super) isolated_vpc: bool,
+    /// The instance profile of Provisioners and AWSNodeTemplates that name none
+    #[arg(
+        long,
+        env = "AWS_DEFAULT_INSTANCE_PROFILE",
+        default_value = "",
+        hide_default_value = true
+    )]
+    pub(super) default_instance_profile: String,
     /// Prices to use instead of those AWS tells: JSON or CSV
     #[arg(long, env = "PRICE_FILE", value_parser = path)]
     pub(super) price_file: Option<PathBuf>,

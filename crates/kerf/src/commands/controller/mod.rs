@@ -15,6 +15,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use kerf_api::legacy::Options as LegacyOptions;
 use kerf_engine::Settings;
 use kerf_engine::settings::TerminateFirst;
 use kerf_engine::time::Span;
@@ -114,11 +115,12 @@ impl Controller {
                 tasks.spawn("AWS offers", until(tasks.stopping(), aws.keep_up()));
                 let following = aws::follow_version(lead.lease_client.clone(), aws.version());
                 tasks.spawn("cluster version", until(tasks.stopping(), following));
-                self.lead(client, lead, aws, registry, tasks).await
+                let legacy = aws::legacy_options(&self, &lead.lease_client).await?;
+                self.lead(client, lead, aws, registry, Some(legacy), tasks).await
             }
             CloudName::Kwok => {
                 let kwok = Kwok::new(client.clone(), self.kwok_types()?);
-                self.lead(client, lead, kwok, registry, tasks).await
+                self.lead(client, lead, kwok, registry, None, tasks).await
             }
         }
     }
@@ -129,6 +131,7 @@ impl Controller {
         lead: Lead,
         provider: P,
         registry: Registry,
+        legacy: Option<LegacyOptions>,
         mut tasks: Tasks,
     ) -> Result<ExitCode> {
         let Lead { mut leadership, leading, lease_client, namespace } = lead;
@@ -169,6 +172,7 @@ impl Controller {
             notices,
             journal: self.journal.open()?,
             zonal_shifts,
+            legacy,
             clock: Clock::default(),
             lease: leadership.term(),
         };
