@@ -24,6 +24,16 @@ pub struct RoleFacts {
 /// A cluster, as far as nodes and identities depend on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClusterAccess {
+    /// Its ARN.
+    pub arn: String,
+    /// Where its API server is.
+    pub endpoint: String,
+    /// The network it is in.
+    pub vpc_id: String,
+    /// The subnets it was made with.
+    pub subnet_ids: Vec<String>,
+    /// The security group that EKS made for it.
+    pub security_group_id: String,
     /// `API`, `API_AND_CONFIG_MAP` or `CONFIG_MAP`; empty where EKS does not tell.
     pub authentication_mode: String,
     /// The address of its OpenID Connect issuer; empty where it has none.
@@ -119,7 +129,14 @@ impl Inspection {
         };
         let mode = cluster.access_config().and_then(|access| access.authentication_mode());
         let oidc = cluster.identity().and_then(|identity| identity.oidc());
+        let text = |value: Option<&str>| value.unwrap_or_default().to_owned();
+        let network = cluster.resources_vpc_config();
         Ok(Some(ClusterAccess {
+            arn: text(cluster.arn()),
+            endpoint: text(cluster.endpoint()),
+            vpc_id: text(network.and_then(|it| it.vpc_id())),
+            subnet_ids: network.map(|it| it.subnet_ids().to_vec()).unwrap_or_default(),
+            security_group_id: text(network.and_then(|it| it.cluster_security_group_id())),
             authentication_mode: mode.map(|mode| mode.as_str().to_owned()).unwrap_or_default(),
             issuer: oidc.and_then(|oidc| oidc.issuer()).unwrap_or_default().to_owned(),
         }))

@@ -16,6 +16,7 @@ mod clusters;
 mod error;
 pub mod iam;
 mod inspection;
+mod installation;
 mod instances;
 mod network;
 pub mod node_class;
@@ -31,6 +32,10 @@ pub use aws_action::AwsAction;
 pub use clusters::{ClusterDescription, Clusters};
 pub use error::{CallError, Result};
 pub use inspection::{AccessEntry, ClusterAccess, Inspection, QueueFacts, RoleFacts};
+pub use installation::{
+    Association, Installation, InstalledSubnet, OidcProvider, StackFacts, StackResource,
+    TaggedGroup,
+};
 pub use instances::{Described, Instances, Tagged};
 pub use network::{Network, SubnetDescription, Zone};
 pub use queues::{Attributes, Depth, Queues, Refusal};

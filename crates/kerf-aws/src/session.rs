@@ -11,7 +11,8 @@ use aws_smithy_http_client::Builder;
 use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
 
 use crate::{
-    AutoScaling, ClusterTable, Clusters, Inspection, Instances, Network, Queues, ZonalShifts,
+    AutoScaling, ClusterTable, Clusters, Inspection, Installation, Instances, Network, Queues,
+    ZonalShifts,
 };
 
 /// How long calls may take.
@@ -113,6 +114,11 @@ impl Session {
     /// What an installation consists of in this account and region.
     pub fn inspection(&self) -> Inspection {
         Inspection::new(&self.config)
+    }
+
+    /// The same, to be made and taken away.
+    pub fn installation(&self) -> Installation {
+        Installation::new(&self.config)
     }
 
     /// Auto Scaling groups of this account and region.

@@ -34,6 +34,8 @@ enum Command {
     ZonalAutoshift(Box<commands::zonal_autoshift::ZonalAutoshift>),
     /// Show which zones are avoided now; avoid one, or end that
     ZonalShift(commands::zonal_shift::ZonalShift),
+    /// Install Kerf: show what lacks in account and cluster, ask, and make it
+    Install(Box<commands::install::Install>),
     /// Say what is wrong with an installation, and the command that mends it
     Doctor(commands::doctor::Doctor),
     /// Drain nodes before AWS takes or stops their instances, whoever made them
@@ -79,6 +81,7 @@ fn main() -> ExitCode {
         Command::Router(router) => router.run(),
         Command::ZonalAutoshift(daemon) => daemon.run(),
         Command::ZonalShift(shift) => shift.run(),
+        Command::Install(install) => install.run(),
         Command::Doctor(doctor) => doctor.run(),
         Command::TerminationHandler(handler) => handler.run(),
         Command::Lint(lint) => lint.run(),

@@ -23,6 +23,8 @@ SETTINGS = {
     "terminated_kept_seconds": 3600.0,
     # The queue that changes of state are announced to; rules of EventBridge hear of them anyway.
     "event_queue": None,
+    # Whether clusters have the add-on of Pod Identity.
+    "pod_identity_agent": False,
 }
 
 # Actions that are refused, as in "ec2:CreateFleet".

@@ -14,6 +14,33 @@ const TERRAFORM: &str = include_str!("templates/controller.tf");
 /// Where policies and the ARNs of all of them go in a template.
 const POLICIES: &str = "@policies@\n";
 const ARNS: &str = "@arns@\n";
+/// Where the controller's role names its policies, and who may take it.
+const REFERENCES: &str = "@references@\n";
+const IRSA: &str = "@irsa@\n";
+const POD_IDENTITY: &str = "@pod_identity@\n";
+
+/// Who may take the controller's role by a token of the cluster's issuer.
+const IRSA_STATEMENT: &str = r#"{
+  "Effect": "Allow",
+  "Action": "sts:AssumeRoleWithWebIdentity",
+  "Principal": {
+    "Federated": "arn:${AWS::Partition}:iam::${AWS::AccountId}:oidc-provider/${OidcIssuer}"
+  },
+  "Condition": {
+    "StringEquals": {
+      "${OidcIssuer}:sub": "system:serviceaccount:${Namespace}:${ServiceAccount}",
+      "${OidcIssuer}:aud": "sts.amazonaws.com"
+    }
+  }
+}"#;
+/// Who may take it by EKS Pod Identity.
+const POD_IDENTITY_STATEMENT: &str = r#"{
+  "Effect": "Allow",
+  "Action": ["sts:AssumeRole", "sts:TagSession"],
+  "Principal": {
+    "Service": "pods.eks.amazonaws.com"
+  }
+}"#;
 
 /// CloudFormation's words for what a policy is about.
 const OF_CLOUDFORMATION: Names<'_> = Names {
@@ -24,6 +51,10 @@ const OF_CLOUDFORMATION: Names<'_> = Names {
     node_role: "${NodeRole}",
     queue: "${ClusterName}",
 };
+/// The path of everything in the classic stack, and its nodes' role with its path.
+const CLASSIC_PATH: &str = "!Sub \"/${IamPath}\"";
+const CLASSIC_NODE_ROLE: &str =
+    "!If [MakesNodeRole, !Sub \"${IamPath}${KarpenterNodeRole}\", !Ref NodeRoleName]";
 /// Terraform's.
 const OF_TERRAFORM: Names<'_> = Names {
     partition: "${local.partition}",
@@ -76,34 +107,55 @@ fn controller_stack() -> String {
     let id = |policy: Policy| format!("{}Policy", policy.part(""));
     let arns: String =
         Policy::ALL.iter().map(|policy| format!("        - !Ref {}\n", id(*policy))).collect();
-    let text = CLOUDFORMATION.replace(POLICIES, &cloudformation(id, &OF_CLOUDFORMATION));
+    let text = CLOUDFORMATION.replace(POLICIES, &cloudformation(id, None));
     HEADER.to_owned() + &text.replace(ARNS, &arns)
 }
 
-/// The stack by the logical ids of Karpenter's own.
-fn classic_stack() -> String {
+/// The stack by the logical ids of Karpenter's own, which `kerf install` makes.
+#[must_use]
+pub fn classic_stack() -> String {
     let id = |policy: Policy| format!("KarpenterController{}Policy", policy.part(""));
-    let names = Names { node_role: "${KarpenterNodeRole}", ..OF_CLOUDFORMATION };
+    let reference = |policy: &Policy| format!("        - !Ref {}\n", id(*policy));
+    let references: String = Policy::ALL.iter().map(reference).collect();
+    let statement = |text: &str| indented(text, &" ".repeat(22)) + "\n";
     let arn = |policy: &Policy| {
         format!("  {}PolicyArn:\n    Value: !Ref {}\n", policy.part(""), id(*policy))
     };
     let arns: String = Policy::ALL.iter().map(arn).collect();
-    let text = CLASSIC.replace(POLICIES, &cloudformation(id, &names));
+    let text = CLASSIC.replace(POLICIES, &cloudformation(id, Some(CLASSIC_NODE_ROLE)));
+    let text = text.replace(REFERENCES, &(references + "\n"));
+    let text = text.replace(IRSA, &statement(IRSA_STATEMENT));
+    let text = text.replace(POD_IDENTITY, &statement(POD_IDENTITY_STATEMENT));
     HEADER.to_owned() + &text.replace(ARNS, &arns)
 }
 
 /// All policies as resources, by logical id. Documents are text there: keys of conditions have the
-/// cluster's name in them, and names are filled into text only.
-fn cloudformation(id: impl Fn(Policy) -> String, names: &Names<'_>) -> String {
+/// cluster's name in them, and names are filled into text only. The nodes' role is a resource of the
+/// stack, unless its name with its path is said.
+fn cloudformation(id: impl Fn(Policy) -> String, node_role: Option<&str>) -> String {
     let mut policies = String::new();
     for policy in Policy::ALL {
         let (id, name) = (id(policy), policy.name("${ClusterName}"));
-        let text = indented(&pretty(policy, names), "          ");
+        let text = pretty(policy, &OF_CLOUDFORMATION);
+        let (path, document) = match node_role {
+            None => (String::new(), format!("Fn::Sub: |\n{}", indented(&text, "          "))),
+            Some(node_role) if text.contains(OF_CLOUDFORMATION.node_role) => (
+                format!("      Path: {CLASSIC_PATH}\n"),
+                format!(
+                    "Fn::Sub:\n          - |\n{}\n          - NodeRole: {node_role}",
+                    indented(&text, "            ")
+                ),
+            ),
+            Some(_) => (
+                format!("      Path: {CLASSIC_PATH}\n"),
+                format!("Fn::Sub: |\n{}", indented(&text, "          ")),
+            ),
+        };
         let _ = write!(
             policies,
             "  {id}:\n    Type: AWS::IAM::ManagedPolicy\n    Properties:\n      \
-             ManagedPolicyName: !Sub \"{name}\"\n      \
-             PolicyDocument:\n        Fn::Sub: |\n{text}\n\n"
+             ManagedPolicyName: !Sub \"{name}\"\n{path}      \
+             PolicyDocument:\n        {document}\n\n"
         );
     }
     policies

@@ -13,7 +13,7 @@ mod tests;
 
 use crate::AwsAction;
 pub use document::{Names, document};
-pub use files::{PolicyFile, files};
+pub use files::{PolicyFile, classic_stack, files};
 pub use statements::STATEMENTS;
 
 /// A managed policy. The list is cut into several because each may have 6,144 characters only, and

@@ -7,6 +7,7 @@ pub(crate) mod crds;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod exit;
+pub(crate) mod install;
 mod journal;
 pub(crate) mod lint;
 mod log;

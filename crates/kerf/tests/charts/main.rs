@@ -9,10 +9,12 @@
 //! | rights are those of `deploy/rbac*.yaml` | `rendering` |
 //! | the release is admitted by the restricted profile and comes up; an upgrade changes nothing | `installing` |
 //! | the installed container leads, launches nodes on AWS and takes them away | `installing` |
+//! | `kerf install` refuses what would do harm, shows what it would do, does it, and then finds nothing to do | `install` |
 //! | `kerf doctor` names what lacks in the account until it is there | `doctor` |
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod doctor;
+mod install;
 mod installing;
 mod manifests;
 mod rendering;

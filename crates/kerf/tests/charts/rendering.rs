@@ -246,3 +246,48 @@ fn the_plain_manifest_is_what_the_chart_gives() {
     }
     assert_eq!(deploy(PLAIN), plain);
 }
+
+/// `kerf install` needs no Helm, and makes what Helm makes.
+#[test]
+fn what_kerf_install_prints_is_what_the_chart_gives_for_the_values_it_prints() {
+    let pool = "--requirement=karpenter.sh/capacity-type=spot,on-demand";
+    let own = ["--namespace=tide", "--identity=irsa", "--image=registry.example/kerf:9", pool];
+    for arguments in [&["--interruption=none"][..], &["--node-role=nodes", pool], &own] {
+        let namespace = arguments.iter().find(|it| it.starts_with("--namespace"));
+        let namespace = namespace.unwrap_or(&"--namespace=karpenter");
+        let values = print("helm", arguments);
+        let expected = HELM.template("karpenter", CHART, &values, &[namespace]).unwrap();
+        let is_beside =
+            |one: &Value| one["kind"] == "CustomResourceDefinition" || one["kind"] == "Namespace";
+        let all = |text: &str| -> BTreeMap<String, Value> {
+            let objects = read(text).into_iter().filter(|one| !is_beside(one));
+            objects.map(|one| without_helm(&one)).collect()
+        };
+        assert_eq!(all(&print("yaml", arguments)), all(&expected), "{arguments:?}");
+    }
+}
+
+fn print(form: &str, arguments: &[&str]) -> String {
+    let mut kerf = Command::new(env!("CARGO_BIN_EXE_kerf"));
+    kerf.args(["install", "--cluster=tidepool", "--print", form]).args(arguments);
+    let output = kerf.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// An object without what Helm says of itself, by kind, name and namespace. Pools have no labels of
+/// a chart where none made them.
+fn without_helm(object: &Value) -> (String, Value) {
+    let mut object = object.clone();
+    let key = format!("{} {}", object["kind"], object["metadata"]["name"]);
+    let key = format!("{key} {}", object["metadata"]["namespace"]);
+    let is_pool = object["apiVersion"].as_str().unwrap().contains("karpenter");
+    let metadata = object["metadata"].as_object_mut().unwrap();
+    if is_pool {
+        metadata.remove("labels");
+    } else if let Some(labels) = metadata["labels"].as_object_mut() {
+        labels.remove("helm.sh/chart");
+        labels.remove("app.kubernetes.io/managed-by");
+    }
+    (key, object)
+}

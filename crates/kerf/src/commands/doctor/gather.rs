@@ -49,17 +49,35 @@ const AT_HOME: [Kind; 2] = [
 
 /// Asks the API server and AWS.
 pub(super) async fn gather(asked: &Doctor) -> Facts {
-    let mut facts = Facts {
+    let client = match client().await {
+        Ok(client) => client,
+        Err(why) => return Facts { version: Err(why), ..nothing(&asked.namespace) },
+    };
+    let mut facts = look(&client, &asked.namespace).await;
+    if facts.version.is_err() {
+        return facts;
+    }
+    let cluster = asked.cluster_name.clone();
+    let cluster = cluster.or_else(|| facts.setting("CLUSTER_NAME").map(str::to_owned));
+    if let Some(cluster) = cluster.filter(|_| !asked.skip_aws) {
+        facts.account = Some(account(&facts, cluster).await);
+    }
+    facts
+}
+
+fn nothing(namespace: &str) -> Facts {
+    Facts {
         now_seconds: clock::now().as_second(),
-        namespace: asked.namespace.clone(),
+        namespace: namespace.to_owned(),
         version: Err(String::new()),
         lists: std::collections::BTreeMap::new(),
         account: None,
-    };
-    let client = match client().await {
-        Ok(client) => client,
-        Err(why) => return Facts { version: Err(why), ..facts },
-    };
+    }
+}
+
+/// Asks the API server alone.
+pub(crate) async fn look(client: &Client, namespace: &str) -> Facts {
+    let mut facts = nothing(namespace);
     let version = client.apiserver_version().await;
     facts.version = version.map(|version| version.git_version).map_err(|why| why.to_string());
     if facts.version.is_err() {
@@ -71,20 +89,15 @@ pub(super) async fn gather(asked: &Doctor) -> Facts {
     }
     // Where the controller is, its Lease and its account are, whatever namespace was said.
     let home = facts.controller().and_then(|one| one["metadata"]["namespace"].as_str());
-    facts.namespace = home.unwrap_or(&asked.namespace).to_owned();
+    facts.namespace = home.unwrap_or(namespace).to_owned();
     for kind in AT_HOME {
         let api = Api::namespaced_with(client.clone(), &facts.namespace, &resource(kind));
         facts.lists.insert(kind.3, list(&api, &ListParams::default()).await);
     }
     let maps = resource(("", "v1", "ConfigMap", "configmaps"));
-    let maps = Api::namespaced_with(client, "kube-system", &maps);
+    let maps = Api::namespaced_with(client.clone(), "kube-system", &maps);
     let one = ListParams::default().fields("metadata.name=aws-auth");
     facts.lists.insert("configmaps", list(&maps, &one).await);
-    let cluster = asked.cluster_name.clone();
-    let cluster = cluster.or_else(|| facts.setting("CLUSTER_NAME").map(str::to_owned));
-    if let Some(cluster) = cluster.filter(|_| !asked.skip_aws) {
-        facts.account = Some(account(&facts, cluster).await);
-    }
     facts
 }
 

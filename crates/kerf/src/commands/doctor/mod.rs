@@ -14,7 +14,10 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 
+pub(crate) use checks::{ROLE_ARN, other_autoscalers, unsupported_version};
+pub(crate) use facts::Facts;
 use finding::Severity;
+pub(crate) use gather::look;
 use report::Report;
 
 use super::exit::Exit;

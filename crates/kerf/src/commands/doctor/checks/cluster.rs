@@ -9,7 +9,7 @@ use crate::commands::doctor::finding::Finding;
 const MINORS: std::ops::RangeInclusive<u32> = 29..=36;
 const APPLY: &str = "kerf crds | kubectl apply --server-side --force-conflicts -f -";
 
-pub(super) fn server(facts: &Facts) -> Vec<Finding> {
+pub(crate) fn server(facts: &Facts) -> Vec<Finding> {
     let version = match &facts.version {
         Ok(version) => version,
         Err(why) => {
@@ -123,7 +123,7 @@ pub(super) fn webhooks(facts: &Facts) -> Vec<Finding> {
     findings
 }
 
-pub(super) fn autoscaler(facts: &Facts) -> Vec<Finding> {
+pub(crate) fn autoscaler(facts: &Facts) -> Vec<Finding> {
     let runs = |one: &&Value| {
         name(one).contains("cluster-autoscaler") && one["spec"]["replicas"].as_u64() != Some(0)
     };

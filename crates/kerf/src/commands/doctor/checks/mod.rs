@@ -9,6 +9,7 @@ mod pools;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use cluster::{autoscaler as other_autoscalers, server as unsupported_version};
 pub(crate) use identity::ROLE_ARN;
 
 use super::facts::Facts;

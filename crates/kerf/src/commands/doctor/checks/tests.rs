@@ -109,6 +109,7 @@ fn account() -> Account {
         cluster: Ok(Some(ClusterAccess {
             authentication_mode: "API_AND_CONFIG_MAP".to_owned(),
             issuer: format!("https://{ISSUER}"),
+            ..ClusterAccess::default()
         })),
         node_roles: vec![NodeRole {
             name: "KarpenterNodeRole-tidepool".to_owned(),
