@@ -9,6 +9,20 @@ impl World {
         self.index().tallies.iter()
     }
 
+    /// The claims of a pool as they are stored, with the deletions that no watch has told of yet.
+    pub(crate) fn stored_tally(&self, pool: &str) -> PoolTally {
+        let mut tally = self.index().tallies.get(pool).cloned().unwrap_or_default();
+        for candidate in self.memory.commands.taken() {
+            let claim = self.claims.get(&candidate.claim);
+            let claim = claim.filter(|it| it.meta.uid == candidate.uid && it.pool() == Some(pool));
+            // One that is seen to go counts as gone already, and no second time.
+            if let Some(claim) = claim.filter(|it| !it.meta.is_deleting()) {
+                Share::of(claim, self.node_of(claim)).go(&mut tally);
+            }
+        }
+        tally
+    }
+
     /// The claims of a pool, those that Kerf has decided to take away counted as on their way out.
     pub(crate) fn pool_tally(&self, pool: &str) -> PoolTally {
         let mut tally = self.index().tallies.get(pool).cloned().unwrap_or_default();

@@ -53,9 +53,10 @@ impl<'a> Budgets<'a> {
         Self { world, now, pools: world.stored_tallies().map(tally).collect() }
     }
 
-    /// Counts the nodes there are, as if nothing had been decided on that is not stored.
+    /// Counts the nodes there are, as if nothing had been decided on that is not stored. Deletions
+    /// that the API server took are, though no watch may have told of them.
     pub(super) fn stored(world: &'a World, now: Time) -> Self {
-        let tally = |(pool, tally): (&'a Name, &PoolTally)| (&**pool, PoolNodes::of(tally));
+        let tally = |(pool, _): (&'a Name, _)| (&**pool, PoolNodes::of(&world.stored_tally(pool)));
         Self { world, now, pools: world.stored_tallies().map(tally).collect() }
     }
 

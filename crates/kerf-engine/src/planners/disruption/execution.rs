@@ -125,8 +125,12 @@ pub(in crate::planners) fn conclude(
     now: Time,
 ) -> Decision {
     let mut decision = Decision::default();
-    if let (ActionKind::DeleteClaim { name, .. }, Outcome::Done) = (&action.kind, outcome)
-        && let Reason::Disruption { reason, .. } = action.reason
+    let (ActionKind::DeleteClaim { name, uid }, Outcome::Done) = (&action.kind, outcome) else {
+        return decision;
+    };
+    let taken = CandidateRef { claim: name.clone(), uid: uid.clone(), is_deletion_taken: true };
+    decision.remember(Update::Command(CommandUpdate::DeletionTaken(taken)));
+    if let Reason::Disruption { reason, .. } = action.reason
         && let Some(candidate) = world.claims.get(name).and_then(|it| Candidate::of(world, it))
     {
         decision.samples.extend(metrics::removed(world, &candidate, reason));
@@ -137,11 +141,13 @@ pub(in crate::planners) fn conclude(
     decision
 }
 
-/// The candidates whose deletion was not asked for yet.
+/// The candidates whose deletion was not taken yet. One that goes cannot be spared any more, though
+/// the watch of claims may be silent about it.
 fn pending_claims<'a>(world: &'a World, command: &Command) -> Vec<&'a Claim> {
     let claim = |named: &CandidateRef| {
         let claim: &Claim = world.claims.get(&named.claim)?;
-        (claim.meta.uid == named.uid && !claim.meta.is_deleting()).then_some(claim)
+        let goes = named.is_deletion_taken || claim.meta.is_deleting();
+        (claim.meta.uid == named.uid && !goes).then_some(claim)
     };
     command.candidates.iter().filter_map(claim).collect()
 }
