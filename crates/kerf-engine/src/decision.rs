@@ -53,15 +53,15 @@ impl Decision {
 
     /// Adds what another planner answers about the same change.
     pub(crate) fn and(&mut self, other: Decision) {
-        self.actions.extend(other.actions);
-        self.updates.extend(other.updates);
-        self.kubernetes_events.extend(other.kubernetes_events);
-        self.samples.extend(other.samples);
-        self.settled.extend(other.settled);
-        self.found.extend(other.found);
-        self.announced.extend(other.announced);
-        self.shift_changes.extend(other.shift_changes);
-        self.shift_reports.extend(other.shift_reports);
+        join(&mut self.actions, other.actions);
+        join(&mut self.updates, other.updates);
+        join(&mut self.kubernetes_events, other.kubernetes_events);
+        join(&mut self.samples, other.samples);
+        join(&mut self.settled, other.settled);
+        join(&mut self.found, other.found);
+        join(&mut self.announced, other.announced);
+        join(&mut self.shift_changes, other.shift_changes);
+        join(&mut self.shift_reports, other.shift_reports);
         if let Some(at) = other.wake_at {
             self.wake(at);
         }
@@ -70,5 +70,14 @@ impl Decision {
     /// Asks again at that time, or earlier.
     pub(crate) fn wake(&mut self, at: Time) {
         self.wake_at = Some(self.wake_at.map_or(at, |known| known.min(at)));
+    }
+}
+
+/// Adds more to all. Most planners answer nothing most of the time, and every event asks them.
+fn join<T>(all: &mut Vec<T>, mut more: Vec<T>) {
+    if all.is_empty() {
+        *all = more;
+    } else if !more.is_empty() {
+        all.append(&mut more);
     }
 }

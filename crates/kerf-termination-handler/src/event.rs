@@ -143,8 +143,8 @@ impl Handling {
         NoticeHandling {
             node_names: vec![self.described.private_dns_name.as_str().into()],
             taints: taint.iter().map(|(effect, key)| Taint::new(key, &value, *effect)).collect(),
-            deadline: None,
             cordons_only: settings.actions.of(self.announced.kind) == Action::Cordon,
+            ..NoticeHandling::default()
         }
     }
 

@@ -70,7 +70,24 @@ pub(crate) enum Planner {
 pub(crate) fn plan(world: &World, subject: &Subject, now: Time) -> Decision {
     let mut decision = Decision::default();
     for planner in world.settings.role.planners() {
-        decision.and(planner.plan(world, subject, now));
+        decision.and(match (planner, subject) {
+            (Planner::Claims, Subject::Claim(name)) => claims::plan(world, name, now),
+            (Planner::Joining, Subject::Node(name)) => joining::plan(world, name),
+            (Planner::Termination, Subject::Node(name)) => termination::plan(world, name, now),
+            (Planner::Drain, Subject::Node(name)) => drain::plan(world, name, now),
+            (Planner::Drain, Subject::Pod(key)) => drain::plan_pod(world, key, now),
+            (Planner::Pools, Subject::Pool(name)) => pools::plan(world, name, now),
+            (Planner::StaticPools, Subject::Pool(name)) => static_pools::plan(world, name, now),
+            (Planner::NodeClasses, Subject::NodeClass(key)) => node_classes::plan(world, key, now),
+            (Planner::Overlays, Subject::Overlay(name)) => overlays::plan(world, name, now),
+            (Planner::Provisioning, Subject::Provisioning) => provisioning::plan(world, now),
+            (Planner::Disruption, Subject::Disruption) => disruption::plan(world, now),
+            (Planner::Instances, Subject::Instances) => instances::plan(world, now),
+            (Planner::ZonalShift, Subject::ZonalShift) => zonal_shift::plan(world, now),
+            (Planner::Notices, Subject::Notices) => notices::plan(world, now),
+            (Planner::Notices, Subject::Node(name)) => notices::plan_node(world, name),
+            _ => continue,
+        });
     }
     decision
 }
@@ -160,28 +177,4 @@ pub(crate) fn conclude(world: &World, action: &Action, outcome: &Outcome, now: T
         });
     }
     decision
-}
-
-impl Planner {
-    /// What a subject needs now; nothing where it is not this planner's.
-    fn plan(self, world: &World, subject: &Subject, now: Time) -> Decision {
-        match (self, subject) {
-            (Planner::Claims, Subject::Claim(name)) => claims::plan(world, name, now),
-            (Planner::Joining, Subject::Node(name)) => joining::plan(world, name),
-            (Planner::Termination, Subject::Node(name)) => termination::plan(world, name, now),
-            (Planner::Drain, Subject::Node(name)) => drain::plan(world, name, now),
-            (Planner::Drain, Subject::Pod(key)) => drain::plan_pod(world, key, now),
-            (Planner::Pools, Subject::Pool(name)) => pools::plan(world, name, now),
-            (Planner::StaticPools, Subject::Pool(name)) => static_pools::plan(world, name, now),
-            (Planner::NodeClasses, Subject::NodeClass(key)) => node_classes::plan(world, key, now),
-            (Planner::Overlays, Subject::Overlay(name)) => overlays::plan(world, name, now),
-            (Planner::Provisioning, Subject::Provisioning) => provisioning::plan(world, now),
-            (Planner::Disruption, Subject::Disruption) => disruption::plan(world, now),
-            (Planner::Instances, Subject::Instances) => instances::plan(world, now),
-            (Planner::ZonalShift, Subject::ZonalShift) => zonal_shift::plan(world, now),
-            (Planner::Notices, Subject::Notices) => notices::plan(world, now),
-            (Planner::Notices, Subject::Node(name)) => notices::plan_node(world, name),
-            _ => Decision::default(),
-        }
-    }
 }

@@ -151,7 +151,7 @@ fn new_node(
     let devices =
         node.requests.iter().filter(|(name, asked)| name.contains('/') && !asked.is_zero());
     let devices =
-        devices.map(|(name, _)| DeviceUse { name: name.to_string(), amount: usage(&name) });
+        devices.map(|(name, _)| DeviceUse { name: name.to_string(), amount: usage(name) });
     let option = |option: &kerf_scheduler::TypeOption| {
         pool.instance_types[option.instance_type].name.clone()
     };

@@ -6,10 +6,10 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use kerf_engine::DrainSettings;
 use kerf_engine::memory::Closing;
 use kerf_engine::observed::NamespacedName;
 use kerf_engine::time::Span;
+use kerf_engine::{BlockingPods, DrainSettings, Marks};
 use kerf_model::taint::{Taint, TaintEffect};
 use kerf_runtime::log::ByLevel;
 use kerf_termination_handler::settings::{
@@ -150,11 +150,6 @@ fn renamed(
 
 fn drain(given: &Given, warnings: &mut Vec<String>) -> Result<DrainSettings> {
     let time_out = given.integer("node-termination-grace-period")?;
-    for flag in ["delete-local-data", "ignore-daemon-sets"] {
-        if !given.switch(flag)? {
-            warnings.push(format!("{flag}=false is not there yet and has no effect"));
-        }
-    }
     let grace = renamed(given, "pod-termination-grace-period", "grace-period", warnings);
     let own_pod = given.some("pod-name").zip(given.some("pod-namespace"));
     let own_pod = own_pod
@@ -182,6 +177,13 @@ fn drain(given: &Given, warnings: &mut Vec<String>) -> Result<DrainSettings> {
         taint_after: given
             .switch("enable-out-of-service-taint")?
             .then(|| Taint::new(OUT_OF_SERVICE.0, OUT_OF_SERVICE.1, TaintEffect::NoExecute)),
+        own_node: None,
+        marks: Marks::default(),
+        blocking: BlockingPods {
+            with_local_data: !given.switch("delete-local-data")?,
+            of_daemon_sets: !given.switch("ignore-daemon-sets")?,
+        },
+        evict_after: Span::default(),
     })
 }
 
