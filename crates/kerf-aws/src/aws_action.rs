@@ -70,6 +70,20 @@ actions! {
 }
 
 impl AwsAction {
+    /// The service, as the SDKs name it.
+    pub(crate) fn service_id(self) -> &'static str {
+        match self.service() {
+            "ec2" => "EC2",
+            "iam" => "IAM",
+            "eks" => "EKS",
+            "ssm" => "SSM",
+            "sqs" => "SQS",
+            "pricing" => "Pricing",
+            "arc-zonal-shift" => "ARC Zonal Shift",
+            other => other,
+        }
+    }
+
     /// The calls it is counted with, where the service is known to count.
     pub(crate) fn bucket(self) -> Option<Bucket> {
         match self {

@@ -1,9 +1,9 @@
 //! Clusters, as EKS describes them.
 
-use aws_config::SdkConfig;
 use aws_sdk_eks::Client;
 
-use crate::{CallError, Result};
+use crate::call_metrics::CallMetrics;
+use crate::{CallError, Result, Session};
 
 /// What is asked of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,16 +18,18 @@ pub struct ClusterDescription {
 #[derive(Clone, Debug)]
 pub struct Clusters {
     client: Client,
+    metrics: CallMetrics,
 }
 
 impl Clusters {
-    pub(crate) fn new(config: &SdkConfig) -> Self {
-        Self { client: Client::new(config) }
+    pub(crate) fn new(session: &Session) -> Self {
+        Self { client: Client::new(session.sdk_config()), metrics: session.metrics().clone() }
     }
 
     /// The cluster of this name, if there is one.
     pub async fn describe(&self, name: &str) -> Result<Option<ClusterDescription>> {
-        let answer = self.client.describe_cluster().name(name).send().await;
+        let call = self.client.describe_cluster().name(name).send();
+        let answer = self.metrics.count("EKS", "DescribeCluster", call).await;
         let answer = CallError::or_none("eks:DescribeCluster", name, answer)?;
         let description = |cluster: &aws_sdk_eks::types::Cluster| {
             let network = cluster.resources_vpc_config();

@@ -11,6 +11,7 @@
 
 mod auto_scaling;
 mod aws_action;
+mod call_metrics;
 pub mod catalogue;
 mod clusters;
 mod error;

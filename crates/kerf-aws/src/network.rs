@@ -1,11 +1,14 @@
 //! Zones of the account and subnets of a network.
 
-use aws_config::SdkConfig;
 use aws_sdk_ec2::Client;
 use aws_sdk_ec2::types::{Filter, SubnetState};
 
+use crate::call_metrics::CallMetrics;
 use crate::instances::pairs;
-use crate::{CallError, Result};
+use crate::{CallError, Result, Session};
+
+/// As the SDKs name it.
+const SERVICE: &str = "EC2";
 
 /// The most results a page of DescribeSubnets has.
 const PAGE: i32 = 1_000;
@@ -41,17 +44,18 @@ pub struct SubnetDescription {
 #[derive(Clone, Debug)]
 pub struct Network {
     client: Client,
+    metrics: CallMetrics,
 }
 
 impl Network {
-    pub(crate) fn new(config: &SdkConfig) -> Self {
-        Self { client: Client::new(config) }
+    pub(crate) fn new(session: &Session) -> Self {
+        Self { client: Client::new(session.sdk_config()), metrics: session.metrics().clone() }
     }
 
     /// The account's zones in the region, also those not opted in to.
     pub async fn zones(&self) -> Result<Vec<Zone>> {
         let call = self.client.describe_availability_zones().all_availability_zones(true);
-        let answer = call.send().await;
+        let answer = self.metrics.count(SERVICE, "DescribeAvailabilityZones", call.send()).await;
         let answer =
             answer.map_err(|error| CallError::new("ec2:DescribeAvailabilityZones", "*", error))?;
         let zone = |zone: &aws_sdk_ec2::types::AvailabilityZone| {
@@ -68,7 +72,8 @@ impl Network {
         let (mut found, mut token) = (Vec::new(), None);
         for _ in 0..PAGES_MAX {
             let call = self.client.describe_subnets().filters(filter.clone()).max_results(PAGE);
-            let answer = call.set_next_token(token).send().await;
+            let call = call.set_next_token(token).send();
+            let answer = self.metrics.count(SERVICE, "DescribeSubnets", call).await;
             let page = answer.map_err(|error| CallError::new(ACTION, "*", error))?;
             found.extend(page.subnets().iter().filter_map(described));
             token = page.next_token().filter(|token| !token.is_empty()).map(str::to_owned);

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use aws_config::SdkConfig;
 use aws_config::timeout::TimeoutConfig;
 use aws_sdk_sqs::Client;
 use aws_sdk_sqs::types::{
@@ -11,7 +10,11 @@ use aws_sdk_sqs::types::{
 };
 use kerf_runtime::queue::Message;
 
-use crate::{CallError, Result};
+use crate::call_metrics::CallMetrics;
+use crate::{CallError, Result, Session};
+
+/// As the SDKs name it.
+const SERVICE: &str = "SQS";
 
 /// The most messages one call receives, sends or deletes.
 const MESSAGES_PER_CALL: i32 = 10;
@@ -49,16 +52,18 @@ pub struct Depth {
 #[derive(Clone, Debug)]
 pub struct Queues {
     client: Client,
+    metrics: CallMetrics,
 }
 
 impl Queues {
-    pub(crate) fn new(config: &SdkConfig) -> Self {
-        Self { client: Client::new(config) }
+    pub(crate) fn new(session: &Session) -> Self {
+        Self { client: Client::new(session.sdk_config()), metrics: session.metrics().clone() }
     }
 
     /// The URL of the queue of this name, if there is one.
     pub async fn url(&self, name: &str) -> Result<Option<String>> {
-        let answer = self.client.get_queue_url().queue_name(name).send().await;
+        let call = self.client.get_queue_url().queue_name(name).send();
+        let answer = self.metrics.count(SERVICE, "GetQueueUrl", call).await;
         match answer.map_err(|error| CallError::new("sqs:GetQueueUrl", name, error)) {
             Ok(answer) => Ok(answer.queue_url().map(str::to_owned)),
             Err(CallError::NoSuchQueue { .. }) => Ok(None),
@@ -71,7 +76,7 @@ impl Queues {
         let (mut urls, mut token) = (Vec::new(), None);
         for _ in 0..PAGES_MAX {
             let call = self.client.list_queues().max_results(1_000).set_next_token(token);
-            let answer = call.send().await;
+            let answer = self.metrics.count(SERVICE, "ListQueues", call.send()).await;
             let page = answer.map_err(|error| CallError::new("sqs:ListQueues", "*", error))?;
             urls.extend_from_slice(page.queue_urls());
             token = page.next_token().map(str::to_owned);
@@ -84,7 +89,8 @@ impl Queues {
 
     /// The value of a queue's tag; `None` also for a queue that was deleted meanwhile.
     pub async fn tag(&self, url: &str, tag: &str) -> Result<Option<String>> {
-        let answer = self.client.list_queue_tags().queue_url(url).send().await;
+        let call = self.client.list_queue_tags().queue_url(url).send();
+        let answer = self.metrics.count(SERVICE, "ListQueueTags", call).await;
         match answer.map_err(|error| CallError::new("sqs:ListQueueTags", url, error)) {
             Ok(answer) => Ok(answer.tags().and_then(|tags| tags.get(tag)).cloned()),
             Err(CallError::NoSuchQueue { .. }) => Ok(None),
@@ -118,14 +124,14 @@ impl Queues {
         // A long poll outlasts the time-out of ordinary calls.
         let time_outs = TimeoutConfig::builder().operation_timeout(wait + POLL_MARGIN).build();
         let call = self.client.receive_message().queue_url(url);
-        let answer = call
+        let call = call
             .max_number_of_messages(MESSAGES_PER_CALL)
             .wait_time_seconds(i32::try_from(wait.as_secs()).unwrap_or(20))
             .set_visibility_timeout(hidden_for.and_then(|time| i32::try_from(time.as_secs()).ok()))
             .customize()
             .config_override(aws_sdk_sqs::config::Builder::new().timeout_config(time_outs))
-            .send()
-            .await;
+            .send();
+        let answer = self.metrics.count(SERVICE, "ReceiveMessage", call).await;
         let answer = answer.map_err(|error| CallError::new("sqs:ReceiveMessage", url, error))?;
         let messages = answer.messages.unwrap_or_default().into_iter();
         let message = |message: aws_sdk_sqs::types::Message| {
@@ -160,7 +166,8 @@ impl Queues {
             entries.push(entry.build().map_err(|error| CallError::refused(ACTION, url, error))?);
         }
         let call = self.client.send_message_batch().queue_url(url).set_entries(Some(entries));
-        let answer = call.send().await.map_err(|error| CallError::new(ACTION, url, error))?;
+        let answer = self.metrics.count(SERVICE, "SendMessageBatch", call.send()).await;
+        let answer = answer.map_err(|error| CallError::new(ACTION, url, error))?;
         Ok(refusals(answer.failed()))
     }
 
@@ -174,7 +181,8 @@ impl Queues {
             entries.push(entry.map_err(|error| CallError::refused(ACTION, url, error))?);
         }
         let call = self.client.delete_message_batch().queue_url(url).set_entries(Some(entries));
-        let answer = call.send().await.map_err(|error| CallError::new(ACTION, url, error))?;
+        let answer = self.metrics.count(SERVICE, "DeleteMessageBatch", call.send()).await;
+        let answer = answer.map_err(|error| CallError::new(ACTION, url, error))?;
         Ok(refusals(answer.failed()))
     }
 
@@ -190,7 +198,8 @@ impl Queues {
             entries.push(entry.map_err(|error| CallError::refused(ACTION, url, error))?);
         }
         let call = self.client.change_message_visibility_batch().queue_url(url);
-        let answer = call.set_entries(Some(entries)).send().await;
+        let call = call.set_entries(Some(entries)).send();
+        let answer = self.metrics.count(SERVICE, "ChangeMessageVisibilityBatch", call).await;
         answer.map_err(|error| CallError::new(ACTION, url, error)).map(drop)
     }
 
@@ -201,7 +210,8 @@ impl Queues {
             ApproximateNumberOfMessagesNotVisible as InFlight,
         };
         let call = self.client.get_queue_attributes().queue_url(url);
-        let answer = call.attribute_names(Visible).attribute_names(InFlight).send().await;
+        let call = call.attribute_names(Visible).attribute_names(InFlight).send();
+        let answer = self.metrics.count(SERVICE, "GetQueueAttributes", call).await;
         let answer =
             answer.map_err(|error| CallError::new("sqs:GetQueueAttributes", url, error))?;
         let number = |name| answer.attributes()?.get(&name)?.parse().ok();

@@ -6,10 +6,12 @@ use aws_config::retry::RetryConfig;
 use aws_config::sts::AssumeRoleProvider;
 use aws_config::timeout::TimeoutConfig;
 use aws_config::{BehaviorVersion, ConfigLoader, Region, SdkConfig};
-use aws_sdk_sqs::config::{Credentials, SharedCredentialsProvider};
+use aws_sdk_sqs::config::{AppName, Credentials, SharedCredentialsProvider};
 use aws_smithy_http_client::Builder;
 use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
+use kerf_runtime::metrics::Registry;
 
+use crate::call_metrics::CallMetrics;
 use crate::{
     AutoScaling, ClusterTable, Clusters, Inspection, Installation, Instances, Network, Queues,
     ZonalShifts,
@@ -35,13 +37,29 @@ impl Default for TimeOuts {
 #[derive(Clone, Debug)]
 pub struct Session {
     config: SdkConfig,
+    metrics: CallMetrics,
 }
 
 impl Session {
     /// Reads credentials, region and endpoints the way every AWS tool does. Credentials are first
     /// needed, and missed, by the first call.
     pub async fn from_env(time_outs: TimeOuts) -> Self {
-        Self { config: Self::loader(time_outs).load().await }
+        Self::of(Self::loader(time_outs).load().await)
+    }
+
+    fn of(config: SdkConfig) -> Self {
+        Self { config, metrics: CallMetrics::default() }
+    }
+
+    /// The same, with its calls counted there.
+    #[must_use]
+    pub fn counted_in(self, registry: Registry) -> Self {
+        Self { metrics: CallMetrics::new(registry), ..self }
+    }
+
+    /// Where its calls are counted.
+    pub(crate) fn metrics(&self) -> &CallMetrics {
+        &self.metrics
     }
 
     fn loader(time_outs: TimeOuts) -> ConfigLoader {
@@ -54,6 +72,7 @@ impl Session {
             .http_client(http)
             .retry_config(RetryConfig::disabled())
             .timeout_config(time_outs)
+            .app_name(app_name())
     }
 
     /// A stand-in at an address, which checks no keys.
@@ -62,7 +81,7 @@ impl Session {
         let provider = SharedCredentialsProvider::new(keys);
         let loader = Self::loader(time_outs).credentials_provider(provider);
         let region = Region::new(region.to_owned());
-        Self { config: loader.endpoint_url(endpoint_url).region(region).load().await }
+        Self::of(loader.endpoint_url(endpoint_url).region(region).load().await)
     }
 
     /// What clients that this crate does not wrap are made from.
@@ -79,13 +98,14 @@ impl Session {
     #[must_use]
     pub fn in_region(&self, region: &str) -> Self {
         let config = self.config.to_builder().region(Region::new(region.to_owned())).build();
-        Self { config }
+        Self { config, metrics: self.metrics.clone() }
     }
 
     /// The same identity at another address for every service.
     #[must_use]
     pub fn at_endpoint(&self, endpoint_url: &str) -> Self {
-        Self { config: self.config.to_builder().endpoint_url(endpoint_url).build() }
+        let config = self.config.to_builder().endpoint_url(endpoint_url).build();
+        Self { config, metrics: self.metrics.clone() }
     }
 
     /// Another account, by a role there, which may ask for an external id. Credentials are kept
@@ -98,12 +118,12 @@ impl Session {
         let provider = provider.configure(&self.config).build().await;
         let provider = SharedCredentialsProvider::new(provider);
         let config = self.config.to_builder().credentials_provider(provider).build();
-        Self { config }
+        Self { config, metrics: self.metrics.clone() }
     }
 
     /// Queues of this account and region.
     pub fn queues(&self) -> Queues {
-        Queues::new(&self.config)
+        Queues::new(self)
     }
 
     /// Instances of this account and region.
@@ -128,21 +148,40 @@ impl Session {
 
     /// Zones and subnets of this account and region.
     pub fn network(&self) -> Network {
-        Network::new(&self.config)
+        Network::new(self)
     }
 
     /// EKS clusters of this account and region.
     pub fn clusters(&self) -> Clusters {
-        Clusters::new(&self.config)
+        Clusters::new(self)
     }
 
     /// Zonal shifts of this account and region.
     pub fn zonal_shifts(&self) -> ZonalShifts {
-        ZonalShifts::new(&self.config)
+        ZonalShifts::new(self)
     }
 
     /// A table of clusters in this account and region.
     pub fn cluster_table(&self, name: &str) -> ClusterTable {
         ClusterTable::new(&self.config, name)
+    }
+}
+
+/// How CloudTrail and AWS support tell Kerf's calls from others: the user agent ends in it.
+#[allow(clippy::expect_used, reason = "a version is made of characters that a name may have")]
+fn app_name() -> AppName {
+    AppName::new(concat!("kerf-", env!("CARGO_PKG_VERSION"))).expect("a name that AWS takes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn every_session_says_who_calls() {
+        let session = Session::of_stand_in("http://127.0.0.1:1", "eu-west-1", TimeOuts::default());
+        let session = session.await.in_region("eu-west-2").at_endpoint("http://127.0.0.1:2");
+        let name = session.sdk_config().app_name().map(AsRef::as_ref);
+        assert_eq!(name, Some(concat!("kerf-", env!("CARGO_PKG_VERSION"))));
     }
 }

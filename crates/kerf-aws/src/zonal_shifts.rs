@@ -1,11 +1,14 @@
 //! Zonal shifts, as Application Recovery Controller lists them.
 
-use aws_config::SdkConfig;
 use aws_sdk_arczonalshift::Client;
 use aws_sdk_arczonalshift::primitives::DateTime;
 use aws_sdk_arczonalshift::types::{AutoshiftExecutionStatus, ZonalShiftStatus};
 
-use crate::{CallError, Result};
+use crate::call_metrics::CallMetrics;
+use crate::{CallError, Result, Session};
+
+/// As the SDKs name it.
+const SERVICE: &str = "ARC Zonal Shift";
 
 /// Items of a page of ListZonalShifts or ListAutoshifts; more are not allowed.
 const PAGE: i32 = 100;
@@ -43,17 +46,19 @@ pub struct ManagedResource {
 #[derive(Clone, Debug)]
 pub struct ZonalShifts {
     client: Client,
+    metrics: CallMetrics,
 }
 
 impl ZonalShifts {
-    pub(crate) fn new(config: &SdkConfig) -> Self {
-        Self { client: Client::new(config) }
+    pub(crate) fn new(session: &Session) -> Self {
+        Self { client: Client::new(session.sdk_config()), metrics: session.metrics().clone() }
     }
 
     /// What is shifted of a resource; nothing if it is not registered.
     pub async fn managed_resource(&self, arn: &str) -> Result<Option<ManagedResource>> {
         const ACTION: &str = "arc-zonal-shift:GetManagedResource";
-        let answer = self.client.get_managed_resource().resource_identifier(arn).send().await;
+        let call = self.client.get_managed_resource().resource_identifier(arn).send();
+        let answer = self.metrics.count(SERVICE, "GetManagedResource", call).await;
         let Some(answer) = CallError::or_none(ACTION, arn, answer)? else { return Ok(None) };
         let shifts = answer.zonal_shifts().iter().map(|shift| ListedZonalShift {
             away_from: shift.away_from().to_owned(),
@@ -77,7 +82,8 @@ impl ZonalShifts {
         let (mut found, mut token) = (Vec::new(), None);
         for _ in 0..PAGES_MAX {
             let call = self.client.list_zonal_shifts().status(ZonalShiftStatus::Active);
-            let answer = call.max_results(PAGE).set_next_token(token).send().await;
+            let call = call.max_results(PAGE).set_next_token(token).send();
+            let answer = self.metrics.count(SERVICE, "ListZonalShifts", call).await;
             let page = answer.map_err(|error| CallError::new(ACTION, "*", error))?;
             found.extend(page.items().iter().map(|shift| ListedZonalShift {
                 away_from: shift.away_from().to_owned(),
@@ -101,7 +107,8 @@ impl ZonalShifts {
         let (mut found, mut token) = (Vec::new(), None);
         for _ in 0..PAGES_MAX {
             let call = self.client.list_autoshifts().status(AutoshiftExecutionStatus::Active);
-            let answer = call.max_results(PAGE).set_next_token(token).send().await;
+            let call = call.max_results(PAGE).set_next_token(token).send();
+            let answer = self.metrics.count(SERVICE, "ListAutoshifts", call).await;
             let page = answer.map_err(|error| CallError::new(ACTION, "*", error))?;
             let item = |shift: &aws_sdk_arczonalshift::types::AutoshiftSummary| {
                 autoshift(shift.away_from(), shift.start_time())

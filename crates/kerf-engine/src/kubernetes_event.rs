@@ -61,6 +61,12 @@ impl KubernetesEvent {
         Self::warning(about, "FailedResolvingNodeClass", "Failed resolving NodeClass")
     }
 
+    /// Says that the account has no role for spot instances, in the words of the cloud's error.
+    pub(crate) fn spot_role_missing(about: Key, error: &str) -> Self {
+        let text = format!("Attempted to launch a spot instance but failed due to \"{error}\"");
+        Self::warning(about, "SpotSLRCreationFailed", text)
+    }
+
     /// Not repeated for so long.
     #[must_use]
     pub fn silent_for(mut self, silence: Span) -> Self {

@@ -33,6 +33,9 @@ pub struct ProviderInfo {
     /// The labels of nodes in capacity that was reserved beforehand, if it has such.
     #[serde(default)]
     pub reservation_labels: Option<ReservationLabels>,
+    /// The error of a cloud whose account has no role for spot instances and may not make it.
+    #[serde(default)]
+    pub spot_role_error: Option<String>,
 }
 
 /// The labels of nodes in reserved capacity, beside their capacity type.

@@ -38,6 +38,15 @@ fn no_capacity_ends_the_claim_with_an_event() {
 }
 
 #[test]
+fn an_account_without_a_role_for_spot_instances_is_told_of() {
+    for (said, is_told) in [("NoSpotRole: not permitted (m-4x)", true), ("none in zone-a", false)] {
+        let mut cluster = refusing(Failure::InsufficientCapacity { message: said.to_owned() });
+        cluster.seconds(1);
+        assert_eq!(cluster.has_said("SpotSLRCreationFailed"), is_told, "{said}");
+    }
+}
+
+#[test]
 fn a_node_class_that_is_not_ready_ends_the_claim_quietly() {
     let mut cluster = refusing(Failure::NodeClassNotReady { message: "no subnets".to_owned() });
     cluster.seconds(1);

@@ -69,6 +69,7 @@ fn a_person_is_told_where_the_cluster_and_its_account_are_and_can_ask_both() {
         line.unwrap_or_else(|| panic!("{name} is missing in {text}"))
     };
     assert_eq!(exported("AWS_REGION"), "us-east-1");
+    assert_eq!(exported("AWS_DEFAULT_REGION"), "us-east-1", "for boto");
     assert_eq!(exported("CLUSTER_NAME"), "demo");
     assert_eq!(exported("INTERRUPTION_QUEUE"), "demo");
     assert!(exported("AWS_ENDPOINT_URL").starts_with("http://127.0.0.1:"));

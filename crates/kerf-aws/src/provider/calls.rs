@@ -8,20 +8,17 @@ use std::time::{Duration, Instant};
 
 use aws_sdk_ec2::config::http::HttpResponse;
 use aws_sdk_ec2::error::{ProvideErrorMetadata, SdkError};
-use kerf_runtime::metrics::Registry;
 use tokio::sync::Mutex;
 use tokio::time::sleep;
 
 use crate::aws_action::AwsAction;
+use crate::call_metrics::CallMetrics;
 use crate::{CallError, Result};
-
-/// Bounds of the histogram of calls, in seconds.
-const BOUNDS: &[f64] = &[0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0];
 
 /// Calls to AWS. Copies share their pace and their counts.
 #[derive(Clone, Debug)]
 pub(crate) struct Calls {
-    registry: Registry,
+    metrics: CallMetrics,
     buckets: Arc<Mutex<HashMap<Bucket, Tokens>>>,
 }
 
@@ -66,8 +63,8 @@ impl Bucket {
 
 impl Calls {
     /// Calls that are counted there.
-    pub(crate) fn new(registry: Registry) -> Self {
-        Self { registry, buckets: Arc::default() }
+    pub(crate) fn new(metrics: CallMetrics) -> Self {
+        Self { metrics, buckets: Arc::default() }
     }
 
     /// Makes a call once it is its turn. The resource is for the reader of an error: what a
@@ -89,13 +86,7 @@ impl Calls {
             if let Some(bucket) = action.bucket() {
                 self.turn(bucket).await;
             }
-            let begun = Instant::now();
-            let answer = call.await;
-            let status = match &answer {
-                Ok(_) => 200,
-                Err(error) => error.raw_response().map_or(0, |response| response.status().as_u16()),
-            };
-            self.count(action, status, begun.elapsed());
+            let answer = self.metrics.count(action.service_id(), action.name(), call).await;
             answer.map_err(|error| CallError::new(action.permission(), resource, error))
         })
     }
@@ -125,16 +116,6 @@ impl Calls {
         Ok(())
     }
 
-    fn count(&self, action: AwsAction, status: u16, took: Duration) {
-        let labels = vec![
-            ("service", action.service().to_owned()),
-            ("action", action.name().to_owned()),
-            ("code", status.to_string()),
-        ];
-        self.registry.count("aws_sdk_go_request_total", labels.clone(), 1);
-        self.registry.observe("aws_sdk_go_request_duration_seconds", labels, BOUNDS, took);
-    }
-
     async fn turn(&self, bucket: Bucket) {
         let wait = self.reserve(bucket, Instant::now()).await;
         if !wait.is_zero() {
@@ -161,7 +142,7 @@ mod tests {
 
     /// What is asked for with the token of a page, and how many pages were read.
     async fn read(answers: &[&str], most: usize) -> (Vec<Option<String>>, usize) {
-        let calls = Calls::new(Registry::default());
+        let calls = Calls::new(CallMetrics::default());
         let (asked, mut read) = (std::sync::Mutex::new(Vec::new()), 0);
         let call = |token: Option<String>| {
             let next = {
@@ -190,7 +171,7 @@ mod tests {
 
     #[tokio::test]
     async fn launches_go_at_the_pace_of_ec2_after_a_burst() {
-        let calls = Calls::new(Registry::default());
+        let calls = Calls::new(CallMetrics::default());
         let now = Instant::now();
         let mut waits = Vec::new();
         for _ in 0..7 {

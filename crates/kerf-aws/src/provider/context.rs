@@ -54,7 +54,7 @@ impl Context {
                 eks: aws_sdk_eks::Client::new(session.sdk_config()),
                 pricing: aws_sdk_pricing::Client::new(session.in_region(pricing).sdk_config()),
             },
-            calls: Calls::new(registry.clone()),
+            calls: Calls::new(session.metrics().clone()),
             version: Arc::new(ClusterVersion::new(cluster.version)),
             cluster: Arc::new(cluster),
             settings: Arc::new(settings),

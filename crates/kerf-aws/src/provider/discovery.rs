@@ -4,7 +4,6 @@
 use std::net::IpAddr;
 
 use aws_sdk_eks::types::Cluster as EksCluster;
-use kerf_runtime::metrics::Registry;
 use thiserror::Error;
 use tracing::warn;
 
@@ -60,15 +59,12 @@ pub enum DiscoveryError {
 ///
 /// # Errors
 /// Something that nodes cannot do without is known to nobody.
-pub async fn discover(
-    session: &Session,
-    known: KnownCluster,
-    registry: Registry,
-) -> Result<Cluster, DiscoveryError> {
+pub async fn discover(session: &Session, known: KnownCluster) -> Result<Cluster, DiscoveryError> {
     let region = session.region().ok_or(DiscoveryError::NoRegion)?.to_owned();
     let eks = aws_sdk_eks::Client::new(session.sdk_config());
     let describe = eks.describe_cluster().name(&known.name).send();
-    let answer = Calls::new(registry).make(AwsAction::DescribeCluster, &known.name, describe).await;
+    let calls = Calls::new(session.metrics().clone());
+    let answer = calls.make(AwsAction::DescribeCluster, &known.name, describe).await;
     let described = answer.map(|answer| answer.cluster);
     if let Err(error) = &described {
         warn!(%error, "the cluster is not described by EKS: its Services' addresses are not known");

@@ -11,6 +11,7 @@ use kerf_model::labels::aws::{
     CLUSTER_NAME_TAGGED_ANNOTATION, PLACEMENT_GROUP_PARTITION, TAGGED_ANNOTATION,
 };
 
+use super::launch::NO_SPOT_ROLE;
 use super::node_class::conditions::{self, CAPACITY_RESERVATIONS_READY};
 use super::{AwsSettings, hash};
 
@@ -91,6 +92,7 @@ pub(super) fn info(settings: &AwsSettings) -> ProviderInfo {
                 .map(str::to_owned)
                 .into(),
         }),
+        spot_role_error: Some(NO_SPOT_ROLE.to_owned()),
     }
 }
 

@@ -171,7 +171,7 @@ impl Provider for Aws {
     async fn launch(&self, launch: &Launch) -> Result<Instance, Failure> {
         let offered = match (&launch.instance_types, &launch.node_class) {
             (Some(offered), _) => offered.clone(),
-            (None, Some(class)) => self.instance_types(class).await?,
+            (None, Some(class)) => self.instance_types(class).await.map_err(unresolved_types)?,
             (None, None) => Arc::default(),
         };
         self.launcher.launch(launch, &offered).await
@@ -191,6 +191,17 @@ impl Provider for Aws {
 
     async fn instances(&self) -> Result<Vec<Instance>, Failure> {
         self.instances.list().await
+    }
+}
+
+/// A launch without instance types to choose from was refused for that, whatever lacks.
+fn unresolved_types(failure: Failure) -> Failure {
+    match failure {
+        Failure::Unavailable { message } | Failure::Invalid { message } => {
+            let reason = "InstanceTypeResolutionFailed".to_owned();
+            Failure::LaunchRefused { reason, message }
+        }
+        other => other,
     }
 }
 

@@ -368,5 +368,7 @@ fn told_by(event: &Event) -> Option<Kind> {
 /// The settings every test begins with.
 pub(crate) fn settings() -> Settings {
     let kind = NodeClassKind::named(CLASS_GROUP, CLASS_KIND);
-    Settings { provider: ProviderInfo::with_node_classes([kind]), ..Settings::default() }
+    let mut provider = ProviderInfo::with_node_classes([kind]);
+    provider.spot_role_error = Some("NoSpotRole".to_owned());
+    Settings { provider, ..Settings::default() }
 }

@@ -55,10 +55,12 @@ impl AwsStandIn {
     }
 
     /// The environment that leads any AWS client here. The keys are not checked, only required.
-    pub fn environment(&self) -> [(&'static str, &str); 4] {
+    pub fn environment(&self) -> [(&'static str, &str); 5] {
         [
             ("AWS_ENDPOINT_URL", self.endpoint_url()),
             ("AWS_REGION", "us-east-1"),
+            // The AWS CLI and everything else on boto reads this one.
+            ("AWS_DEFAULT_REGION", "us-east-1"),
             ("AWS_ACCESS_KEY_ID", "testing"),
             ("AWS_SECRET_ACCESS_KEY", "testing"),
         ]

@@ -107,5 +107,16 @@ async fn a_class_that_cannot_be_used_launches_nothing() {
         },
     ];
     assert_eq!(failed, expected);
+    // After a restart types are asked for by the launch itself.
+    let mut apart = ready.clone();
+    let mut spec = apart.spec.as_ref().clone();
+    spec["placementGroupSelector"] = json!({"name": "nobody"});
+    (apart.spec, apart.meta.generation) = (Arc::new(spec), apart.meta.generation + 1);
+    let mut launch = account.launch_of("uid-1", &["m5.large"], &["on-demand"]);
+    launch.node_class = Some(Arc::new(apart));
+    let failed = account.aws.launch(&launch).await.unwrap_err();
+    let Failure::LaunchRefused { reason, message } = &failed else { panic!("{failed:?}") };
+    assert_eq!(reason, "InstanceTypeResolutionFailed");
+    assert!(message.contains("placement group"), "{message}");
     assert_eq!(account.count("CreateFleet"), 0);
 }

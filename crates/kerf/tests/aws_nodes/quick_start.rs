@@ -41,7 +41,8 @@ fn the_pages_quick_start_gives_pods_nodes_and_takes_them_away_again() {
     let page = place.metrics();
     for part in [
         "karpenter_cloudprovider_instance_type_offering_price_estimate{capacity_type=\"spot\"",
-        "aws_sdk_go_request_total{service=\"ec2\",action=\"CreateFleet\",code=\"200\"}",
+        "aws_sdk_go_request_total{service=\"EC2\",action=\"CreateFleet\",code=\"200\"}",
+        "aws_sdk_go_request_attempt_total{service=\"SQS\",action=\"ReceiveMessage\",code=\"200\"}",
     ] {
         assert!(page.contains(part), "{part}");
     }

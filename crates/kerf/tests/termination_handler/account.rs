@@ -54,7 +54,7 @@ impl Queue {
 }
 
 /// The variables that lead a program to the account.
-pub(crate) fn environment() -> [(&'static str, &'static str); 4] {
+pub(crate) fn environment() -> [(&'static str, &'static str); 5] {
     AWS.environment()
 }
 

@@ -47,6 +47,7 @@ use ec2_fleets::Ec2Fleets;
 use free_addresses::FreeAddresses;
 use left_over::LeftOvers;
 use templates::Templates;
+pub(crate) use verdict::NO_SPOT_ROLE;
 
 /// Launches instances, at most one for each claim.
 #[derive(Debug)]

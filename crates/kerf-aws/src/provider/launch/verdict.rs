@@ -68,10 +68,13 @@ const fn row(
     Row { has, marks, is_capacity, reason, advice }
 }
 
+/// The account has no service-linked role for spot, and may not make it.
+pub(crate) const NO_SPOT_ROLE: &str = "AuthFailure.ServiceLinkedRoleCreationNotPermitted";
+
 /// Every error that is known, in the order of which reason is told where there are several.
 #[rustfmt::skip]
 pub(crate) const ROWS: &[Row] = &[
-    row(&["AuthFailure.ServiceLinkedRoleCreationNotPermitted"], Marks::Spot, true, "SpotSLRCreationFailed",
+    row(&[NO_SPOT_ROLE], Marks::Spot, true, "SpotSLRCreationFailed",
         "create the service-linked role for spot: aws iam create-service-linked-role --aws-service-name spot.amazonaws.com"),
     row(&["Not authorized for images"], Marks::Nothing, false, "AMIAuthorizationFailure",
         "the account may not use the image: have it shared, or select another"),
@@ -216,6 +219,8 @@ fn told(errors: &[FleetError]) -> String {
             None => kinds.push((error, 1)),
         }
     }
+    // It is told by an Event too, which is made where these words are found.
+    kinds.sort_by_key(|(error, _)| error.code != NO_SPOT_ROLE);
     let more = kinds.len().saturating_sub(ERRORS_TOLD);
     let line = |(error, count): &(&FleetError, usize)| {
         let FleetError { code, message, instance_type, zone, .. } = error;

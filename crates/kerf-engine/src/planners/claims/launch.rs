@@ -170,6 +170,10 @@ pub(super) fn launched(world: &World, asked_for: &Claim, outcome: &Outcome) -> D
                 let about = Key::Claim(name.clone());
                 decision.record(KubernetesEvent::warning(about, "InsufficientCapacityError", text));
             }
+            if let Some(error) = spot_role_error(world, failure) {
+                let about = Key::Claim(name.clone());
+                decision.record(KubernetesEvent::spot_role_missing(about, error));
+            }
             if !has_node_class(world, asked_for) {
                 let about = Key::Claim(name.clone());
                 decision.record(KubernetesEvent::unresolved_node_class(about));
@@ -180,6 +184,13 @@ pub(super) fn launched(world: &World, asked_for: &Claim, outcome: &Outcome) -> D
         _ => {}
     }
     decision
+}
+
+/// The error of an account without a role for spot instances, where the cloud told of it.
+fn spot_role_error<'w>(world: &'w World, failure: &Failure) -> Option<&'w str> {
+    let (_, message) = condition_text(failure);
+    let error = world.settings.provider.spot_role_error.as_deref();
+    error.filter(|error| message.contains(error))
 }
 
 /// A class that is being deleted makes no nodes any more.

@@ -1,8 +1,11 @@
 //! What each metric says, for those who read the page itself.
 
 /// The sentences of metrics that have one.
-pub(super) const HELP: [(&str, &str); 91] = [
+pub(super) const HELP: [(&str, &str); 94] = [
+    ("aws_sdk_go_request_attempt_duration_seconds", "How long attempts to call AWS took."),
+    ("aws_sdk_go_request_attempt_total", "Attempts to call AWS; each call is one."),
     ("aws_sdk_go_request_duration_seconds", "How long calls to AWS took."),
+    ("aws_sdk_go_request_retry_count", "How often a call to AWS was tried again at once: never."),
     ("aws_sdk_go_request_total", "Calls to AWS, by service, action and the status of the answer."),
     ("client_go_request_duration_seconds", "How long requests to the API server took."),
     ("client_go_request_total", "Requests to the API server."),

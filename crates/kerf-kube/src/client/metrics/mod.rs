@@ -75,6 +75,12 @@ impl Metrics {
         Self { registry, shows }
     }
 
+    /// The registry, for others who count.
+    #[must_use]
+    pub fn registry(&self) -> Registry {
+        self.registry.clone()
+    }
+
     /// Counts what happened.
     pub fn count(&self, samples: Vec<Sample>) {
         for sample in samples {

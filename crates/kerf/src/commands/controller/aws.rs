@@ -31,8 +31,8 @@ pub(super) async fn provider(
     registry: Registry,
 ) -> Result<Aws> {
     let facts = cluster_facts(client).await.context("asking the API server for its version")?;
-    let session = Session::from_env(TIME_OUTS).await;
-    let cluster = discover(&session, known(of, config, facts), registry.clone()).await?;
+    let session = Session::from_env(TIME_OUTS).await.counted_in(registry.clone());
+    let cluster = discover(&session, known(of, config, facts)).await?;
     Ok(Aws::new(&session, cluster, settings(of), registry)?)
 }
 

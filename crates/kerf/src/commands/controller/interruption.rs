@@ -19,7 +19,8 @@ pub(super) async fn start(
     if name.is_empty() {
         return;
     }
-    let queues = Session::from_env(TimeOuts::default()).await.queues();
+    let session = Session::from_env(TimeOuts::default()).await;
+    let queues = session.counted_in(metrics.registry()).queues();
     let mut consumer =
         Consumer::new(sources.notices.clone(), metrics.clone(), sources.health.clone());
     if has_announcements(of) {

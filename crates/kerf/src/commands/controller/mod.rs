@@ -137,7 +137,10 @@ impl Controller {
         let Lead { mut leadership, leading, lease_client, namespace } = lead;
         let metrics = Metrics::new(registry, self.shows());
         let shifted_zones = match self.enable_zonal_shift {
-            true => Some(zonal_offering::shifted_zones(&self.cluster_name, &mut tasks).await?),
+            true => {
+                let registry = metrics.registry();
+                Some(zonal_offering::shifted_zones(&self.cluster_name, registry, &mut tasks).await?)
+            }
             false => None,
         };
         let health = Health::default();

@@ -229,6 +229,9 @@ fn a_storm_of_errors_is_told_in_a_few_words() {
     assert!(message.contains("kind 0 (m5.large in a and 37 more)"), "{message}");
     assert!(message.ends_with("and 3 other errors"), "{message}");
     assert!(message.len() < 1_000, "{}", message.len());
+    errors.push(error(NO_SPOT_ROLE, "not permitted"));
+    let Failure::InsufficientCapacity { message } = failure_of_fleet(&errors) else { panic!() };
+    assert!(message.starts_with(NO_SPOT_ROLE), "what an Event tells too comes first: {message}");
 }
 
 #[test]
