@@ -193,8 +193,14 @@ fn offer(zones: &[&str]) -> Event {
     Event::Offered { pool: "pool".into(), instance_types: Arc::from([small]) }
 }
 
-/// A type as AWS labels it, with a way to buy it in each of these zones.
+/// A pool that is offered one type.
 fn aws_offer(pool: &str, ways: &[(&str, &str, u64, bool)]) -> Event {
+    let instance_types = Arc::from([aws_type("m5.large", ways)]);
+    Event::Offered { pool: pool.into(), instance_types }
+}
+
+/// A type as AWS labels it, with a way to buy it in each of these zones.
+fn aws_type(name: &str, ways: &[(&str, &str, u64, bool)]) -> InstanceType {
     let one = |key: &str, value: &str| RequirementEntry::new(key, Operator::In, [value]);
     let offering = |(capacity_type, zone, micros, available): &(&str, &str, u64, bool)| Offering {
         requirements: [one(CAPACITY_TYPE, capacity_type), one(ZONE, zone)].into(),
@@ -204,14 +210,40 @@ fn aws_offer(pool: &str, ways: &[(&str, &str, u64, bool)]) -> Event {
         capacity_override: ResourceList::new(),
         overhead_override: None,
     };
-    let large = InstanceType {
-        name: "m5.large".to_owned(),
+    InstanceType {
+        name: name.to_owned(),
         requirements: [one(aws::INSTANCE_CPU, "2"), one(aws::INSTANCE_MEMORY, "8192")].into(),
         capacity: Arc::default(),
         overhead: Arc::default(),
         offerings: ways.iter().map(offering).collect(),
-    };
-    Event::Offered { pool: pool.into(), instance_types: Arc::from([large]) }
+    }
+}
+
+#[test]
+fn a_type_has_series_in_every_zone_where_another_is_sold() {
+    let mut watched = Watched::new();
+    let instance_types = Arc::from([
+        aws_type("c5.large", &[("on-demand", "a", 85_000, true)]),
+        aws_type("m5.large", &[("on-demand", "b", 96_000, true)]),
+    ]);
+    watched.engine.handle(Event::Offered { pool: "one".into(), instance_types }, NOW);
+    watched.engine.refresh_instance_types();
+    let metric = "karpenter_cloudprovider_instance_type_offering_available";
+    let lines = watched.lines(metric);
+    let of = |name, zone| format!("instance_type=\"{name}\",zone=\"{zone}\"");
+    for (name, zone, value) in
+        [("c5.large", "a", 1), ("c5.large", "b", 0), ("m5.large", "a", 0), ("m5.large", "b", 1)]
+    {
+        let of = of(name, zone);
+        let line = format!("{metric}{{capacity_type=\"on-demand\",{of}}} {value}");
+        assert!(lines.contains(&line), "{line}: {lines:?}");
+        let line = format!("{metric}{{capacity_type=\"reserved\",{of}}} 0");
+        assert!(lines.contains(&line), "{line}: {lines:?}");
+    }
+    let metric = "karpenter_cloudprovider_instance_type_offering_price_estimate";
+    let missing = of("c5.large", "b");
+    let priced = watched.lines(metric).into_iter().filter(|line| line.contains(&missing));
+    assert_eq!(priced.collect::<Vec<_>>(), [""; 0], "what is not sold has no price");
 }
 
 #[test]

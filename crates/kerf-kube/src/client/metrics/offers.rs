@@ -1,6 +1,6 @@
 //! What AWS offers: types, where each can be had, and for how much. Pools share what is the same.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use kerf_engine::World;
@@ -33,7 +33,10 @@ pub(super) fn write(page: &mut Page, world: &World) {
             instance_type.offerings.iter().for_each(|offering| add(offers, offering));
         }
     }
-    for (name, (instance_type, offers)) in types {
+    let zones = types.values().flat_map(|(_, offers)| offers.keys().map(|(_, zone)| *zone));
+    let zones: BTreeSet<&str> = zones.collect();
+    for (name, (instance_type, mut offers)) in types {
+        fill(&mut offers, &zones);
         let label = |key| value(&instance_type.requirements, key).and_then(|it| it.parse().ok());
         let (Some(cpu), Some(mib)) = (label(INSTANCE_CPU), label(INSTANCE_MEMORY)) else {
             continue;
@@ -53,6 +56,16 @@ pub(super) fn write(page: &mut Page, world: &World) {
                 let dollars = price.micros_per_hour() as f64 / MICROS;
                 page.gauge(PRICE, &labels, dollars);
             }
+        }
+    }
+}
+
+/// Where others are sold and a type is not, it is not available: its series do not come and go.
+fn fill<'a>(offers: &mut Offers<'a>, zones: &BTreeSet<&'a str>) {
+    let capacity_types: BTreeSet<&str> = offers.keys().map(|(it, _)| *it).collect();
+    for capacity_type in capacity_types {
+        for zone in zones {
+            offers.entry((capacity_type, zone)).or_insert((false, Price::UNKNOWN));
         }
     }
 }
