@@ -63,9 +63,6 @@ pub struct CandidateRef {
     pub claim: Name,
     /// Its identity: another claim under the same name is not meant.
     pub uid: Arc<str>,
-    /// Whether the API server took its deletion, of which no watch may have told yet: it goes.
-    #[serde(default)]
-    pub is_deletion_taken: bool,
 }
 
 /// A claim that comes in the place of others.
@@ -120,8 +117,6 @@ pub enum CommandUpdate {
     ReplacementsOrdered(CommandId),
     /// The deletion of candidates begins.
     Deleting(CommandId),
-    /// The API server took the deletion of a candidate.
-    DeletionTaken(CandidateRef),
     /// A candidate stays after all.
     Spared(CommandId, Name),
     /// A pod that capacity was held for is bound.
@@ -172,11 +167,7 @@ impl CandidateRef {
     /// This claim.
     #[must_use]
     pub fn to(claim: &Claim) -> Self {
-        Self {
-            claim: claim.meta.name.clone(),
-            uid: claim.meta.uid.clone(),
-            is_deletion_taken: false,
-        }
+        Self { claim: claim.meta.name.clone(), uid: claim.meta.uid.clone() }
     }
 }
 
@@ -243,11 +234,6 @@ impl Commands {
         self.disrupting.keys()
     }
 
-    /// Candidates whose deletion the API server took, whether a watch has told of it or not.
-    pub(crate) fn taken(&self) -> impl Iterator<Item = &CandidateRef> {
-        self.iter().flat_map(|command| &command.candidates).filter(|it| it.is_deletion_taken)
-    }
-
     /// Takes a change in.
     pub fn apply(&mut self, update: CommandUpdate) {
         match update {
@@ -269,7 +255,6 @@ impl Commands {
             CommandUpdate::Deleting(id) => {
                 self.change(&id, |command| command.state = CommandState::Deleting);
             }
-            CommandUpdate::DeletionTaken(candidate) => self.deletion_taken(&candidate),
             CommandUpdate::Spared(id, claim) => {
                 // Its pods stay with it. Those of one that is gone may still be on their way.
                 self.change(&id, |command| {
@@ -293,13 +278,6 @@ impl Commands {
         for id in ids {
             self.drop_candidate(&id, claim);
             self.reindex();
-        }
-    }
-
-    fn deletion_taken(&mut self, candidate: &CandidateRef) {
-        let known = self.by_id.values_mut().flat_map(|command| &mut command.candidates);
-        for known in known.filter(|it| it.claim == candidate.claim && it.uid == candidate.uid) {
-            known.is_deletion_taken = true;
         }
     }
 

@@ -458,6 +458,11 @@ impl Engine {
                 if kind.lane() == Lane::Solve {
                     self.orders.withdrawn.extend(given_up);
                 }
+                if let ActionKind::DeleteClaim { name, uid } = &kind {
+                    let (claim, uid) = (name.clone(), uid.clone());
+                    let until = self.world.memory.clock.believed(give_up_at);
+                    self.world.memory.apply(Update::DeletionOrdered { claim, uid, until });
+                }
                 let action = Action { id, at: now, class, reason, kind };
                 self.orders.actions.push(action.clone());
                 self.under_way.insert(id, UnderWay { action, asker: asker.clone() });

@@ -5,6 +5,7 @@ mod batch;
 mod clock;
 mod confirmation;
 mod consolidation;
+mod deletion;
 mod drain;
 mod node_class;
 mod notice_breaker;
@@ -30,6 +31,7 @@ pub use batch::{Batch, PassFailure, Wait};
 pub use clock::{CLOCK_AHEAD_MIN, ClockCheck};
 pub use confirmation::{Confirmation, NodeLook};
 pub use consolidation::{ConsolidationMemory, KeptPlan};
+pub use deletion::{Deletion, DeletionState};
 pub use drain::{Closing, Drain, DrainReason, DrainRequest, NotADrainReason};
 pub use node_class::ResolvedClass;
 pub use notice_breaker::NoticeBreaker;
@@ -97,6 +99,9 @@ pub struct Memory {
     /// Claims of static pools that have more than they shall have.
     #[serde(default)]
     pub surplus: BTreeSet<Name>,
+    /// Claims whose deletion was ordered and does not show yet.
+    #[serde(default)]
+    pub deletions: BTreeMap<Name, Deletion>,
     /// Nodes that are drained, or were and are still there, by name.
     pub drains: BTreeMap<Name, Drain>,
     /// What the API server said when it was asked for the pods of nodes, by node.
@@ -179,6 +184,18 @@ impl Memory {
             Update::TerminateAsked { claim, at } => {
                 self.terminate_asked_at.insert(claim, at);
             }
+            Update::DeletionOrdered { claim, uid, until } => {
+                let known = self.deletions.get(&claim).filter(|known| known.uid == uid);
+                let mut deletion = known.cloned().unwrap_or(Deletion::ordered(uid, until));
+                deletion.learn(DeletionState::Unknown { until });
+                self.deletions.insert(claim, deletion);
+            }
+            Update::DeletionAnswered { claim, state } => {
+                if let Some(deletion) = self.deletions.get_mut(&claim) {
+                    deletion.learn(state);
+                }
+            }
+            Update::DeletionShows(claim) => drop(self.deletions.remove(&claim)),
             Update::OfferFound { claim, at } => drop(self.offer_found_at.insert(claim, at)),
             Update::InstanceGone(claim) => drop(self.instance_gone.insert(claim)),
             Update::ForgetClaim(claim) => self.forget_claim(&claim),
@@ -328,6 +345,7 @@ impl Memory {
 
     /// The clock was set back: nothing happened later than now, or it would be waited on until then.
     pub(crate) fn set_back(&mut self, now: Time) {
+        self.deletions.values_mut().for_each(|deletion| deletion.set_back(now));
         let asked = self.terminate_asked_at.values_mut();
         let noted = self.pod_events.values_mut().chain(self.counted_at.values_mut());
         let noted = noted.chain(self.offer_found_at.values_mut());
@@ -361,6 +379,7 @@ impl Memory {
         self.nominated_until.remove(claim);
         self.interrupted.remove(claim);
         self.surplus.remove(claim);
+        self.deletions.remove(claim);
         self.tagged.remove(claim);
         self.what_ifs.blocked.remove(claim);
         self.commands.forget_claim(claim);

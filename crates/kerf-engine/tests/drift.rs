@@ -165,6 +165,39 @@ fn a_pool_at_its_limit_replaces_its_nodes_and_nobody_else_gets_their_room() {
 }
 
 #[test]
+fn commands_that_go_on_together_share_what_the_limits_leave() {
+    let mut cluster = Cluster::with_pool(|pool| {
+        pool.limits.insert("cpu", Quantity::from_int(12));
+        budget(pool, "100%");
+    });
+    for pod in ["pod-0", "pod-1"] {
+        cluster.pend(pod, "2");
+        cluster.seconds(25);
+        cluster.bind();
+    }
+    cluster.settle();
+    let claims = ["pod-0", "pod-1"].map(|pod| cluster.claim_under(pod));
+    // Only the largest instances are sold from now on.
+    let large: Arc<[_]> = instances()[2..].into();
+    cluster.instance_types.insert("pool".into(), large.clone());
+    let (pool, instance_types) = ("pool".into(), large);
+    cluster.undelivered.push_back(Event::Offered { pool, instance_types });
+    // Each is asked about by itself, and neither gets further than its first write.
+    cluster.ignores = |kind| matches!(kind, ActionKind::PatchNode { .. });
+    for claim in &claims {
+        cluster.edit(&Key::Claim(claim.clone()), |object| {
+            let Object::Claim(claim) = object else { unreachable!("a claim's key") };
+            claim.spec.annotations.insert("karpenter.sh/nodepool-hash".to_owned(), "1".to_owned());
+        });
+        cluster.seconds(30);
+    }
+    assert_eq!(cluster.engine.world().memory.commands.executing().count(), 2);
+    cluster.ignores = |_| false;
+    cluster.seconds(ENOUGH);
+    assert_eq!(cluster.ordered_claims().len(), 3, "{:?}", cluster.log());
+}
+
+#[test]
 fn nobody_gets_the_room_of_a_node_that_may_have_to_stay() {
     let cpus = |pool: &mut NodePool| {
         pool.limits.insert("cpu", Quantity::from_int(16));

@@ -39,6 +39,8 @@ fn the_instance_of_a_claim_that_cannot_be_read_is_no_orphan() {
     restart_without(&mut cluster, &key);
     cluster.seconds(1_200);
     assert_eq!(terminations(&cluster), 0, "{:?}", cluster.log());
+    let said = cluster.kubernetes_events.iter().find(|event| event.reason == "Unreadable");
+    assert_eq!(said.map(|event| &event.about), Some(&key), "it is said at the object");
     let revision = Revision(cluster.revision + 1);
     cluster.undelivered.push_back(Event::Gone { key, revision });
     cluster.seconds(1_200);

@@ -7,8 +7,8 @@ use kerf_model::node_spec::NodeClassRef;
 use kerf_model::pod::PodShape;
 
 use super::{
-    Awaited, Confirmation, DrainReason, DrainRequest, HeldOff, InstanceList, KeptPlan, NodeLook,
-    Nomination, RecordedShift, Registration, ResolvedClass,
+    Awaited, Confirmation, DeletionState, DrainReason, DrainRequest, HeldOff, InstanceList,
+    KeptPlan, NodeLook, Nomination, RecordedShift, Registration, ResolvedClass,
 };
 use crate::action::NewClaim;
 use crate::command::CommandUpdate;
@@ -62,6 +62,24 @@ pub enum Update {
         /// The engine's time of it.
         at: Time,
     },
+    /// The deletion of a claim was ordered.
+    DeletionOrdered {
+        /// The claim.
+        claim: Name,
+        /// Its identity.
+        uid: Arc<str>,
+        /// How long an answer may be hoped for.
+        until: Time,
+    },
+    /// The deletion of a claim was answered.
+    DeletionAnswered {
+        /// The claim.
+        claim: Name,
+        /// What that says.
+        state: DeletionState,
+    },
+    /// A claim is seen to be deleted.
+    DeletionShows(Name),
     /// A claim's instance type is among what is sold.
     OfferFound {
         /// The claim.

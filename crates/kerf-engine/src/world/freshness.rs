@@ -65,6 +65,11 @@ impl World {
         self.hearings.get(&kind).map(|known| now.since(known.at))
     }
 
+    /// When a kind was last heard of.
+    pub(super) fn heard_at(&self, kind: Kind) -> Option<Time> {
+        self.hearings.get(&kind).map(|known| known.at)
+    }
+
     /// The kinds the role reads that were listed and are stale now.
     pub fn stale_kinds(&self, now: Time) -> impl Iterator<Item = Kind> {
         let now = self.memory.clock.believed(now);

@@ -2,7 +2,8 @@
 
 use super::World;
 use crate::condition::claim::INSTANCE_TERMINATING;
-use crate::observed::{Claim, Name, Node};
+use crate::memory::{Deletion, DeletionState};
+use crate::observed::{Claim, Kind, Name, Node};
 
 impl World {
     /// Whether a claim is on its way out: disrupted by a command, deleted, or its instance ending or
@@ -17,6 +18,29 @@ impl World {
         self.memory.commands.is_disrupting(claim)
             || self.memory.interrupted.contains_key(claim)
             || self.memory.surplus.contains(claim)
+            || self.memory.deletions.get(claim).is_some_and(Deletion::is_taken)
+    }
+
+    /// Whether a claim goes for good although no watch has told: the API server took its deletion.
+    #[must_use]
+    pub fn is_deletion_taken(&self, claim: &Claim) -> bool {
+        self.deletion_of(claim).is_some_and(Deletion::is_taken)
+    }
+
+    /// The same, or whether that is not known: its deletion was ordered, and an answer or a watch
+    /// has yet to tell.
+    #[must_use]
+    pub fn may_be_going(&self, claim: &Claim) -> bool {
+        self.deletion_of(claim).is_some_and(|deletion| match deletion.state {
+            DeletionState::Taken => true,
+            DeletionState::Unknown { until } => {
+                self.heard_at(Kind::Claim).is_none_or(|heard_at| heard_at <= until)
+            }
+        })
+    }
+
+    fn deletion_of(&self, claim: &Claim) -> Option<&Deletion> {
+        self.memory.deletions.get(&claim.meta.name).filter(|it| it.uid == claim.meta.uid)
     }
 
     /// Whether a node is on its way out, by itself or with its claim, or is drained.

@@ -99,7 +99,8 @@ impl World {
         let memory = &self.memory;
         let drained = memory.drains.keys().filter_map(|name| self.node_entries.get(name));
         let claims = memory.commands.disrupting().chain(memory.interrupted.keys());
-        let claims = claims.chain(&memory.surplus);
+        let taken = memory.deletions.iter().filter(|(_, it)| it.is_taken()).map(|(name, _)| name);
+        let claims = claims.chain(&memory.surplus).chain(taken);
         drained.chain(claims.flat_map(|claim| self.node_entries.of_claim(claim)))
     }
 

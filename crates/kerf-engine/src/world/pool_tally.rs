@@ -1,5 +1,7 @@
 //! What the claims of pools come to, with what is only decided on.
 
+use std::collections::BTreeSet;
+
 use super::World;
 use crate::observed::{Name, PoolTally, Share};
 
@@ -9,34 +11,33 @@ impl World {
         self.index().tallies.iter()
     }
 
-    /// The claims of a pool as they are stored, with the deletions that no watch has told of yet.
+    /// The claims of a pool as they are stored, those whose deletion was ordered and does not show
+    /// yet counted as on their way out.
     pub(crate) fn stored_tally(&self, pool: &str) -> PoolTally {
-        let mut tally = self.index().tallies.get(pool).cloned().unwrap_or_default();
-        for candidate in self.memory.commands.taken() {
-            let claim = self.claims.get(&candidate.claim);
-            let claim = claim.filter(|it| it.meta.uid == candidate.uid && it.pool() == Some(pool));
-            // One that is seen to go counts as gone already, and no second time.
-            if let Some(claim) = claim.filter(|it| !it.meta.is_deleting()) {
-                Share::of(claim, self.node_of(claim)).go(&mut tally);
-            }
-        }
-        tally
+        self.tally_without(pool, self.going())
     }
 
     /// The claims of a pool, those that Kerf has decided to take away counted as on their way out.
     pub(crate) fn pool_tally(&self, pool: &str) -> PoolTally {
-        let mut tally = self.index().tallies.get(pool).cloned().unwrap_or_default();
         let memory = &self.memory;
         let disrupted = memory.commands.disrupting();
+        let chosen = disrupted.chain(memory.interrupted.keys()).chain(&memory.surplus);
+        self.tally_without(pool, chosen.chain(self.going()))
+    }
+
+    /// The claims whose deletion was ordered and does not show yet.
+    fn going(&self) -> impl Iterator<Item = &Name> {
+        let is_going =
+            |name: &&Name| self.claims.get(*name).is_some_and(|it| self.may_be_going(it));
+        self.memory.deletions.keys().filter(is_going)
+    }
+
+    fn tally_without<'n>(&self, pool: &str, going: impl Iterator<Item = &'n Name>) -> PoolTally {
+        let mut tally = self.index().tallies.get(pool).cloned().unwrap_or_default();
         // One that goes for several reasons goes once.
-        let interrupted = memory.interrupted.keys();
-        let interrupted = interrupted.filter(|claim| !memory.commands.is_disrupting(claim));
-        let surplus = memory.surplus.iter().filter(|claim| {
-            !memory.commands.is_disrupting(claim) && !memory.interrupted.contains_key(*claim)
-        });
-        let chosen = disrupted.chain(interrupted).chain(surplus);
-        for claim in chosen.filter_map(|claim| self.claims.get(claim)) {
-            if claim.pool() == Some(pool) {
+        for name in going.collect::<BTreeSet<&Name>>() {
+            let claim = self.claims.get(name).filter(|it| it.pool() == Some(pool));
+            if let Some(claim) = claim {
                 Share::of(claim, self.node_of(claim)).go(&mut tally);
             }
         }

@@ -42,7 +42,9 @@ impl Checker {
         let counts = |instance: &&CloudInstance| {
             let claim = store.claims.get(&instance.claim);
             let stays = |claim: &Arc<Claim>| !is_going(claim) && !is_left_over(store, claim);
-            instance.pool == pool.meta.name && claim.is_some_and(stays)
+            // What the cloud takes back is gone in minutes, whether that could be written down or not.
+            let is_own = instance.pool == pool.meta.name && !instance.is_announced;
+            is_own && claim.is_some_and(stays)
         };
         let mut used = ResourceList::new();
         for instance in cloud.instances.values().filter(counts) {

@@ -153,11 +153,10 @@ fn a_node_given_up_before_its_replacement_is_up_is_seen() {
     assert!(rules(&simulation).contains(&Rule::ReplacedFirst), "{:?}", rules(&simulation));
 }
 
-#[test]
-fn a_pool_over_its_limit_is_seen() {
-    let mut simulation = calm();
-    let (_, _, claim) = pod_of(&simulation, "web");
-    for number in 0..3 {
+/// Launches so many more instances of the pool, each of a third of its limit; two are there.
+fn launch_more(simulation: &mut Simulation, count: usize) {
+    let (_, _, claim) = pod_of(simulation, "web");
+    for number in 0..count {
         let mut spec = claim.spec.clone();
         spec.name = format!("default-{number}");
         let pool = (Arc::from("default"), Arc::from("uid"));
@@ -167,7 +166,23 @@ fn a_pool_over_its_limit_is_seen() {
         simulation.settle();
         simulation.carry_out(&rogue(launch(stored)));
     }
+}
+
+#[test]
+fn a_pool_over_its_limit_is_seen() {
+    let mut simulation = calm();
+    launch_more(&mut simulation, 2);
     assert!(rules(&simulation).contains(&Rule::Limits));
+}
+
+#[test]
+fn what_the_cloud_takes_back_leaves_its_room_to_others() {
+    let mut simulation = calm();
+    let (_, _, claim) = pod_of(&simulation, "web");
+    let id = claim.status.provider_id.unwrap();
+    simulation.cloud.instances.get_mut(&id).unwrap().is_announced = true;
+    launch_more(&mut simulation, 2);
+    assert!(!rules(&simulation).contains(&Rule::Limits), "{:?}", rules(&simulation));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::condition::claim::{INSTANCE_TERMINATING, LAUNCHED, REGISTERED};
 use crate::decision::Decision;
 use crate::event::{Failure, Key, Kind, Object, Outcome};
 use crate::kubernetes_event::KubernetesEvent;
-use crate::memory::{InstanceList, NodeLook, Update};
+use crate::memory::{DeletionState, InstanceList, NodeLook, Update};
 use crate::notice::NoticeKind;
 use crate::observed::{Claim, Name, Node};
 use crate::reason::{DeletionCause, Reason};
@@ -312,10 +312,19 @@ pub(super) fn deleted(
     uid: &str,
     action: &Action,
     outcome: &Outcome,
+    now: Time,
 ) -> Decision {
     let mut decision = Decision::default();
     let claim = world.claims.get(name).filter(|claim| *claim.meta.uid == *uid);
-    let (Outcome::Done, Some(claim)) = (outcome, claim) else { return decision };
+    let Some(claim) = claim else { return decision };
+    let state = match outcome {
+        Outcome::Done | Outcome::NotFound => DeletionState::Taken,
+        _ => DeletionState::Unknown { until: world.memory.clock.believed(now) },
+    };
+    decision.remember(Update::DeletionAnswered { claim: name.clone(), state });
+    if !matches!(outcome, Outcome::Done) {
+        return decision;
+    }
     let Some(cause) = action.reason.deletion_cause() else { return decision };
     decision.samples.push(metrics::disrupted(claim, cause.label()));
     if let DeletionCause::Interrupted(kind) = cause {

@@ -85,7 +85,9 @@ pub(super) fn conclude(
             deletion::looked_for_node(world, name, action, outcome)
         }
         ActionKind::Terminate { .. } => deletion::terminated(world, name, outcome, now),
-        ActionKind::DeleteClaim { uid, .. } => deletion::deleted(world, name, uid, action, outcome),
+        ActionKind::DeleteClaim { uid, .. } => {
+            deletion::deleted(world, name, uid, action, outcome, now)
+        }
         _ => Decision::default(),
     }
 }

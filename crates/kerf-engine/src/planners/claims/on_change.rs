@@ -57,6 +57,9 @@ fn claim_changes(world: &World, claim: &Claim, now: Time) -> Decision {
         Some(former) => claim_advances(world, former, claim),
         None => Decision::default(),
     };
+    if claim.meta.is_deleting() && world.memory.deletions.contains_key(name) {
+        decision.remember(Update::DeletionShows(name.clone()));
+    }
     if world.memory.creating.contains_key(name) {
         decision.remember(Update::Created(name.clone()));
     }

@@ -4,6 +4,8 @@
 //!
 //! Each step is read off the stored objects, so it does not matter who took the one before.
 
+use std::sync::Arc;
+
 use kerf_model::budget::DisruptionReason;
 
 use super::budgets::Budgets;
@@ -17,7 +19,8 @@ use crate::decision::Decision;
 use crate::event::Outcome;
 use crate::memory::Update;
 use crate::observed::{Claim, Name};
-use crate::planners::{drain, provisioning};
+use crate::planners::drain;
+use crate::planners::provisioning::Usage;
 use crate::reason::{Blocked, Cancelled, Reason};
 use crate::time::{Span, Time};
 use crate::world::World;
@@ -41,6 +44,7 @@ pub(super) struct Checks<'a> {
     now: Time,
     judge: Judge<'a>,
     budgets: Budgets<'a>,
+    usage: Usage<'a>,
 }
 
 /// How far the replacements of a command are.
@@ -53,7 +57,7 @@ enum Progress {
 impl<'a> Checks<'a> {
     pub(super) fn new(world: &'a World, now: Time) -> Self {
         let (judge, budgets) = (Judge::new(world, now), Budgets::stored(world, now));
-        Self { world, now, judge, budgets }
+        Self { world, now, judge, budgets, usage: Usage::of(world) }
     }
 
     /// The claim as a candidate, if it still is one and may go.
@@ -79,7 +83,9 @@ impl<'a> Checks<'a> {
         self.judge.may_go(method, candidate)?;
         // A node that is not ready counts as away already, but for those who repair it.
         let is_repair = reason == DisruptionReason::Unhealthy;
-        let is_away = !candidate.node.is_ready && !is_repair || candidate.node.meta.is_deleting();
+        let is_away = !candidate.node.is_ready && !is_repair
+            || candidate.node.meta.is_deleting()
+            || self.world.may_be_going(candidate.claim);
         if is_away || self.budgets.take(&candidate.pool.spec.name, reason) {
             return Ok(());
         }
@@ -125,12 +131,8 @@ pub(in crate::planners) fn conclude(
     now: Time,
 ) -> Decision {
     let mut decision = Decision::default();
-    let (ActionKind::DeleteClaim { name, uid }, Outcome::Done) = (&action.kind, outcome) else {
-        return decision;
-    };
-    let taken = CandidateRef { claim: name.clone(), uid: uid.clone(), is_deletion_taken: true };
-    decision.remember(Update::Command(CommandUpdate::DeletionTaken(taken)));
-    if let Reason::Disruption { reason, .. } = action.reason
+    if let (ActionKind::DeleteClaim { name, .. }, Outcome::Done) = (&action.kind, outcome)
+        && let Reason::Disruption { reason, .. } = action.reason
         && let Some(candidate) = world.claims.get(name).and_then(|it| Candidate::of(world, it))
     {
         decision.samples.extend(metrics::removed(world, &candidate, reason));
@@ -141,13 +143,12 @@ pub(in crate::planners) fn conclude(
     decision
 }
 
-/// The candidates whose deletion was not taken yet. One that goes cannot be spared any more, though
-/// the watch of claims may be silent about it.
+/// The candidates that do not go yet, as far as is known: watches may be silent about one whose
+/// deletion was taken.
 fn pending_claims<'a>(world: &'a World, command: &Command) -> Vec<&'a Claim> {
     let claim = |named: &CandidateRef| {
         let claim: &Claim = world.claims.get(&named.claim)?;
-        let goes = named.is_deletion_taken || claim.meta.is_deleting();
-        (claim.meta.uid == named.uid && !goes).then_some(claim)
+        (claim.meta.uid == named.uid && stays(world, claim)).then_some(claim)
     };
     command.candidates.iter().filter_map(claim).collect()
 }
@@ -183,7 +184,7 @@ fn step<'a>(
         return;
     }
     if command.state == CommandState::Executing {
-        match replace(world, command, decision) {
+        match replace(world, command, checks, decision) {
             Progress::Ready => {}
             Progress::Waiting => return,
             Progress::Failed(cause) => return roll_back(world, command, &cause, now, decision),
@@ -211,23 +212,26 @@ fn step<'a>(
 /// A replacement that was up when the deletion of candidates began, and is not there any more. What
 /// is not deleted yet had better stay.
 fn gone_since(world: &World, command: &Command) -> Option<Name> {
-    let is_there = |name: &Name| {
-        let claim = world.claims.get(name);
-        claim.is_some_and(|claim| !claim.meta.is_deleting())
-    };
+    let is_there = |name: &Name| world.claims.get(name).is_some_and(|it| stays(world, it));
     let mut names = command.replacements.iter().map(Replacement::name);
     names.find(|name| command.state == CommandState::Deleting && !is_there(name))
 }
 
 /// Launches the replacements, once, and waits until all are up and stand by themselves.
-fn replace(world: &World, command: &Command, decision: &mut Decision) -> Progress {
+fn replace(
+    world: &World,
+    command: &Command,
+    checks: &mut Checks<'_>,
+    decision: &mut Decision,
+) -> Progress {
     let planned = |each: &Replacement| match each {
         Replacement::Planned(claim) => Some((**claim).clone()),
         Replacement::Ordered(_) => None,
     };
     let planned: Vec<_> = command.replacements.iter().filter_map(planned).collect();
     if !planned.is_empty() {
-        if let Err(cause) = provisioning::within_limits(world, command, &planned) {
+        let candidates = command.candidates.iter().filter_map(|it| world.claims.get(&it.claim));
+        if let Err(cause) = checks.usage.replace(candidates.map(Arc::as_ref), &planned) {
             return Progress::Failed(Cancelled::LimitReached(cause));
         }
         let id = command.id.clone();
@@ -240,7 +244,7 @@ fn replace(world: &World, command: &Command, decision: &mut Decision) -> Progres
     let mut is_ready = true;
     let mut marked = Vec::new();
     for name in command.replacements.iter().map(Replacement::name) {
-        match world.claims.get(&name).filter(|claim| !claim.meta.is_deleting()) {
+        match world.claims.get(&name).filter(|claim| stays(world, claim)) {
             Some(claim) => {
                 is_ready &= claim.status.conditions.is_true(INITIALIZED);
                 marked.extend(record::replacement_for(claim).map(|_| claim));
@@ -262,7 +266,13 @@ fn is_being_created(world: &World, name: &Name) -> bool {
     !world.claims.contains_key(name) && world.memory.creating.contains_key(name)
 }
 
-/// Takes one candidate out of its command.
+/// Whether nobody has deleted a claim, as far as is known.
+pub(super) fn stays(world: &World, claim: &Claim) -> bool {
+    !claim.meta.is_deleting() && !world.is_deletion_taken(claim)
+}
+
+/// Takes one candidate out of its command, but for one that may be going: whether it is, a watch
+/// will tell.
 fn spare(
     world: &World,
     command: &Command,
@@ -271,6 +281,9 @@ fn spare(
     now: Time,
     decision: &mut Decision,
 ) {
+    if world.may_be_going(claim) {
+        return;
+    }
     let name = claim.meta.name.clone();
     decision.remember(Update::Command(CommandUpdate::Spared(command.id.clone(), name)));
     marks::clear(world, claim, cause, now, decision);

@@ -85,7 +85,7 @@ pub(super) fn limit_drain(
     false
 }
 
-/// Takes everything off a claim and its node that stay.
+/// Takes everything off a claim and its node that stay. What may be going stays closed.
 pub(super) fn clear(
     world: &World,
     claim: &Claim,
@@ -93,6 +93,9 @@ pub(super) fn clear(
     now: Time,
     decision: &mut Decision,
 ) {
+    if world.may_be_going(claim) {
+        return;
+    }
     // One write about a claim at a time; the record goes last, because it says what belongs to it.
     if has_condition(claim) {
         let kind = write_conditions(claim, now, |draft| {

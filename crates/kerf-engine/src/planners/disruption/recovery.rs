@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::candidates::Candidate;
 use super::emptiness::Emptiness;
-use super::execution::{Checks, LATE_AFTER, replaced_within};
+use super::execution::{Checks, LATE_AFTER, replaced_within, stays};
 use super::marks;
 use super::method::method_for;
 use super::static_pools;
@@ -83,10 +83,7 @@ impl<'a> Recovery<'a> {
         let world = self.world;
         let (_, record) = group.first()?;
         let method = method_for(record.disruption_reason()?)?;
-        let is_present = |name: &Name| {
-            let claim = world.claims.get(name);
-            claim.is_some_and(|claim| !claim.meta.is_deleting())
-        };
+        let is_present = |name: &Name| world.claims.get(name).is_some_and(|it| stays(world, it));
         let is_up = |name: &Name| world.claims[name].status.conditions.is_true(INITIALIZED);
         if !record.replacements.iter().all(is_present) {
             return None;
@@ -156,7 +153,7 @@ impl<'a> Recovery<'a> {
     fn replacements(&mut self, decision: &mut Decision) {
         let world = self.world;
         let claims = world.marked_claims().filter(|it| is_ours(world, it));
-        for claim in claims.filter(|claim| !claim.meta.is_deleting()) {
+        for claim in claims.filter(|claim| stays(world, claim)) {
             let Some(id) = replacement_for(claim) else { continue };
             let is_resumed = self.resumed.iter().any(|command| command.id == id);
             if is_resumed || world.memory.commands.contains(&id) {
@@ -203,7 +200,8 @@ impl<'a> Recovery<'a> {
             });
             // What says why it goes was looked at above.
             let is_bare = !marks::has_condition(claim) && Record::on(claim).is_none();
-            if is_bare && !is_resumed && !world.is_leaving(claim) && is_ours(world, claim) {
+            let stays = !world.is_leaving(claim) && !world.may_be_going(claim);
+            if is_bare && !is_resumed && stays && is_ours(world, claim) {
                 marks::untaint(node, &Cancelled::Abandoned, decision);
             }
         }

@@ -36,6 +36,7 @@ pub(super) fn is_going_for_good(world: &World, claim: &Claim) -> bool {
         })
     };
     is_leaving_as_stored(claim)
+        || world.is_deletion_taken(claim)
         || world.memory.interrupted.contains_key(&claim.meta.name)
         || is_node_going()
 }

@@ -34,7 +34,7 @@ pub(super) use nomination::targets_in_use;
 pub(super) use occupants::Occupants;
 pub(super) use problem::build_without;
 pub(super) use replacement::Replacements;
-pub(super) use usage::within_limits;
+pub(super) use usage::Usage;
 pub(super) use verdict::target;
 pub(super) use waiting::asked as asked_pod;
 

@@ -8,14 +8,13 @@ use kerf_model::resources::ResourceList;
 
 use super::held::{held, is_going_for_good};
 use crate::action::NewClaim;
-use crate::command::Command;
 use crate::observed::Claim;
 use crate::reason::NotPlaced;
 use crate::world::World;
 use crate::world::arrival::{Amounts, Arrivals};
 
 /// What pools use of the resources they have limits for, each counted when it is first asked for.
-pub(super) struct Usage<'a> {
+pub(in crate::planners) struct Usage<'a> {
     world: &'a World,
     arrivals: Arrivals<'a>,
     used: BTreeMap<&'a str, ResourceList>,
@@ -23,28 +22,8 @@ pub(super) struct Usage<'a> {
     held: Option<BTreeMap<String, ResourceList>>,
 }
 
-/// Whether the replacements of a command may be created together, as far as the limits of their
-/// pools go, once its candidates are gone.
-///
-/// # Errors
-/// The first limit that would be passed, or that a pool is gone.
-pub(in crate::planners) fn within_limits(
-    world: &World,
-    command: &Command,
-    replacements: &[NewClaim],
-) -> Result<(), NotPlaced> {
-    let mut usage = Usage::of(world);
-    let candidates = command.candidates.iter().filter_map(|it| world.claims.get(&it.claim));
-    candidates.for_each(|claim| usage.release(claim));
-    for claim in replacements {
-        let pool = world.pools.get(&claim.pool.0).ok_or(NotPlaced::NoPool)?;
-        usage.take(&pool.spec, claim)?;
-    }
-    Ok(())
-}
-
 impl<'a> Usage<'a> {
-    pub(super) fn of(world: &'a World) -> Self {
+    pub(in crate::planners) fn of(world: &'a World) -> Self {
         Self { world, arrivals: Arrivals::new(world), used: BTreeMap::new(), held: None }
     }
 
@@ -67,6 +46,34 @@ impl<'a> Usage<'a> {
         }
         used.add(&capacity);
         Ok(())
+    }
+
+    /// Takes what the replacements of some claims need together, if the limits of their pools leave
+    /// it once those claims are gone. Until they are, they may stay after all, so of both the larger
+    /// counts for who comes next.
+    ///
+    /// # Errors
+    /// The first limit that would be passed, or that a pool is gone. Nothing is taken then.
+    pub(in crate::planners) fn replace<'c>(
+        &mut self,
+        candidates: impl Iterator<Item = &'c Claim>,
+        replacements: &[NewClaim],
+    ) -> Result<(), NotPlaced> {
+        let world = self.world;
+        for pool in replacements.iter().filter_map(|it| world.pools.get(&it.pool.0)) {
+            self.used(&pool.spec);
+        }
+        let mut before = self.used.clone();
+        candidates.for_each(|claim| self.release(claim));
+        let taken = replacements.iter().try_for_each(|claim| {
+            let pool = world.pools.get(&claim.pool.0).ok_or(NotPlaced::NoPool)?;
+            self.take(&pool.spec, claim)
+        });
+        if taken.is_ok() {
+            before.iter_mut().for_each(|(pool, used)| used.raise_to(&self.used[pool]));
+        }
+        self.used = before;
+        taken
     }
 
     /// Leaves out a claim that goes to make room for others.

@@ -102,7 +102,7 @@ fn stays_for_now(world: &World, node: &str) -> bool {
     let name = &claim.meta.name;
     let memory = &world.memory;
     let is_chosen = memory.interrupted.contains_key(name) || memory.surplus.contains(name);
-    let is_going = claim.meta.is_deleting() || is_chosen;
+    let is_going = claim.meta.is_deleting() || world.is_deletion_taken(claim) || is_chosen;
     !is_going && world.memory.commands.is_awaiting_replacements(name)
 }
 

@@ -32,7 +32,10 @@ impl<'a> Tally<'a> {
             let name = &claim.meta.name;
             if !world.is_leaving(claim) {
                 tally.staying.push(claim);
-            } else if claim.meta.is_deleting() || memory.interrupted.contains_key(name) {
+            } else if claim.meta.is_deleting()
+                || memory.interrupted.contains_key(name)
+                || world.is_deletion_taken(claim)
+            {
                 tally.going += 1;
             } else if memory.commands.is_disrupting(name) {
                 tally.disrupted += 1;
