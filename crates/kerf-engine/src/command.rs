@@ -44,6 +44,9 @@ pub struct Command {
     pub state: CommandState,
     /// When it was proposed.
     pub decided_at: Time,
+    /// Since when its nodes were to go, where that was planned before it was proposed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planned_at: Option<Time>,
     /// Who stood on the nodes that pods go to when it was decided, by what tells pods apart. Only
     /// for the second look: nobody else may have come since.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -150,6 +153,7 @@ impl Command {
             destinations,
             state: CommandState::Proposed,
             decided_at: now,
+            planned_at: None,
             standing: BTreeMap::new(),
             payback: None,
             saving: None,

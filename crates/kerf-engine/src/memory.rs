@@ -30,7 +30,7 @@ use crate::time::Time;
 pub use batch::{Batch, PassFailure, Wait};
 pub use clock::{CLOCK_AHEAD_MIN, ClockCheck};
 pub use confirmation::{Confirmation, NodeLook};
-pub use consolidation::{ConsolidationMemory, KeptPlan};
+pub use consolidation::{ConsolidationMemory, KeptMove, KeptPlan};
 pub use deletion::{Deletion, DeletionState};
 pub use drain::{Closing, Drain, DrainReason, DrainRequest, NotADrainReason};
 pub use node_class::ResolvedClass;

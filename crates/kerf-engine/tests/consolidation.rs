@@ -13,6 +13,7 @@ use kerf_engine::condition::claim::{DISRUPTION_REASON, INITIALIZED};
 use kerf_engine::event::{Failure, Key, Object, Outcome};
 use kerf_engine::observed::{Claim, DoNotDisrupt, Name, Pod};
 use kerf_engine::sample::Sample;
+use kerf_engine::time::{Span, Time};
 use kerf_model::duration::NillableDuration;
 use kerf_model::labels::annotation::DO_NOT_DISRUPT;
 use kerf_model::labels::well_known::INSTANCE_TYPE;
@@ -466,7 +467,42 @@ fn the_next_wave_goes_on_with_the_plan_and_nobody_moves_twice_for_it() {
         _ => None,
     });
     let planned: Vec<&Vec<Vec<String>>> = searches.map(|asked| &asked.planned).collect();
-    assert!(planned.len() > 1 && *planned[1] == plan.moves, "{planned:?}");
+    let moves: Vec<_> = plan.moves.into_iter().map(|each| each.nodes).collect();
+    assert!(planned.len() > 1 && *planned[1] == moves, "{planned:?}");
+}
+
+#[test]
+fn the_second_wave_does_not_wait_again_for_what_was_planned_with_the_first() {
+    let mut cluster = Cluster::with_nodes(4, |pool| {
+        underutilized(pool);
+        budget(pool, "1");
+    });
+    for number in 0..4 {
+        swap(&mut cluster, &format!("pod-{number}"), &format!("small-{number}"), "1500m");
+    }
+    cluster.live(2 * ENOUGH, |_| {});
+    let deleted = cluster.actions.iter().filter_map(|(at, action)| match &action.kind {
+        ActionKind::DeleteClaim { .. } => Some(*at),
+        _ => None,
+    });
+    let deleted: Vec<Time> = deleted.collect();
+    assert!(deleted.len() > 1, "{:?}", cluster.log());
+    // The pods of the first take 30 s to end.
+    let apart = deleted[1].since(deleted[0]);
+    assert!(apart < Span::from_seconds(40), "{apart:?}: {:?}", cluster.log());
+}
+
+#[test]
+fn a_wave_that_no_longer_holds_is_given_up_before_its_second_look() {
+    let mut cluster = half_empty("1", |_| {});
+    cluster.live(PROPOSED, |_| {});
+    let mut late = pod("late", &cluster.node_under("pod-1"));
+    late.shape = Arc::new(shape("1"));
+    cluster.store(Object::Pod(late));
+    // The next search is due, the second look is not.
+    cluster.live(10, |_| {});
+    assert!(cluster.has_said("ConsolidationRejected"), "{:?}", cluster.log());
+    assert!(cluster.closed_nodes().is_empty(), "{:?}", cluster.log());
 }
 
 #[test]

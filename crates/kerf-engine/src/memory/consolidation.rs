@@ -39,10 +39,28 @@ pub struct ConsolidationMemory {
 pub struct KeptPlan {
     /// When the first of its waves was found.
     pub since: Time,
-    /// The nodes of each move to come, in the order of the plan.
-    pub moves: Vec<Vec<String>>,
+    /// The moves to come, in the order of the plan.
+    pub moves: Vec<KeptMove>,
     /// Nodes that take the pods of its waves so far.
     pub received: BTreeSet<String>,
+}
+
+/// A move that waits for those before it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptMove {
+    /// The nodes that go.
+    pub nodes: Vec<String>,
+    /// Since when every search has found that they can.
+    pub since: Time,
+}
+
+impl KeptPlan {
+    /// Since when the plan has had these nodes go together.
+    #[must_use]
+    pub fn known_since(&self, nodes: &[String]) -> Option<Time> {
+        let known = self.moves.iter().find(|each| each.nodes == nodes);
+        known.map(|each| each.since)
+    }
 }
 
 /// Kinds of pods that are remembered at most; of more moves than this none is held against the next.
@@ -102,7 +120,10 @@ impl ConsolidationMemory {
 
     /// The clock was set back.
     pub(super) fn times_mut(&mut self) -> impl Iterator<Item = &mut Time> {
-        let since = self.plan.iter_mut().map(|plan| &mut plan.since);
+        let plan = self.plan.iter_mut();
+        let since = plan.flat_map(|plan| {
+            plan.moves.iter_mut().map(|each| &mut each.since).chain([&mut plan.since])
+        });
         self.asked_at.iter_mut().chain(self.idle_since.iter_mut()).chain(since)
     }
 }

@@ -54,6 +54,9 @@ use crate::world::World;
 /// How often nodes are searched for some to take away.
 const SEARCH_EVERY: Span = Span::from_seconds(10);
 
+/// How soon the next wave of a plan follows the last.
+const NEXT_WAVE_AFTER: Span = Span::from_seconds(1);
+
 /// What each pool may lose now, for each reason.
 pub(crate) fn allowances(world: &World, now: Time) -> Vec<Allowance> {
     budgets::Budgets::of(world, now).allowances()
@@ -118,11 +121,17 @@ pub(super) fn plan(world: &World, now: Time) -> Decision {
         }
         _ => execution::advance(world, now, &mut decision),
     }
-    let next_search = world.memory.searched_at.map(|last| last + SEARCH_EVERY);
+    let every = match consolidation::has_next_wave(world, now) {
+        true => NEXT_WAVE_AFTER,
+        false => SEARCH_EVERY,
+    };
+    let next_search = world.memory.searched_at.map(|last| last + every);
     let proposed = world.memory.commands.proposed();
     proposed.for_each(|command| proposal::validate(world, command, now, &mut decision));
     if let Some(at) = next_search.filter(|at| now < *at) {
         decision.wake(at);
+    } else if proposal::give_up(world, now, &mut decision) {
+        decision.wake(now);
     } else {
         search(world, now, &mut decision);
     }

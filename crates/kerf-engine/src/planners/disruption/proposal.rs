@@ -16,6 +16,9 @@ use crate::world::World;
 /// Candidates must still be candidates so long after they were chosen.
 const VALIDATE_AFTER: Span = Span::from_seconds(15);
 
+/// Why a command is dropped whose pods are no longer where they were.
+const PODS_CHANGED: &str = "the pods of the nodes, or of those they go to, have changed";
+
 /// How soon to ask again whether pods have been placed.
 const RECHECK_AFTER: Span = Span::from_seconds(1);
 
@@ -104,11 +107,37 @@ impl<'a> Search<'a> {
     }
 }
 
+/// Drops what no longer holds before its second look is due, so that the next search need not wait
+/// for that. Returns whether there was any.
+pub(super) fn give_up(world: &World, now: Time, decision: &mut Decision) -> bool {
+    let mut has_any = false;
+    let waiting = world.memory.commands.proposed().filter(|it| it.is_atomic() && now < due(it));
+    for command in waiting {
+        let Some(method) = method_for(command.reason) else { continue };
+        if method.holds(world, command, now) {
+            continue;
+        }
+        has_any = true;
+        let candidates = command.candidates.iter();
+        let named: Vec<_> = candidates.filter_map(|it| Candidate::named(world, it)).collect();
+        decision.kubernetes_events.extend(messages::rejected(&named, command, PODS_CHANGED));
+        decision.samples.extend(metrics::validations_failed(method, command.candidates.len()));
+        let none = CommandUpdate::Validated(command.id.clone(), Vec::new());
+        decision.remember(Update::Command(none));
+    }
+    has_any
+}
+
+/// When a command is looked at again: some time after its nodes were chosen.
+fn due(command: &Command) -> Time {
+    command.planned_at.unwrap_or(command.decided_at) + VALIDATE_AFTER
+}
+
 /// Looks at a proposed command again when some time has passed. Candidates that are still ones,
 /// still free to go and still within budgets are disrupted; where replacements or destinations
 /// were chosen for all of them, all or none.
 pub(super) fn validate(world: &World, command: &Command, now: Time, decision: &mut Decision) {
-    let due = command.decided_at + VALIDATE_AFTER;
+    let due = due(command);
     if now < due {
         return decision.wake(due);
     }
@@ -138,8 +167,7 @@ pub(super) fn validate(world: &World, command: &Command, now: Time, decision: &m
         let is_whole = valid.len() == command.candidates.len();
         let gone = (!is_whole).then_some("candidates are no longer valid");
         let holds = gone.is_some() || method.holds(world, command, now);
-        let moved =
-            (!holds).then_some("the pods of the nodes, or of those they go to, have changed");
+        let moved = (!holds).then_some(PODS_CHANGED);
         if let Some(why) = refusal.or(gone).or(moved) {
             decision.kubernetes_events.extend(messages::rejected(&valid, command, why));
             valid.clear();

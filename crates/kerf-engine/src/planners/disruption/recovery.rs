@@ -111,6 +111,7 @@ impl<'a> Recovery<'a> {
             destinations: group.iter().flat_map(|(it, own)| destinations(world, it, own)).collect(),
             state: if has_begun { CommandState::Deleting } else { CommandState::Executing },
             decided_at: record.decided_at(),
+            planned_at: None,
             standing: BTreeMap::new(),
             payback: None,
             saving: None,

@@ -146,15 +146,10 @@ fn due(world: &World, budgets: &Budgets<'_>, now: Time) -> Result<(), Option<Tim
     {
         return Err(Some(asked_at + ANSWER_WITHIN));
     }
-    let own = |command: &&Command| command.reason == Consolidation.reason();
-    // What waits to be validated is a wave that has not begun.
-    if world.memory.commands.proposed().any(|command| own(&command)) {
+    if is_proposed(world) {
         return Err(None);
     }
-    let is_moving = |command: &Command| {
-        command.replacements.is_empty() && now < command.decided_at + WAVE_WITHIN
-    };
-    if world.memory.commands.executing().filter(own).any(is_moving) {
+    if is_moving(world, now) {
         return Err(Some(now + LOOK_AGAIN));
     }
     let Some(since) = memory.idle_since.filter(|since| now < *since + IDLE_AT_MOST) else {
@@ -168,6 +163,28 @@ fn due(world: &World, budgets: &Budgets<'_>, now: Time) -> Result<(), Option<Tim
         true => Ok(()),
         false => Err(Some(now + LOOK_AGAIN)),
     }
+}
+
+/// Whether a plan is being carried out and nothing of its waves so far holds up the next.
+pub(super) fn has_next_wave(world: &World, now: Time) -> bool {
+    let memory = &world.memory.consolidation;
+    memory.plan.is_some()
+        && memory.asked_at.is_none()
+        && !is_proposed(world)
+        && !is_moving(world, now)
+}
+
+/// Whether a wave waits for its second look: it has not begun.
+fn is_proposed(world: &World) -> bool {
+    let reason = Consolidation.reason();
+    world.memory.commands.proposed().any(|command| command.reason == reason)
+}
+
+/// Whether the nodes of a wave are still there whose pods go to others.
+fn is_moving(world: &World, now: Time) -> bool {
+    let reason = Consolidation.reason();
+    let mut own = world.memory.commands.executing().filter(|command| command.reason == reason);
+    own.any(|command| command.replacements.is_empty() && now < command.decided_at + WAVE_WITHIN)
 }
 
 /// The pools of these candidates that may lose nothing now.

@@ -71,7 +71,8 @@ impl<'a> Painter<'a, '_> {
         let memory = &world.memory.consolidation;
         let visit_first = memory.unreached.clone();
         let plan = memory.plan.as_ref().filter(|plan| now < plan.since + PLAN_COUNTS_FOR);
-        let planned = plan.map(|plan| plan.moves.clone()).unwrap_or_default();
+        let moves = plan.map(|plan| plan.moves.iter().map(|each| each.nodes.clone()).collect());
+        let planned = moves.unwrap_or_default();
         let received = plan.map(|plan| plan.received.iter().cloned().collect());
         let received = received.unwrap_or_default();
         let settings =

@@ -10,7 +10,7 @@ use crate::action::{Action, ActionKind, NewClaim};
 use crate::command::{Command, CommandUpdate, Destination};
 use crate::decision::Decision;
 use crate::event::Outcome;
-use crate::memory::{KeptPlan, Update};
+use crate::memory::{KeptMove, KeptPlan, Update};
 use crate::observed::{Name, Pod, PodKey};
 use crate::planners::disruption::budgets::Budgets;
 use crate::planners::disruption::candidates::{Candidate, Judge};
@@ -85,8 +85,12 @@ fn rest(
         return None;
     }
     let name = |node: usize| problem.nodes[node].name.clone();
-    let moves = plan.later.iter().map(|nodes| nodes.iter().map(|node| name(*node)).collect());
     let known = world.memory.consolidation.plan.as_ref().filter(|_| !asked.planned.is_empty());
+    let moves = plan.later.iter().map(|nodes| {
+        let nodes: Vec<String> = nodes.iter().map(|node| name(*node)).collect();
+        let since = known.and_then(|plan| plan.known_since(&nodes)).unwrap_or(now);
+        KeptMove { nodes, since }
+    });
     let mut received = known.map(|plan| plan.received.clone()).unwrap_or_default();
     let destinations = plan.wave.iter().flat_map(|each| &each.destinations);
     received.extend(destinations.map(|destination| name(destination.node)));
@@ -171,7 +175,16 @@ impl<'a> Verdict<'a> {
         let command = Command::proposed(reason, named, replacements, destinations, self.now);
         let payback = Some(Span::from_seconds(each.payback_seconds));
         let saving = Some(each.saving);
-        Some((Command { standing, payback, saving, ..command }, candidates))
+        let planned_at = self.planned_at(each);
+        Some((Command { standing, payback, saving, planned_at, ..command }, candidates))
+    }
+
+    /// Since when the plan that is being carried out has had this move.
+    fn planned_at(&self, each: &Move) -> Option<Time> {
+        let plan = self.world.memory.consolidation.plan.as_ref();
+        let plan = plan.filter(|_| !self.asked.planned.is_empty())?;
+        let name = |node: &usize| self.problem.nodes[*node].name.clone();
+        plan.known_since(&each.removed.iter().map(name).collect::<Vec<_>>())
     }
 
     /// The claims that come; none if a pool does not want them or has no room. The nodes that go make
