@@ -503,6 +503,22 @@ fn what_is_called_off_opens_the_node_and_takes_only_the_handlers_marks_away() {
 }
 
 #[test]
+fn what_is_called_off_in_the_middle_of_a_drain_ends_it() {
+    let time_out = Some(Span::from_seconds(300));
+    let mut cluster = node_group(&["a"], DrainSettings { time_out, ..DrainSettings::default() });
+    on(&mut cluster, "node-a", "web", |_| ());
+    on(&mut cluster, "node-a", "guarded", |_| ());
+    cluster.unevictable.insert("guarded".to_owned());
+    notice(&mut cluster, 1, NoticeKind::ScheduledChange, &["i-a"]);
+    cluster.seconds(20);
+    assert_eq!(outcomes(&cluster), []);
+    notice(&mut cluster, 2, NoticeKind::Withdrawn, &["i-a"]);
+    cluster.seconds(20);
+    assert_eq!(outcomes(&cluster), [(1, Opened), (2, Opened)]);
+    assert!(!node(&cluster, "node-a").taints.contains(&unschedulable()));
+}
+
+#[test]
 fn a_node_closed_by_others_gets_no_label_that_would_open_it() {
     let mut cluster = node_group(&["a"], DrainSettings::default());
     let mut cordoned = node(&cluster, "node-a").clone();

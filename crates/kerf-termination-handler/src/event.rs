@@ -1,10 +1,13 @@
 //! One event: its node is drained, then whatever waited for that is told.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use kerf_aws::Described;
+use jiff::Timestamp;
+use kerf_aws::AutoScaling;
 use kerf_engine::notice::{FoundNode, Handling as NoticeHandling, NoticeOutcome};
-use kerf_engine::observed::PodKey;
+use kerf_engine::observed::{Name, PodKey};
+use kerf_engine::time::Time;
 use kerf_kube::NoticeDelivery;
 use kerf_model::taint::Taint;
 use kerf_runtime::clock;
@@ -12,15 +15,14 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 use tracing::{error, info, warn};
 
+use crate::context::EventContext;
 use crate::hooks::{Beating, keep_waiting};
-use crate::instance::belongs_here;
 use crate::kind::EventKind;
 use crate::kubernetes_events::{Phase, reason};
 use crate::message::Announced;
 use crate::metrics::NodeAction;
-use crate::queue::QueueMode;
 use crate::record::EventRecord;
-use crate::settings::{Action, LogVersion};
+use crate::settings::{Action, Heartbeats, LogVersion};
 use crate::store::{Entry, Fate, fate_of};
 
 /// The longest value a taint or label may have.
@@ -28,25 +30,52 @@ const VALUE_CHARS_MAX: usize = 63;
 
 /// An event on its way.
 pub(crate) struct Handling {
-    pub(crate) mode: QueueMode,
+    pub(crate) context: EventContext,
     pub(crate) announced: Announced,
-    pub(crate) described: Described,
     pub(crate) record: EventRecord,
+    pub(crate) target: Target,
+    /// How lifecycle hooks are kept waiting and completed, where there are any.
+    pub(crate) hooks: Option<Hooks>,
+    /// Whether the event is through where no node is found.
+    pub(crate) finishes_without_node: bool,
+}
+
+/// The node an event is about, and what it gets beyond what all get.
+#[derive(Default)]
+pub(crate) struct Target {
+    /// The names it may have.
+    pub(crate) node_names: Vec<Name>,
+    /// When it will be gone, where that is known.
+    pub(crate) deadline: Option<Time>,
+    pub(crate) labels: BTreeMap<String, String>,
+    /// Labels it gets only if it is open.
+    pub(crate) labels_if_open: BTreeMap<String, String>,
+    /// When its drain begins, if not at once.
+    pub(crate) due_at: Option<Timestamp>,
+}
+
+/// How lifecycle hooks are kept waiting and completed.
+#[derive(Clone)]
+pub(crate) struct Hooks {
+    pub(crate) auto_scaling: AutoScaling,
+    pub(crate) delay: Duration,
+    pub(crate) heartbeats: Option<Heartbeats>,
 }
 
 impl Handling {
     /// Handles the event, unless it is under way already; says what becomes of its message.
     pub(crate) async fn run(self) -> Fate {
-        let ticket = match self.mode.store.add(&self.announced.event_id) {
+        let ticket = match self.context.store.add(&self.announced.event_id) {
             Entry::New(ticket) => ticket,
             Entry::Known(fate) => return fate_of(fate).await,
         };
-        self.mode.counters.under_way(self.mode.store.under_way());
-        let logged = self.record.logged(&self.announced, self.mode.settings.log_version);
+        self.context.counters.under_way(self.context.store.under_way());
+        let logged = self.record.logged(&self.announced, self.context.settings.log_version);
         let shown = serde_json::to_string(&logged).unwrap_or_default();
         info!({ event = shown }, "Adding new event to the event store");
+        self.until_due().await;
         self.request(&logged);
-        if self.mode.settings.dry_run {
+        if self.context.settings.dry_run {
             info!(
                 { node_name = self.record.node_name, reason = logged.description },
                 "Node would have been cordoned and drained, but dry-run flag was set"
@@ -69,12 +98,19 @@ impl Handling {
             self.note(node.as_ref(), &Phase::post_drain(is_over));
         }
         if is_over {
-            self.mode.counters.ended(self.announced.kind, result);
+            self.context.counters.ended(self.announced.kind, result);
             ticket.handled(Fate::Finished);
             return Fate::Finished;
         }
-        self.mode.counters.ended(self.announced.kind, if is_through { "error" } else { result });
+        self.context.counters.ended(self.announced.kind, if is_through { "error" } else { result });
         Fate::Kept
+    }
+
+    /// An event that is announced long before it happens waits.
+    async fn until_due(&self) {
+        let due_at = self.target.due_at.unwrap_or(Timestamp::MIN);
+        let left = Duration::try_from(due_at.duration_since(clock::now()));
+        sleep(left.unwrap_or_default()).await;
     }
 
     fn request(&self, logged: &EventRecord) {
@@ -84,7 +120,8 @@ impl Handling {
             }
             _ => "Requesting instance drain",
         };
-        let monitor = (self.mode.settings.log_version == LogVersion::Two).then_some(logged.monitor);
+        let monitor =
+            (self.context.settings.log_version == LogVersion::Two).then_some(logged.monitor);
         info!(
             {
                 "event-id" = logged.event_id, "instance-id" = logged.instance_id,
@@ -97,9 +134,10 @@ impl Handling {
 
     /// Keeps the Auto Scaling group waiting, where one waits and that is wanted.
     fn keep_waiting(&self) -> Option<Beating> {
-        let (hook, beats) = self.announced.hook.as_ref().zip(self.mode.settings.heartbeats)?;
+        let (hook, hooks) = self.announced.hook.as_ref().zip(self.hooks.as_ref())?;
+        let beats = hooks.heartbeats?;
         let ends = self.announced.kind == EventKind::AsgLifecycle;
-        ends.then(|| keep_waiting(self.mode.auto_scaling.clone(), hook.clone(), beats))
+        ends.then(|| keep_waiting(hooks.auto_scaling.clone(), hook.clone(), beats))
     }
 
     /// Has the engine drain the node and tells of it. Returns the outcome, none where nobody is left
@@ -110,7 +148,7 @@ impl Handling {
         let (delivery, outcome) =
             NoticeDelivery::handled(self.announced.notice, instances, self.handling(), sender);
         let began = Instant::now();
-        if self.mode.notices.send(delivery).await.is_err() {
+        if self.context.notices.send(delivery).await.is_err() {
             return (None, None);
         }
         let mut last = None;
@@ -127,47 +165,54 @@ impl Handling {
             outcome = outcome => outcome.ok(),
         };
         if outcome == Some(NoticeOutcome::Drained) {
-            self.mode.counters.drained_in(began.elapsed());
+            self.context.counters.drained_in(began.elapsed());
         }
         if let Some(node) = &last {
-            self.mode.store.ends_drain(&node.uid);
+            self.context.store.ends_drain(&node.uid);
         }
         (outcome, last)
     }
 
     /// What the engine is asked to do to the node.
     fn handling(&self) -> NoticeHandling {
-        let settings = &self.mode.settings;
+        let settings = &self.context.settings;
         let value: String = self.announced.event_id.chars().take(VALUE_CHARS_MAX).collect();
         let taint = settings.taint_effect.zip(self.announced.kind.taint_key());
         NoticeHandling {
-            node_names: vec![self.described.private_dns_name.as_str().into()],
+            node_names: self.target.node_names.clone(),
             taints: taint.iter().map(|(effect, key)| Taint::new(key, &value, *effect)).collect(),
+            labels: self.target.labels.clone(),
+            labels_if_open: self.target.labels_if_open.clone(),
+            deadline: self.target.deadline,
             cordons_only: settings.actions.of(self.announced.kind) == Action::Cordon,
-            ..NoticeHandling::default()
         }
     }
 
     fn tell(&self, node: &FoundNode) {
         let latency = clock::now().duration_since(self.announced.time);
         let latency = Duration::try_from(latency).unwrap_or_default();
-        self.mode.counters.began_after(latency);
+        self.context.counters.began_after(latency);
         let names = |pods: &[PodKey]| pods.iter().map(ToString::to_string).collect::<Vec<_>>();
         let pods = [names(&node.leaving), names(&node.staying)].concat();
         let shown = serde_json::to_string(&pods).unwrap_or_default();
         info!({ node_name = %node.name, pod_names = shown }, "Pods on node");
-        if let Some(events) = &self.mode.events {
+        if let Some(events) = &self.context.events {
             let text = &self.record.description;
             events.about_node(node, false, reason(self.announced.kind), text);
         }
         // Two events of one node are one drain.
-        if node.is_known || self.cordons() || !self.mode.store.begins_drain(&node.uid) {
+        if node.is_known || self.cordons() || !self.context.store.begins_drain(&node.uid) {
             return;
         }
-        if let Some(events) = &self.mode.events {
+        if let Some(events) = &self.context.events {
             events.evictions(node);
         }
         info!({ node_name = %node.name }, "Draining the node");
+        if !node.blocking.is_empty() {
+            let pods = names(&node.blocking).join(", ");
+            warn!({ node_name = %node.name }, "Pods that may not be evicted by the settings: {pods}");
+            return;
+        }
         if !node.staying.is_empty() {
             let staying = names(&node.staying).join(", ");
             warn!("WARNING: ignoring DaemonSet-managed Pods: {staying}");
@@ -180,25 +225,25 @@ impl Handling {
             return;
         }
         if is_ok && node.is_some() {
-            self.mode.counters.acted(NodeAction::PreDrain, true);
+            self.context.counters.acted(NodeAction::PreDrain, true);
             self.note(node, &Phase::PRE_DRAIN);
         }
         self.note(node, &Phase::drain(self.cordons(), is_ok));
     }
 
     fn note(&self, node: Option<&FoundNode>, phase: &Phase) {
-        if let (Some(node), Some(events)) = (node, &self.mode.events) {
+        if let (Some(node), Some(events)) = (node, &self.context.events) {
             events.about_node(node, phase.is_warning, phase.reason, phase.text);
         }
     }
 
     fn cordons(&self) -> bool {
-        self.mode.settings.actions.of(self.announced.kind) == Action::Cordon
+        self.context.settings.actions.of(self.announced.kind) == Action::Cordon
     }
 
     /// Whether what waits for the event may be told that it is over, and the result for metrics.
     fn judge(&self, outcome: Option<NoticeOutcome>, logged: &EventRecord) -> (bool, &'static str) {
-        let (counters, settings) = (&self.mode.counters, &self.mode.settings);
+        let counters = &self.context.counters;
         let (node_name, reason) = (&logged.node_name, &logged.description);
         let action = if self.cordons() { NodeAction::Cordon } else { NodeAction::CordonAndDrain };
         match outcome {
@@ -207,13 +252,24 @@ impl Handling {
             Some(NoticeOutcome::Ready) => (true, "ready"),
             Some(NoticeOutcome::NotReady) => (false, "not_ready"),
             Some(NoticeOutcome::NoNode) => {
-                let is_ours = self.announced.kind == EventKind::AsgLifecycle
-                    && belongs_here(&self.described, settings);
                 warn!(
                     { "instance-id" = logged.instance_id, node_name },
                     "The instance has no node in this cluster"
                 );
-                (settings.finishes_without_node || is_ours, "no_node")
+                (self.finishes_without_node, "no_node")
+            }
+            Some(NoticeOutcome::Opened) => {
+                info!({ node_name, reason }, "The event was called off, the drain ends");
+                (true, "called_off")
+            }
+            Some(NoticeOutcome::Blocked) => {
+                counters.acted(action, false);
+                let problem = "pods on the node may not be evicted by the settings";
+                error!(
+                    { node_name, reason, error = problem },
+                    "There was a problem while trying to cordon and drain the node"
+                );
+                (false, "blocked")
             }
             Some(outcome) if outcome.is_final() => {
                 counters.acted(action, true);
@@ -239,13 +295,13 @@ impl Handling {
 
     /// Completes the lifecycle hook, if the event has one. Whether the message may be deleted.
     async fn post(&self, logged: &EventRecord) -> bool {
-        let counters = &self.mode.counters;
-        let Some(hook) = &self.announced.hook else {
+        let counters = &self.context.counters;
+        let (Some(hook), Some(hooks)) = (&self.announced.hook, &self.hooks) else {
             counters.acted(NodeAction::PostDrain, true);
             return true;
         };
-        sleep(self.mode.settings.hook_delay).await;
-        let completed = self.mode.auto_scaling.complete(hook).await;
+        sleep(hooks.delay).await;
+        let completed = hooks.auto_scaling.complete(hook).await;
         counters.acted(NodeAction::PostDrain, completed.is_ok());
         match completed {
             Ok(()) => {

@@ -1,4 +1,5 @@
-//! The role `TerminationHandler` as a process: the common controller, a queue, and two ports.
+//! The role `TerminationHandler` as a process: the common controller, where events come from, and
+//! two ports.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,10 +20,12 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 use tracing::info;
 
-use crate::kubernetes_events::KubernetesEvents;
+use crate::context::EventContext;
+use crate::kubernetes_events::{KubernetesEvents, RecorderSettings};
+use crate::metadata::{MetadataMode, NodeMetadata};
 use crate::metrics::Counters;
 use crate::queue::QueueMode;
-use crate::settings::QueueSettings;
+use crate::settings::{EventSettings, MetadataSettings, QueueSettings};
 use crate::store::Store;
 
 /// How long events that are under way may take when the process is asked to end. What is not through
@@ -34,14 +37,16 @@ const NOTICES_WAITING_MAX: usize = 100;
 
 /// What the handler needs.
 pub struct Handler {
-    /// How it acts.
-    pub settings: QueueSettings,
+    /// How it acts on events.
+    pub settings: EventSettings,
+    /// Where events come from.
+    pub source: Source,
+    /// The node it runs on.
+    pub node_name: String,
     /// How nodes are drained.
     pub drain: DrainSettings,
     /// How to reach the API server.
     pub client: Client,
-    /// The AWS account.
-    pub session: Session,
     /// How fast to call the API server.
     pub pace: Pace,
     /// The port of `/metrics`, if it is served.
@@ -54,10 +59,32 @@ pub struct Handler {
     pub journal: Option<JournalFiles>,
 }
 
+/// Where events come from.
+pub enum Source {
+    /// A queue of an account.
+    Queue(Box<QueueSettings>, Box<Session>),
+    /// The metadata service of the instance that the handler runs on.
+    Metadata(Box<MetadataSettings>),
+}
+
 /// A handler whose ports are open.
 pub struct StartedHandler {
     controller: Controller<NoProvider>,
-    queue: (QueueMode, Session),
+    mode: Mode,
+}
+
+enum Mode {
+    Queue(Box<QueueMode>, Box<Session>),
+    Metadata(Box<MetadataMode>),
+}
+
+impl Mode {
+    async fn run(self, leading: watch::Receiver<bool>, stop: watch::Receiver<bool>) {
+        match self {
+            Self::Queue(mode, session) => mode.run(session.queues(), leading, stop).await,
+            Self::Metadata(mode) => mode.run(stop).await,
+        }
+    }
 }
 
 impl Handler {
@@ -73,17 +100,33 @@ impl Handler {
         let (health, registry) = (Health::default(), Registry::default());
         self.open_ports(&health, &registry, tasks).await?;
         let (notice_sender, notices) = mpsc::channel::<NoticeDelivery>(NOTICES_WAITING_MAX);
-        let mode = QueueMode {
+        let (metadata_sender, metadata) = watch::channel(NodeMetadata::default());
+        let context = EventContext {
             settings: Arc::new(self.settings),
-            instances: self.session.instances(),
-            auto_scaling: self.session.auto_scaling(),
             notices: notice_sender,
             counters: Counters::new(registry.clone()),
             store: Store::default(),
             events: self.events.map(|extra| {
-                KubernetesEvents::start(self.client.clone(), extra, health.failures().clone())
+                let settings = RecorderSettings { extra, own_node: self.node_name, metadata };
+                KubernetesEvents::start(self.client.clone(), settings, health.failures().clone())
             }),
             health: health.clone(),
+        };
+        let mode = match self.source {
+            Source::Queue(settings, session) => {
+                let mode = QueueMode {
+                    settings: Arc::new(*settings),
+                    instances: session.instances(),
+                    auto_scaling: session.auto_scaling(),
+                    context,
+                };
+                Mode::Queue(Box::new(mode), session)
+            }
+            Source::Metadata(settings) => {
+                let client = self.client.clone();
+                let mode = MetadataMode::new(*settings, context, client, metadata_sender);
+                Mode::Metadata(Box::new(mode))
+            }
         };
         let settings = Settings {
             role: Role::TerminationHandler,
@@ -111,7 +154,7 @@ impl Handler {
             clock: Clock::default(),
             lease,
         };
-        Ok(StartedHandler { controller, queue: (mode, self.session) })
+        Ok(StartedHandler { controller, mode })
     }
 
     async fn open_ports(
@@ -173,19 +216,19 @@ impl StartedHandler {
         leading: watch::Receiver<bool>,
         stop: impl Future<Output = Shutdown>,
     ) -> Result<(), TaskEnded> {
-        let Self { controller, queue: (mode, session) } = self;
+        let Self { controller, mode } = self;
         info!("Started watching for interruption events");
         info!("Kubernetes AWS Node Termination Handler has started successfully!");
         info!("Started watching for event cancellations");
         let (stop_reading, stopping) = watch::channel(false);
-        let mut reading = tokio::spawn(mode.run(session.queues(), leading.clone(), stopping));
+        let mut reading = tokio::spawn(mode.run(leading.clone(), stopping));
         let mut early = None;
         let stop = async {
             let shutdown = tokio::select! {
                 shutdown = stop => shutdown,
                 ended = &mut reading => {
                     let cause = ended.map_or_else(|error| error.to_string(), |()| "returned".into());
-                    early = Some(TaskEnded { task: "queue".to_owned(), cause });
+                    early = Some(TaskEnded { task: "source of events".to_owned(), cause });
                     return Shutdown::AtOnce;
                 }
             };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use k8s_openapi::api::core::v1::{Event, EventSource, ObjectReference};
+use k8s_openapi::api::core::v1::{Event, EventSource, Node, ObjectReference};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kerf_engine::notice::FoundNode;
 use kerf_engine::observed::PodKey;
@@ -12,9 +12,10 @@ use kerf_kube::EventSpec;
 use kerf_runtime::{FailureLog, clock};
 use kube::Client;
 use kube::api::{Api, PostParams};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use crate::kind::EventKind;
+use crate::metadata::NodeMetadata;
 
 /// Who tells.
 const COMPONENT: &str = "aws-node-termination-handler";
@@ -33,20 +34,47 @@ const OF_LABELS: [(&str, &str); 3] = [
 /// Records Events, one after the other. Copies share it.
 #[derive(Clone, Debug)]
 pub(crate) struct KubernetesEvents {
-    waiting: mpsc::Sender<Event>,
+    waiting: mpsc::Sender<Recorded>,
     extra: Arc<BTreeMap<String, String>>,
+    metadata: watch::Receiver<NodeMetadata>,
+}
+
+/// How Events are recorded.
+pub(crate) struct RecorderSettings {
+    /// Annotations that every Event gets.
+    pub(crate) extra: BTreeMap<String, String>,
+    /// The node that errors of the handler itself are told of.
+    pub(crate) own_node: String,
+    /// What is known of the instance, where the handler runs on it.
+    pub(crate) metadata: watch::Receiver<NodeMetadata>,
+}
+
+#[derive(Debug)]
+enum Recorded {
+    Event(Box<Event>),
+    /// About the node the handler runs on, whose identity has to be asked for.
+    AboutOwnNode {
+        reason: &'static str,
+        text: String,
+    },
 }
 
 impl KubernetesEvents {
     /// Starts the writer, which ends when nobody can record any more.
-    pub(crate) fn start(
-        client: Client,
-        extra: BTreeMap<String, String>,
-        failures: FailureLog,
-    ) -> Self {
-        let (waiting, mut events) = mpsc::channel::<Event>(WAITING_MAX);
+    pub(crate) fn start(client: Client, settings: RecorderSettings, failures: FailureLog) -> Self {
+        let RecorderSettings { extra, own_node, metadata } = settings;
+        let (waiting, mut events) = mpsc::channel::<Recorded>(WAITING_MAX);
         tokio::spawn(async move {
-            while let Some(event) = events.recv().await {
+            while let Some(recorded) = events.recv().await {
+                let event = match recorded {
+                    Recorded::Event(event) => event,
+                    Recorded::AboutOwnNode { reason, text } => {
+                        match about_own_node(&client, &own_node, reason, &text).await {
+                            Some(event) => Box::new(event),
+                            None => continue,
+                        }
+                    }
+                };
                 let namespace = event.metadata.namespace.clone().unwrap_or_default();
                 let api = Api::<Event>::namespaced(client.clone(), &namespace);
                 match api.create(&PostParams::default(), &event).await {
@@ -55,7 +83,13 @@ impl KubernetesEvents {
                 }
             }
         });
-        Self { waiting, extra: Arc::new(extra) }
+        Self { waiting, extra: Arc::new(extra), metadata }
+    }
+
+    /// Records that a monitor gets no answer.
+    pub(crate) fn monitor_error(&self, monitor: &str) {
+        let text = format!("There was a problem monitoring for events in monitor '{monitor}'");
+        let _ = self.waiting.try_send(Recorded::AboutOwnNode { reason: "MonitorError", text });
     }
 
     /// Records what happens to a node.
@@ -75,6 +109,7 @@ impl KubernetesEvents {
         {
             annotations.insert("instance-id".to_owned(), instance.to_owned());
         }
+        annotations.extend(self.metadata.borrow().annotations());
         self.record(object, &node.name, annotations, (is_warning, reason, text));
     }
 
@@ -108,8 +143,22 @@ impl KubernetesEvents {
         event.source = source.map(|it| EventSource { host: Some(host.to_owned()), ..it });
         annotations.extend(self.extra.iter().map(|(key, value)| (key.clone(), value.clone())));
         event.metadata.annotations = Some(annotations);
-        let _ = self.waiting.try_send(event);
+        let _ = self.waiting.try_send(Recorded::Event(Box::new(event)));
     }
+}
+
+/// A warning about the node the handler runs on; none where there is no such node.
+async fn about_own_node(client: &Client, name: &str, reason: &str, text: &str) -> Option<Event> {
+    let node = Api::<Node>::all(client.clone()).get_opt(name).await.ok()??;
+    let object = ObjectReference {
+        kind: Some("Node".to_owned()),
+        api_version: Some("v1".to_owned()),
+        name: Some(name.to_owned()),
+        uid: node.metadata.uid,
+        ..ObjectReference::default()
+    };
+    let spec = EventSpec { component: COMPONENT, is_warning: true, reason, message: text };
+    Some(spec.about(object, Time(clock::now())))
 }
 
 /// The reason of the Event that tells of an event.
@@ -137,6 +186,17 @@ impl Phase {
 
     const fn new(reason: &'static str, text: &'static str) -> Self {
         Self { is_warning: is_error(reason), reason, text }
+    }
+
+    /// The node is open again, or could not be opened.
+    pub(crate) const fn uncordon(is_ok: bool) -> Self {
+        match is_ok {
+            true => Self::new("Uncordon", "Node successfully uncordoned"),
+            false => Self::new(
+                "UncordonError",
+                "There was a problem while trying to uncordon the node: it was not over in time",
+            ),
+        }
     }
 
     /// The node is closed, or emptied as well, or could not be in time.

@@ -1,8 +1,9 @@
-//! The termination handler in queue mode: what AWS announces about instances becomes drained nodes,
+//! The termination handler: what AWS announces about instances becomes drained nodes,
 //! whoever made these nodes. Names, settings, log lines and metrics are those of AWS Node Termination
 //! Handler, so that one takes the place of the other.
 //!
 //! ```text
+//!  IMDS ─ a question every two seconds ─────────────────────► EventRecord ─┐
 //!  SQS ─ queue reader ─► message ─► EC2: which instances ─► EventRecord ─► kerf_kube::Controller
 //!   ▲                                                          │  role TerminationHandler: drain
 //!   └── delete ◄── lifecycle hook completed ◄── outcome ◄──────┘
@@ -16,6 +17,7 @@
 //! **A message is deleted only after all its events are through**; any other stays and comes again.
 //! Start reading at [`Handler`] and `queue`.
 
+mod context;
 mod event;
 mod handler;
 mod hooks;
@@ -23,13 +25,14 @@ pub mod instance;
 pub mod kind;
 mod kubernetes_events;
 pub mod message;
+pub mod metadata;
 mod metrics;
 mod queue;
 pub mod record;
 pub mod settings;
 mod store;
 
-pub use handler::{Handler, StartedHandler};
+pub use handler::{Handler, Source, StartedHandler};
 
 /// The Lease whose holder reads the queue.
 pub const LEASE: &str = "aws-node-termination-handler";

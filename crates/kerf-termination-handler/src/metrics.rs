@@ -16,6 +16,7 @@ const SECONDS: &[f64] = &[0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.
 pub(crate) enum NodeAction {
     Cordon,
     CordonAndDrain,
+    Uncordon,
     PreDrain,
     PostDrain,
 }
@@ -25,6 +26,7 @@ impl NodeAction {
         match self {
             Self::Cordon => "cordon",
             Self::CordonAndDrain => "cordon-and-drain",
+            Self::Uncordon => "uncordon",
             Self::PreDrain => "pre-drain",
             Self::PostDrain => "post-drain",
         }

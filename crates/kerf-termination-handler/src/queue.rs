@@ -6,21 +6,20 @@ use std::time::Duration;
 
 use kerf_aws::{AutoScaling, Described, Instances, Queues, SqsQueue};
 use kerf_engine::event::Kind;
-use kerf_kube::{Health, NoticeDelivery};
 use kerf_runtime::queue::{BatchLimits, Deliveries, Delivery, Reader, ReaderSettings};
 use kerf_runtime::{FailureLog, clock};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tracing::{debug, info, warn};
 
-use crate::event::Handling;
-use crate::instance::{Standing, look_up, standing};
-use crate::kubernetes_events::KubernetesEvents;
+use crate::context::EventContext;
+use crate::event::{Handling, Hooks, Target};
+use crate::instance::{Standing, belongs_here, look_up, standing};
+use crate::kind::EventKind;
 use crate::message::{Announced, Message, understand};
-use crate::metrics::Counters;
 use crate::record::{EventRecord, SQS_MONITOR, SQS_TERMINATE};
 use crate::settings::{Action, LogVersion, Poison, QueueSettings};
-use crate::store::{Fate, Store};
+use crate::store::Fate;
 
 /// Messages in hand at once: a whole zone's worth, and no more than the engine keeps open.
 const IN_HAND_MAX: usize = 1_000;
@@ -43,12 +42,7 @@ pub(crate) struct QueueMode {
     pub(crate) settings: Arc<QueueSettings>,
     pub(crate) instances: Instances,
     pub(crate) auto_scaling: AutoScaling,
-    pub(crate) notices: mpsc::Sender<NoticeDelivery>,
-    pub(crate) counters: Counters,
-    pub(crate) store: Store,
-    pub(crate) health: Health,
-    /// Where Kubernetes Events are recorded, if they are.
-    pub(crate) events: Option<KubernetesEvents>,
+    pub(crate) context: EventContext,
 }
 
 /// A message whose events are known.
@@ -67,7 +61,7 @@ impl QueueMode {
         mut stop: watch::Receiver<bool>,
     ) {
         let ready = async {
-            self.health.until_listed(&[Kind::Pod, Kind::Node]).await;
+            self.context.health.until_listed(&[Kind::Pod, Kind::Node]).await;
             leading.wait_for(|leading| *leading).await.is_ok()
         };
         let is_ready = tokio::select! {
@@ -77,7 +71,7 @@ impl QueueMode {
         if !is_ready {
             return;
         }
-        match self.settings.log_version {
+        match self.context.settings.log_version {
             LogVersion::One => {
                 info!({ event_type = SQS_TERMINATE }, "Started monitoring for events");
             }
@@ -89,10 +83,11 @@ impl QueueMode {
         let queue = SqsQueue::at(queues, self.settings.queue_url.clone()).hiding_for(hidden_for);
         let name = "the queue".to_owned();
         let settings = ReaderSettings { name, receivers: RECEIVERS, in_hand_max: IN_HAND_MAX };
-        let (reader, deliveries) = Reader::new(queue, settings, self.health.failures().clone());
+        let (reader, deliveries) =
+            Reader::new(queue, settings, self.context.health.failures().clone());
         let reader = reader.hiding_again(hidden_for / 2);
         reader.health().silent_after(SILENT_AFTER);
-        self.health.read_queue(reader.health());
+        self.context.health.read_queue(reader.health());
         tokio::join!(reader.run(stop), self.handle(deliveries));
     }
 
@@ -117,13 +112,17 @@ impl QueueMode {
         if ids.is_empty() {
             return Vec::new();
         }
-        let failures: &FailureLog = self.health.failures();
+        let failures: &FailureLog = self.context.health.failures();
         let found = match look_up(&self.instances, ids.into_iter().collect()).await {
             Ok(found) => found,
             Err(error) => {
                 // The messages stay and come again.
-                failures.failed(LOOKUP, kerf_runtime::Kind::kind(&error), error.to_string());
-                self.counters.failed("sqs-monitor");
+                let kind = kerf_runtime::Kind::kind(&error);
+                let is_new = failures.failed(LOOKUP, kind, error.to_string());
+                self.context.counters.failed("sqs-monitor");
+                if let Some(events) = self.context.events.as_ref().filter(|_| is_new) {
+                    events.monitor_error(SQS_MONITOR);
+                }
                 return Vec::new();
             }
         };
@@ -154,7 +153,7 @@ impl QueueMode {
                 None
             }
             Message::Poison(why) => {
-                self.counters.failed("sqs-monitor");
+                self.context.counters.failed("sqs-monitor");
                 warn!({ id = delivery.id, error = why }, "A message cannot be understood");
                 if self.settings.poison == Poison::Delete {
                     self.delete(delivery);
@@ -171,7 +170,7 @@ impl QueueMode {
         described: Option<&'a Described>,
     ) -> Option<&'a Described> {
         let why = match described.map(|described| standing(described, &self.settings)) {
-            _ if self.settings.actions.of(event.kind) == Action::Ignore => "ignored",
+            _ if self.context.settings.actions.of(event.kind) == Action::Ignore => "ignored",
             Some(Standing::Managed) => return described,
             Some(Standing::Unmanaged) => "unmanaged",
             Some(Standing::Nameless) | None => "no_instance",
@@ -180,7 +179,7 @@ impl QueueMode {
             { "instance-id" = event.instance, "event-id" = event.event_id, why },
             "Skipping an event"
         );
-        self.counters.ended(event.kind, why);
+        self.context.counters.ended(event.kind, why);
         None
     }
 
@@ -188,20 +187,40 @@ impl QueueMode {
     async fn finish(self, delivery: Delivery, events: Vec<(Announced, Described)>) {
         let mut handled = JoinSet::new();
         for (announced, described) in events {
-            let record = EventRecord::of(&announced, &described, clock::now());
-            let handling = Handling { mode: self.clone(), announced, described, record };
-            handled.spawn(handling.run());
+            handled.spawn(self.handling(announced, &described).run());
         }
         let fates = handled.join_all().await;
-        self.counters.under_way(self.store.under_way());
+        self.context.counters.under_way(self.context.store.under_way());
         if fates.iter().all(|fate| *fate == Fate::Finished) {
             self.delete(delivery);
         }
     }
 
+    fn handling(&self, announced: Announced, described: &Described) -> Handling {
+        let settings = &self.settings;
+        // There is nothing to drain where a node that is provably this cluster's has gone.
+        let is_ours =
+            announced.kind == EventKind::AsgLifecycle && belongs_here(described, settings);
+        Handling {
+            context: self.context.clone(),
+            record: EventRecord::of(&announced, described, clock::now()),
+            announced,
+            target: Target {
+                node_names: vec![described.private_dns_name.as_str().into()],
+                ..Target::default()
+            },
+            hooks: Some(Hooks {
+                auto_scaling: self.auto_scaling.clone(),
+                delay: settings.hook_delay,
+                heartbeats: settings.heartbeats,
+            }),
+            finishes_without_node: settings.finishes_without_node || is_ours,
+        }
+    }
+
     /// In a dry run everything stays as it is.
     fn delete(&self, delivery: Delivery) {
-        if !self.settings.dry_run {
+        if !self.context.settings.dry_run {
             delivery.delete();
         }
     }

@@ -9,7 +9,8 @@ use serde::Serialize;
 use crate::instance;
 use crate::kind::EventKind;
 use crate::message::Announced;
-use crate::settings::LogVersion;
+use crate::metadata::NodeMetadata;
+use crate::settings::{LogVersion, Monitor};
 
 /// The monitor of queue mode.
 pub const SQS_MONITOR: &str = "SQS_MONITOR";
@@ -80,10 +81,39 @@ impl EventRecord {
         }
     }
 
-    /// As the log shows it: older guides know one kind and other texts.
+    /// The record of an event that the metadata service told of.
+    #[must_use]
+    pub fn of_metadata(
+        announced: &Announced,
+        (monitor, description): (Monitor, String),
+        node_name: &str,
+        metadata: &NodeMetadata,
+    ) -> Self {
+        Self {
+            event_id: announced.event_id.clone(),
+            kind: announced.kind.name(),
+            monitor: monitor.name(),
+            description,
+            state: announced.state.clone(),
+            auto_scaling_group_name: String::new(),
+            node_name: node_name.to_owned(),
+            node_labels: None,
+            pods: None,
+            instance_id: metadata.instance_id.clone(),
+            provider_id: metadata.provider_id(),
+            instance_type: metadata.instance_type.clone(),
+            is_managed: true,
+            start_time: announced.time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            end_time: NO_TIME,
+            node_processed: false,
+            in_progress: false,
+        }
+    }
+
+    /// As the log shows it: older guides know one kind and other texts in queue mode.
     #[must_use]
     pub fn logged(&self, announced: &Announced, version: LogVersion) -> Self {
-        if version == LogVersion::Two {
+        if version == LogVersion::Two || self.monitor != SQS_MONITOR {
             return self.clone();
         }
         let start = self.start_time.parse().unwrap_or(announced.time);
@@ -126,6 +156,6 @@ fn description(announced: &Announced, start: Timestamp, version: LogVersion) -> 
 }
 
 /// A time as Go prints it.
-fn go_time(time: Timestamp) -> String {
+pub(crate) fn go_time(time: Timestamp) -> String {
     time.strftime("%Y-%m-%d %H:%M:%S +0000 UTC").to_string()
 }

@@ -1,12 +1,26 @@
 //! How the handler acts.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use kerf_model::taint::TaintEffect;
 
 use crate::kind::EventKind;
 
-/// How the handler acts in queue mode.
+/// How the handler acts on events, wherever they come from.
+#[derive(Clone, Debug)]
+pub struct EventSettings {
+    /// What is done about events, by kind.
+    pub actions: Actions,
+    /// The effect of the taint that nodes get; none if they get none.
+    pub taint_effect: Option<TaintEffect>,
+    /// Whether nothing is written, completed or deleted.
+    pub dry_run: bool,
+    /// Which log lines people expect.
+    pub log_version: LogVersion,
+}
+
+/// How the handler reads a queue.
 #[derive(Clone, Debug)]
 pub struct QueueSettings {
     /// The queue.
@@ -17,8 +31,6 @@ pub struct QueueSettings {
     pub managed_tag: Option<String>,
     /// The cluster's name, where it is known: instances that carry it belong here.
     pub cluster_name: Option<String>,
-    /// What is done about events, by kind.
-    pub actions: Actions,
     /// Whether an event whose node is not there is finished like one whose node is drained.
     pub finishes_without_node: bool,
     /// How long to wait after a drain before a lifecycle hook is completed.
@@ -27,12 +39,49 @@ pub struct QueueSettings {
     pub heartbeats: Option<Heartbeats>,
     /// What becomes of messages that nobody can read.
     pub poison: Poison,
-    /// The effect of the taint that nodes get; none if they get none.
-    pub taint_effect: Option<TaintEffect>,
-    /// Whether nothing is written, completed or deleted.
-    pub dry_run: bool,
-    /// Which log lines people expect.
-    pub log_version: LogVersion,
+}
+
+/// How the handler asks for the metadata of the instance it runs on.
+#[derive(Clone, Debug)]
+pub struct MetadataSettings {
+    /// The node it runs on.
+    pub node_name: String,
+    /// Where the metadata service is.
+    pub url: String,
+    /// How often each question is asked before it counts as unanswered.
+    pub tries: u32,
+    /// What is asked for.
+    pub monitors: Vec<Monitor>,
+    /// How long before an event its drain begins.
+    pub drain_before: Duration,
+    /// The file with the time since the last boot.
+    pub uptime_file: PathBuf,
+}
+
+/// What the metadata service is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Monitor {
+    /// Spot interruptions.
+    Spot,
+    /// Rebalance recommendations.
+    Rebalance,
+    /// Maintenance.
+    Scheduled,
+    /// What an Auto Scaling group is about to do.
+    AutoScaling,
+}
+
+impl Monitor {
+    /// Its name in the log.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Spot => "SPOT_ITN_MONITOR",
+            Self::Rebalance => "REBALANCE_RECOMMENDATION_MONITOR",
+            Self::Scheduled => "SCHEDULED_EVENT_MONITOR",
+            Self::AutoScaling => "ASG_LIFECYCLE_MONITOR",
+        }
+    }
 }
 
 /// What is done about an event.
@@ -89,6 +138,15 @@ impl Actions {
     pub fn of(&self, kind: EventKind) -> Action {
         let place = EventKind::ALL.iter().position(|one| *one == kind);
         place.map_or(Action::Drain, |place| self.0[place])
+    }
+
+    /// The same, but for one kind.
+    #[must_use]
+    pub fn with(mut self, kind: EventKind, action: Action) -> Self {
+        if let Some(place) = EventKind::ALL.iter().position(|one| *one == kind) {
+            self.0[place] = action;
+        }
+        self
     }
 
     /// Reads `spot=drain,rebalance=cordon,state=ignore`; kinds that are not named are drained.

@@ -61,6 +61,12 @@ impl Store {
         Entry::New(Ticket { store: self.clone(), event_id: event_id.to_owned(), fate })
     }
 
+    /// Whether an event is under way or was handled.
+    pub(crate) fn knows(&self, event_id: &str) -> bool {
+        let events = self.events();
+        events.under_way.contains_key(event_id) || events.handled.contains_key(event_id)
+    }
+
     /// Whether the drain of a node is told of for the first time. Events that come together find it
     /// not begun, each of them.
     pub(crate) fn begins_drain(&self, node_uid: &str) -> bool {

@@ -10,6 +10,7 @@
 //!   AwsStandIn ──── moto, and what it lacks (`testbed/aws`)
 //!   Kubelets ────── a thread of this process: nodes for the stand-in's instances
 //!   ArcStandIn ──── a thread of this process: zonal shifts, which moto lacks
+//!   ImdsStandIn ─── the same: the metadata service of one instance
 //! ```
 //!
 //! Start reading at [`ControlPlane::start`] and [`Options`]. What is needed is built once from the
@@ -33,6 +34,7 @@ mod tests;
 pub use aws::arc::ArcStandIn;
 pub use aws::control::AwsCall;
 pub use aws::fault_proxy::{Fault, FaultProxy, FaultRule};
+pub use aws::imds::{ImdsFault, ImdsStandIn};
 pub use aws::kubelets::{Boot, Kubelets};
 pub use aws::machine::Machine;
 pub use aws::quick_start::{QuickStart, ZoneSubnet};

@@ -6,7 +6,7 @@ use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kerf_engine::Settings;
 use kerf_engine::event::Kind;
-use kerf_engine::observed::NamespacedName;
+use kerf_engine::observed::{Name, NamespacedName};
 use kerf_engine::zonal_shift::ShiftSettings;
 use kerf_runtime::Tasks;
 use kube::api::{Api, ApiResource, DynamicObject};
@@ -38,11 +38,12 @@ pub(crate) fn start(
     tasks: &mut Tasks,
 ) {
     let Watched { client, settings, pods_by_owner } = watched;
+    let own_node = settings.drain.own_node.as_ref();
     let mut watches = Watches { client, updates, health, tasks };
     for kind in settings.kinds() {
         match kind {
-            Kind::Pod => watches.namespaced(WatchUpdate::Pod),
-            Kind::Node => watches.cluster(WatchUpdate::Node),
+            Kind::Pod => watches.where_field("spec.nodeName", own_node, WatchUpdate::Pod),
+            Kind::Node => watches.where_field("metadata.name", own_node, WatchUpdate::Node),
             Kind::Claim => watches.cluster(WatchUpdate::Claim),
             Kind::Pool => watches.cluster(WatchUpdate::Pool),
             Kind::NodeClass => {
@@ -106,6 +107,27 @@ impl Watches<'_> {
         K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug + Send + 'static,
     {
         self.spawn(K::plural(&()).into_owned(), Api::<K>::all(self.client.clone()), wrap);
+    }
+
+    /// All objects, or where a value is given those whose field has it: a process that runs on every
+    /// node must not know every node.
+    fn where_field<K>(
+        &mut self,
+        field: &str,
+        value: Option<&Name>,
+        wrap: fn(Change<K>) -> WatchUpdate,
+    ) where
+        K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug + Send + 'static,
+    {
+        self.start(Watch {
+            resource: K::plural(&()).into_owned(),
+            api: Api::<K>::all(self.client.clone()),
+            fields: value.map(|value| format!("{field}={value}")),
+            need: Need::Required,
+            wrap,
+            updates: self.updates.clone(),
+            health: self.health.clone(),
+        });
     }
 
     fn node_class(&mut self, kind: ApiResource) {

@@ -23,7 +23,9 @@ struct State {
 }
 
 impl QueueHealth {
-    pub(super) fn new(name: &str) -> Self {
+    /// Something that is asked under this name; not yet.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
         let (name, started) = (name.to_owned(), Instant::now());
         let answered_millis = AtomicI64::new(-1);
         let silence_max_millis = AtomicU64::new(SILENCE_MAX_MILLIS);
@@ -37,14 +39,14 @@ impl QueueHealth {
     }
 
     /// The queue answered, or reading it starts.
-    pub(super) fn note(&self) {
+    pub fn note(&self) {
         let now = i64::try_from(self.0.started.elapsed().as_millis()).unwrap_or(i64::MAX);
         self.0.answered_millis.store(now, Ordering::Relaxed);
         self.set_why(None);
     }
 
     /// A call failed.
-    pub(super) fn failed(&self, why: String) {
+    pub fn failed(&self, why: String) {
         self.set_why(Some(why));
     }
 

@@ -4,7 +4,6 @@
 //! (`aws arc-zonal-shift start-zonal-shift` works), expire by themselves, and count as applied to
 //! every resource from the moment they start.
 
-mod http;
 mod shift;
 
 use std::collections::BTreeMap;
@@ -13,9 +12,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
+use crate::aws::http::{Reply, Request};
 use crate::error::Result;
 use crate::programs::listening::Listening;
-use http::{Reply, Request};
 use shift::Shift;
 
 /// A running stand-in. Dropping it ends it.
@@ -66,7 +65,7 @@ fn answer(shifts: &Mutex<Shifts>, request: &Request) -> Reply {
         ("GET", ("zonalshifts", None)) => Reply::ok(listed(shifts.by_id.values())),
         ("GET", ("autoshifts", None)) => Reply::ok(json!({"items": []})),
         ("POST", ("zonalshifts", None)) => {
-            let Some(shift) = Shift::asked_for(&request.body, shifts.started, now) else {
+            let Some(shift) = Shift::asked_for(&request.body(), shifts.started, now) else {
                 return Reply::invalid("resourceIdentifier, awayFrom and expiresIn are needed");
             };
             shifts.started += 1;
@@ -76,7 +75,7 @@ fn answer(shifts: &Mutex<Shifts>, request: &Request) -> Reply {
         }
         ("PATCH", ("zonalshifts", Some(id))) => match shifts.by_id.get_mut(&id) {
             Some(shift) => {
-                shift.change(&request.body, now);
+                shift.change(&request.body(), now);
                 Reply::ok(shift.summary("ACTIVE"))
             }
             None => Reply::not_found(&id),

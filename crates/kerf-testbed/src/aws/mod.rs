@@ -4,6 +4,8 @@ pub(crate) mod arc;
 pub(crate) mod call;
 pub(crate) mod control;
 pub(crate) mod fault_proxy;
+mod http;
+pub(crate) mod imds;
 pub(crate) mod kubelets;
 pub(crate) mod machine;
 pub(crate) mod quick_start;

@@ -1,4 +1,4 @@
-//! Containers without a container engine: what a Deployment says, as a process of this machine.
+//! Containers without a container engine: what a workload says, as a process of this machine.
 //!
 //! Nodes of the testbed are simulated, so nothing runs in their pods. A test that wants to know
 //! whether what it installed works runs it with this: the program, its arguments, its environment
@@ -16,14 +16,19 @@ use crate::kubernetes::control_plane::ControlPlane;
 const TOKEN_LIVES: &str = "--duration=3h";
 
 impl ControlPlane {
-    /// The command of a Deployment's first container, with its environment as a kubelet would set
+    /// The command of a workload's first container, with its environment as a kubelet would set
     /// it and a token of its service account. `program` takes the place of the one the image has.
+    /// A name without a kind, as in `daemonset/NAME`, is a Deployment's.
     ///
     /// It fails where the container asks for what a process cannot be given: a field of the pod
     /// that is not known before it runs, a ConfigMap, a Secret, another user's program.
     pub fn container(&self, namespace: &str, name: &str, program: &Path) -> Result<Command> {
         let of = format!("--namespace={namespace}");
-        let text = self.kubectl(&["get", "deployment", name, &of, "--output=json"])?;
+        let workload = match name.contains('/') {
+            true => name.to_owned(),
+            false => format!("deployment/{name}"),
+        };
+        let text = self.kubectl(&["get", &workload, &of, "--output=json"])?;
         let fails =
             |why: String| Error::Container { deployment: format!("{namespace}/{name}"), why };
         let deployment: Value =

@@ -1,6 +1,6 @@
-//! `kerf termination-handler` in queue mode as a program: a real API server with simulated nodes, a
-//! stand-in for SQS, EC2 and Auto Scaling, and the rights of `deploy/rbac-termination-handler.yaml`
-//! alone.
+//! `kerf termination-handler` as a program: a real API server with simulated nodes, stand-ins for SQS,
+//! EC2, Auto Scaling and the instance metadata service, and the rights of
+//! `deploy/rbac-termination-handler.yaml` alone.
 //!
 //! What people complain of in NTH, and where it is proved that it is not so here:
 //!
@@ -18,6 +18,9 @@
 //! | an empty state matches, unreadable messages circle | `standing_aside::…` |
 //! | a foreign instance's message is taken from others | `standing_aside::…` |
 //! | a dry run deletes messages | `standing_aside::…` |
+//! | the state of an Auto Scaling group is a new event each time it is asked for | `metadata::…` |
+//! | labels of others are removed, the handler's own are left | `metadata::…`, `kerf-engine/tests/drain.rs` |
+//! | repeated errors end the process | `metadata::the_metadata_service…` |
 //! | Health events about several instances | `kerf-termination-handler/tests/messages.rs` |
 //! | regions found in the queue's name | `commands/termination_handler/region.rs` |
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -31,5 +34,6 @@ mod interrupted_work;
 mod journal;
 mod lifecycle_hooks;
 mod mass_interruption;
+mod metadata;
 mod process;
 mod standing_aside;

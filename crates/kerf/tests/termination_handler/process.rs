@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use kerf_testbed::{Program, wait_until};
+use kerf_testbed::{ImdsStandIn, Program, wait_until};
 
 use crate::account::{self, Queue};
 use crate::cluster::{USER, cluster};
@@ -31,11 +31,21 @@ impl Handler {
 
     /// The same, with another way to the API server.
     pub(crate) fn start_at(kubeconfig: &Path, queue: &Queue, env: &[(&str, &str)]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_kerf"));
-        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap());
-        command.arg("nth").envs(account::environment()).env("KUBECONFIG", kubeconfig);
+        let mut command = command(kubeconfig);
+        command.envs(account::environment());
         command.env("NODE_NAME", "the-handler-runs-elsewhere").env("QUEUE_URL", &queue.url);
         command.env("ENABLE_SQS_TERMINATION_DRAINING", "true");
+        Self::run(command, env)
+    }
+
+    /// Starts a handler that runs on a node and asks the metadata service of its instance.
+    pub(crate) fn on_node(node: &str, imds: &ImdsStandIn, env: &[(&str, &str)]) -> Self {
+        let mut command = command(cluster().kubeconfig_of(USER).unwrap());
+        command.env("NODE_NAME", node).env("INSTANCE_METADATA_URL", imds.url());
+        Self::run(command, env)
+    }
+
+    fn run(mut command: Command, env: &[(&str, &str)]) -> Self {
         // Set by a chart that has nothing to say: as if it were not.
         command.env("WEBHOOK_URL", "").env("CORDON_ONLY", "");
         command.envs([("ENABLE_PROBES_SERVER", "true"), ("ENABLE_PROMETHEUS_SERVER", "true")]);
@@ -86,4 +96,11 @@ impl Handler {
         drop(journal);
         is_well
     }
+}
+
+fn command(kubeconfig: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kerf"));
+    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap());
+    command.arg("nth").env("KUBECONFIG", kubeconfig);
+    command
 }

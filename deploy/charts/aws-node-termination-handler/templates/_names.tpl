@@ -18,9 +18,14 @@ app.kubernetes.io/name: {{ include "nth.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
+{{/* What runs: one Deployment reads a queue, a DaemonSet asks each instance's metadata service. */}}
+{{- define "nth.component" -}}
+{{ .Values.enableSqsTerminationDraining | ternary "deployment" "daemonset" }}
+{{- end }}
+
 {{- define "nth.labels" -}}
 {{ include "nth.selectorLabels" . }}
-app.kubernetes.io/component: deployment
+app.kubernetes.io/component: {{ include "nth.component" . }}
 app.kubernetes.io/part-of: {{ include "nth.name" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}

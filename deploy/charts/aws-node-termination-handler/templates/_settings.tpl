@@ -1,3 +1,8 @@
+{{/* Whether the probe is served: always in queue mode, on the node only where its port is free. */}}
+{{- define "nth.servesProbe" -}}
+{{- if or .Values.enableSqsTerminationDraining .Values.enableProbesServer }}true{{ end }}
+{{- end }}
+
 {{/* The variable of each value that is set. What is null or empty is left to the program. */}}
 {{- define "nth.environment" -}}
 {{- $names := dict
@@ -40,6 +45,10 @@
   "enableScheduledEventDraining" "ENABLE_SCHEDULED_EVENT_DRAINING"
   "enableRebalanceMonitoring" "ENABLE_REBALANCE_MONITORING"
   "enableRebalanceDraining" "ENABLE_REBALANCE_DRAINING"
+  "instanceMetadataURL" "INSTANCE_METADATA_URL"
+  "metadataTries" "METADATA_TRIES"
+  "procUptimeFile" "UPTIME_FROM_FILE"
+  "preDrainDelaySeconds" "PRE_DRAIN_DELAY_SECONDS"
   "enablePrometheusServer" "ENABLE_PROMETHEUS_SERVER"
   "prometheusServerPort" "PROMETHEUS_SERVER_PORT"
   "emitKubernetesEvents" "EMIT_KUBERNETES_EVENTS"
@@ -61,13 +70,15 @@
     fieldRef:
       fieldPath: metadata.namespace
 - name: ENABLE_SQS_TERMINATION_DRAINING
-  value: "true"
+  value: {{ .Values.enableSqsTerminationDraining | quote }}
+{{- if include "nth.servesProbe" . }}
 - name: ENABLE_PROBES_SERVER
   value: "true"
 - name: PROBES_SERVER_PORT
   value: {{ .Values.probes.httpGet.port | quote }}
 - name: PROBES_SERVER_ENDPOINT
   value: {{ .Values.probes.httpGet.path | quote }}
+{{- end }}
 {{- range $value, $name := $names }}
 {{- $set := get $.Values $value }}
 {{- if not (or (kindIs "invalid" $set) (and (kindIs "string" $set) (empty $set))) }}

@@ -65,6 +65,9 @@ pub(super) fn plan(world: &World, now: Time) -> Decision {
             Some(Awaited::Cordon(nodes)) => {
                 cordon::are_cordoned(world, nodes, &mut decision).then_some(NoticeOutcome::Cordoned)
             }
+            Some(Awaited::Drain(nodes)) if opening::is_called_off(world, nodes) => {
+                Some(NoticeOutcome::Opened)
+            }
             Some(Awaited::Drain(nodes)) => {
                 nodes::are_drained(world, open, nodes).then_some(NoticeOutcome::Drained)
             }

@@ -31,6 +31,14 @@ pub(super) fn begin(
     None
 }
 
+/// Whether these nodes were to be drained and no longer are: what was announced was called off.
+pub(super) fn is_called_off(world: &World, nodes: &[(Name, Arc<str>)]) -> bool {
+    nodes.iter().any(|(name, uid)| {
+        let is_there = world.nodes.get(name).is_some_and(|node| node.meta.uid == *uid);
+        is_there && !world.memory.drains.contains_key(name)
+    })
+}
+
 /// Whether all these nodes are open, as far as they are there. Those that are not shall be, unless
 /// something else was announced meanwhile.
 pub(super) fn are_open(world: &World, nodes: &[(Name, Arc<str>)], decision: &mut Decision) -> bool {

@@ -1,9 +1,11 @@
 //! `kerf termination-handler`, or `kerf nth`: nodes are drained before AWS takes their instances.
 //! Flags and variables are those of AWS Node Termination Handler.
 
+mod drain;
 mod options;
 mod region;
 mod serve;
+mod source;
 mod test_event;
 mod validated;
 

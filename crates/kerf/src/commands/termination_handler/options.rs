@@ -105,6 +105,7 @@ pub(super) const OPTIONS: &[OptionSpec] = {
         option("queue-actions", "QUEUE_ACTIONS", "", Text, "What to do by kind, as in spot=drain,rebalance=cordon,state=ignore; drain by default"),
         option("poison-messages", "POISON_MESSAGES", "delete", Text, "What becomes of messages that cannot be read: delete or keep"),
         option("drain-deadline-action", "DRAIN_DEADLINE_ACTION", "none", Text, "What becomes of pods that are still there when the instance goes: none or delete"),
+        option("pre-drain-delay-seconds", "PRE_DRAIN_DELAY_SECONDS", "0", Integer, "How long a node is closed before the first eviction, so that load balancers leave it out"),
         option("leader-elect", "LEADER_ELECT", "true", Switch, "Read the queue only while holding the Lease; needs --pod-namespace"),
         option("journal", "KERF_JOURNAL", "", Text, "Write what is learnt and decided to a file or folder, for kerf replay"),
     ]

@@ -8,48 +8,57 @@ use kerf_aws::{Session, TimeOuts};
 use kerf_kube::{JournalFiles, Pace, connect, connect_leading};
 use kerf_runtime::{Candidate, Leadership, Shutdown, Tasks};
 use kerf_termination_handler::settings::LogVersion;
-use kerf_termination_handler::{Handler, LEASE};
+use kerf_termination_handler::{Handler, LEASE, Source};
 use kube::Config;
 use tracing::{info, warn};
 
 use super::options::Given;
+use super::source;
 use super::validated::Validated;
 
 pub(super) fn run(given: &Given, validated: Validated) -> Result<ExitCode> {
     validated.log.clone().start()?;
-    let version = match validated.queue.log_version {
+    let version = match validated.events.log_version {
         LogVersion::One => 1,
         LogVersion::Two => 2,
     };
     info!("Using log format version {version}");
     validated.warnings.iter().for_each(|warning| warn!("{warning}"));
-    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let mut runtime = match validated.source {
+        source::Source::Queue(..) => tokio::runtime::Builder::new_multi_thread(),
+        // It runs on every node, which has better things to do.
+        source::Source::Metadata(_) => tokio::runtime::Builder::new_current_thread(),
+    };
     let runtime = runtime.worker_threads(2).enable_all().build();
     runtime.context("the threads cannot be started")?.block_on(serve(given, validated))
 }
 
 async fn serve(given: &Given, validated: Validated) -> Result<ExitCode> {
-    let session = Session::from_env(TimeOuts::default()).await.in_region(&validated.region);
-    let session = match given.some("aws-endpoint") {
-        Some(endpoint) => session.at_endpoint(&endpoint),
-        None => session,
+    let (source, is_leader) = match validated.source {
+        source::Source::Queue(settings, region) => {
+            let session = Box::new(session(given, &region).await);
+            (Source::Queue(settings, session), !validated.leader_elect)
+        }
+        // One for each node, each of its own.
+        source::Source::Metadata(settings) => (Source::Metadata(settings), true),
     };
     let config = config(given).await?;
     let namespace = given.text("pod-namespace");
     // Leading has a client of its own, so that a flood of calls cannot cost the lead.
     let lease_client = connect(config.clone())?;
     let candidate = Candidate::new(lease_client, namespace, LEASE, identity(given));
-    let (mut leadership, leading) = Leadership::new(candidate, !validated.leader_elect);
+    let (mut leadership, leading) = Leadership::new(candidate, is_leader);
     let (per_second, burst) = validated.pace;
     let handler = Handler {
-        settings: validated.queue,
+        settings: validated.events,
+        source,
+        node_name: given.text("node-name").to_owned(),
         drain: validated.drain,
         client: connect_leading(config, leadership.term())?,
-        session,
         pace: Pace::new(per_second, burst),
         metrics_port: validated.metrics_port,
         probe: validated.probe,
-        events: validated.events,
+        events: validated.annotations,
         journal: given
             .some("journal")
             .map(|path| JournalFiles::open(path.as_ref()).context("the journal cannot be written"))
@@ -69,6 +78,15 @@ async fn serve(given: &Given, validated: Validated) -> Result<ExitCode> {
     }
     tasks.finish(shutdown.get()).await;
     Ok(leadership.conclude().await)
+}
+
+/// How to reach the account.
+async fn session(given: &Given, region: &str) -> Session {
+    let session = Session::from_env(TimeOuts::default()).await.in_region(region);
+    match given.some("aws-endpoint") {
+        Some(endpoint) => session.at_endpoint(&endpoint),
+        None => session,
+    }
 }
 
 /// How to reach the API server.

@@ -1,5 +1,6 @@
-//! Just enough HTTP: one request a connection, JSON in and out.
+//! Just enough HTTP: one request a connection.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
@@ -13,8 +14,9 @@ const BODY_BYTES_MAX: usize = 1 << 20;
 pub(super) struct Request {
     pub(super) method: String,
     path: String,
-    /// Null where there is none.
-    pub(super) body: Value,
+    /// By name, in small letters.
+    headers: BTreeMap<String, String>,
+    pub(super) text: String,
 }
 
 /// An answer.
@@ -22,7 +24,8 @@ pub(super) struct Request {
 pub(super) struct Reply {
     status: &'static str,
     error: &'static str,
-    body: Value,
+    content_type: &'static str,
+    body: String,
 }
 
 impl Request {
@@ -33,26 +36,43 @@ impl Request {
         if reader.read_line(&mut first)? == 0 {
             return Ok(None);
         }
-        let mut body_bytes = 0;
+        let mut headers = BTreeMap::new();
         loop {
             let mut line = String::new();
             if reader.read_line(&mut line)? == 0 || line == "\r\n" {
                 break;
             }
-            if let Some(length) = line.to_ascii_lowercase().strip_prefix("content-length:") {
-                body_bytes = length.trim().parse().unwrap_or(0);
+            if let Some((name, value)) = line.split_once(':') {
+                headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
             }
         }
+        let body_bytes = headers.get("content-length").and_then(|length| length.parse().ok());
+        let body_bytes = body_bytes.unwrap_or(0);
         let mut body = vec![0; usize::min(body_bytes, BODY_BYTES_MAX)];
         reader.read_exact(&mut body)?;
         let mut words = first.split_whitespace().map(str::to_owned);
         let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        Ok(Some(Self { method, path, body: serde_json::from_slice(&body).unwrap_or_default() }))
+        let text = String::from_utf8_lossy(&body).into_owned();
+        Ok(Some(Self { method, path, headers, text }))
+    }
+
+    /// The body as JSON; null where there is none.
+    pub(super) fn body(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_default()
+    }
+
+    /// The path, without what was asked of it.
+    pub(super) fn path(&self) -> &str {
+        self.path.split('?').next().unwrap_or_default()
+    }
+
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(String::as_str)
     }
 
     /// The first part of the path, and the rest in plain characters.
     pub(super) fn parts(&self) -> (&str, Option<String>) {
-        let path = self.path.split('?').next().unwrap_or_default().trim_start_matches('/');
+        let path = self.path().trim_start_matches('/');
         match path.split_once('/') {
             Some((first, rest)) => (first, Some(plain(rest))),
             None => (path, None),
@@ -62,31 +82,38 @@ impl Request {
 
 impl Reply {
     pub(super) fn ok(body: Value) -> Self {
-        Self { status: "200 OK", error: "", body }
+        Self::json("200 OK", "", &body)
     }
 
     pub(super) fn created(body: Value) -> Self {
-        Self { status: "201 Created", error: "", body }
+        Self::json("201 Created", "", &body)
+    }
+
+    /// Plain text.
+    pub(super) fn text(status: &'static str, body: String) -> Self {
+        Self { status, error: "", content_type: "text/plain", body }
+    }
+
+    fn json(status: &'static str, error: &'static str, body: &Value) -> Self {
+        Self { status, error, content_type: "application/json", body: body.to_string() }
     }
 
     pub(super) fn not_found(what: &str) -> Self {
         let body = json!({"message": format!("there is no {what}")});
-        Self { status: "404 Not Found", error: "ResourceNotFoundException", body }
+        Self::json("404 Not Found", "ResourceNotFoundException", &body)
     }
 
     pub(super) fn invalid(why: &str) -> Self {
         let body = json!({"message": why, "reason": "MissingValue"});
-        Self { status: "400 Bad Request", error: "ValidationException", body }
+        Self::json("400 Bad Request", "ValidationException", &body)
     }
 
     pub(super) fn write(&self, stream: &mut TcpStream) -> io::Result<()> {
-        let body = self.body.to_string();
+        let Self { status, error, content_type, body } = self;
         write!(
             stream,
-            "HTTP/1.1 {}\r\nContent-Type: application/json\r\nx-amzn-ErrorType: {}\r\n\
+            "HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\nx-amzn-ErrorType: {error}\r\n\
              Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
-            self.status,
-            self.error,
             body.len()
         )
     }
