@@ -33,10 +33,11 @@ pub(super) fn groups(nodes: &[NewNodeReport]) -> Vec<NodeGroup<'_>> {
     groups
 }
 
-/// The one region, or other beginning, that the zones of all nodes share.
+/// The one region that the zones of all nodes share. What does not end in a number is none.
 pub(super) fn region_of(nodes: &[NewNodeReport]) -> Option<String> {
     let mut regions = nodes.iter().map(|node| parted(&node.zone).0);
-    let first = regions.next().filter(|region| !region.is_empty())?;
+    let first =
+        regions.next().filter(|region| region.ends_with(|end: char| end.is_ascii_digit()))?;
     regions.all(|region| region == first).then(|| first.to_owned())
 }
 
