@@ -46,6 +46,7 @@ pub(crate) fn respelled(given: &str, accepts: impl Fn(&str) -> bool) -> Option<S
     let mut candidates =
         vec![trimmed.to_owned(), trimmed.to_lowercase(), trimmed.replace('_', "-")];
     candidates.extend(as_duration(trimmed));
+    candidates.extend(as_binary_amount(trimmed));
     candidates.push(trimmed.split_whitespace().collect());
     candidates.push(trimmed.to_lowercase().replace(['_', ' '], "-"));
     let named = ["Never", "Always"].into_iter().find(|word| word.eq_ignore_ascii_case(trimmed));
@@ -68,6 +69,19 @@ fn as_duration(text: &str) -> Option<String> {
         "y" | "year" | "years" => days(365),
         _ => None,
     }
+}
+
+/// `100GB`, `100 gb` and `100` as `100Gi`, which is what disks are sold in.
+fn as_binary_amount(text: &str) -> Option<String> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let unit = text[digits..].trim().to_lowercase();
+    let prefix = match unit.as_str() {
+        "" | "g" | "gb" | "gi" | "gib" => "Gi",
+        "t" | "tb" | "ti" | "tib" => "Ti",
+        "m" | "mb" | "mi" | "mib" => "Mi",
+        _ => return None,
+    };
+    (digits > 0).then(|| format!("{}{prefix}", &text[..digits]))
 }
 
 /// The first example the pattern accepts, for patterns that describe a length of time.

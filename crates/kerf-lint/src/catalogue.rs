@@ -40,6 +40,7 @@ pub struct Catalogue {
     pub(crate) kinds: Vec<Kind>,
     pub(crate) evaluator: Evaluator,
     pub(crate) checks: Vec<SemanticCheck>,
+    pub(crate) hints: Vec<SemanticCheck>,
 }
 
 /// One kind and its versions.
@@ -67,13 +68,20 @@ impl Catalogue {
     /// Reads CRDs.
     pub fn new(crds: &[CustomResourceDefinition]) -> Result<Self, CatalogueError> {
         let kinds = crds.iter().map(Kind::read).collect::<Result<_, _>>()?;
-        Ok(Self { kinds, evaluator: Evaluator::new(), checks: Vec::new() })
+        Ok(Self { kinds, evaluator: Evaluator::new(), checks: Vec::new(), hints: Vec::new() })
     }
 
     /// The same catalogue with one more check.
     #[must_use]
     pub fn with_check(mut self, check: SemanticCheck) -> Self {
         self.checks.push(check);
+        self
+    }
+
+    /// The same catalogue with one more check whose findings are warnings.
+    #[must_use]
+    pub fn with_hints(mut self, check: SemanticCheck) -> Self {
+        self.hints.push(check);
         self
     }
 }

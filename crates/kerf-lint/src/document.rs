@@ -7,7 +7,8 @@ use serde_json::Value;
 use crate::catalogue::Catalogue;
 use crate::field_path::FieldPath;
 use crate::identity::{Identity, identify};
-use crate::report::{FINDINGS_PER_DOCUMENT_MAX, Finding, Report};
+use crate::references::References;
+use crate::report::{FINDINGS_PER_DOCUMENT_MAX, Finding, Report, Severity};
 use crate::violation::{Rule, RuleViolation, Spot};
 use crate::yaml::split::Chunk;
 use crate::yaml::tree::Node;
@@ -22,6 +23,7 @@ pub(crate) fn lint(
     number: usize,
     chunk: &Chunk<'_>,
     catalogue: &Catalogue,
+    references: &mut References,
     report: &mut Report,
 ) {
     let mut document = Document::new(file, number);
@@ -32,6 +34,8 @@ pub(crate) fn lint(
             let value = node.to_json();
             for (prefix, object) in unpacked(&value) {
                 document.object(&node, &object, &prefix, catalogue, report);
+                references
+                    .note(&object, |problem| document.finding(&node, &object, &prefix, problem));
             }
             document.check_repeats(&node, &value, catalogue);
         }
@@ -102,25 +106,40 @@ impl<'a> Document<'a> {
         }
     }
 
-    fn add(&mut self, node: &Node, object: &Value, prefix: &FieldPath, mut problem: RuleViolation) {
+    fn add(&mut self, node: &Node, object: &Value, prefix: &FieldPath, problem: RuleViolation) {
+        let finding = self.finding(node, object, prefix, problem);
+        self.findings.push(finding);
+    }
+
+    /// A problem of the object at `prefix`, with its place in the file.
+    fn finding(
+        &self,
+        node: &Node,
+        object: &Value,
+        prefix: &FieldPath,
+        mut problem: RuleViolation,
+    ) -> Finding {
         let path = prefix.join(&problem.path);
         let position = node.place_of(&path, problem.spot);
         if let Some(written) = node.written_at(&path, problem.spot) {
             name_yaml_word(&mut problem, written);
         }
-        self.findings.push(Finding {
+        Finding {
             position: Some(position),
             field: path.to_string(),
             rule: problem.rule.to_string(),
+            keyword: problem.rule.keyword,
+            severity: problem.severity,
             message: problem.message,
             instead: problem.instead,
             ..self.blank(object)
-        });
+        }
     }
 
     fn blank(&self, object: &Value) -> Finding {
         let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str);
         Finding {
+            severity: Severity::Error,
             file: self.file.to_owned(),
             document: self.number,
             position: None,
@@ -128,6 +147,7 @@ impl<'a> Document<'a> {
             name: text("/metadata/name").or_else(|| text("/name")).map(str::to_owned),
             field: String::new(),
             rule: String::new(),
+            keyword: "yaml",
             message: String::new(),
             instead: None,
         }
@@ -179,6 +199,7 @@ impl<'a> Document<'a> {
                 position: Some(second),
                 field: problem.path.to_string(),
                 rule: problem.rule.to_string(),
+                keyword: problem.rule.keyword,
                 message: problem.message,
                 instead: Some("remove one of the two".to_owned()),
                 ..self.blank(value)

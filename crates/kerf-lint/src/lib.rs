@@ -6,7 +6,7 @@
 //!                                                                            │
 //!     CRDs ─► Catalogue ─────────────────────────────────► identity, verdict ┤
 //!                                                                            ▼
-//!                                             text, JSON ◄─ render ─ Report of Findings
+//!                                    text, JSON, SARIF ◄─ render ─ Report of Findings
 //! ```
 //!
 //! The verdict on one object goes the way the server goes when an object is created by a client
@@ -29,6 +29,7 @@ mod input;
 mod metadata;
 mod names;
 mod objects;
+mod references;
 mod render;
 mod report;
 mod schema;
@@ -41,24 +42,35 @@ pub use catalogue::{Catalogue, CatalogueError, SemanticCheck, SemanticFinding};
 pub use field_path::{FieldPath, Step};
 pub use input::{FILE_BYTES_MAX, Input, gather};
 pub use objects::{Object, Objects, objects};
-pub use render::{Colour, printable, to_json, to_text};
-pub use report::{FINDINGS_PER_DOCUMENT_MAX, Finding, Outcome, Report, Unreadable};
+pub use render::{Colour, printable, to_github, to_json, to_sarif, to_text};
+pub use report::{FINDINGS_PER_DOCUMENT_MAX, Finding, Outcome, Report, Severity, Unreadable};
 pub use verdict::{Verdict, verdict};
 pub use violation::{Rule, RuleViolation, Spot};
 pub use yaml::Position;
 
+use references::References;
+
 /// Lints every document of every input against the catalogue.
 pub fn lint(inputs: &[Input], catalogue: &Catalogue) -> Report {
     let mut report = Report::default();
+    let mut references = References::default();
     for input in inputs {
         match input.text() {
             Err(unreadable) => report.unreadable.push(unreadable),
             Ok(text) => {
                 for (place, chunk) in yaml::split::split(text).iter().enumerate() {
-                    document::lint(&input.name, place + 1, chunk, catalogue, &mut report);
+                    document::lint(
+                        &input.name,
+                        place + 1,
+                        chunk,
+                        catalogue,
+                        &mut references,
+                        &mut report,
+                    );
                 }
             }
         }
     }
+    report.insert(references.dangling());
     report
 }

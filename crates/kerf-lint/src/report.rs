@@ -10,9 +10,21 @@ use crate::yaml::Position;
 /// cause repeated, and the first hundred show it.
 pub const FINDINGS_PER_DOCUMENT_MAX: usize = 100;
 
+/// How much a finding weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// An API server or the controller would refuse it.
+    Error,
+    /// It is taken, and most likely not what was meant.
+    Warning,
+}
+
 /// One thing wrong in one place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
+    /// How much it weighs.
+    pub severity: Severity,
     /// The file, or `-` for standard input.
     pub file: String,
     /// Which document of the file, from one.
@@ -27,10 +39,31 @@ pub struct Finding {
     pub field: String,
     /// The rule: a CEL expression, or a schema keyword and its bound.
     pub rule: String,
+    /// The kind of rule: `enum`, `pattern`, `cel`, `unknown value` and so on.
+    pub keyword: &'static str,
     /// What is wrong.
     pub message: String,
     /// What to write instead, where that can be known.
     pub instead: Option<String>,
+}
+
+impl Finding {
+    /// `Kind/name  field`, as far as they are known.
+    pub fn title(&self) -> String {
+        let object = self.object();
+        let parts = object.into_iter().chain((!self.field.is_empty()).then(|| self.field.clone()));
+        parts.collect::<Vec<_>>().join("  ")
+    }
+
+    /// `Kind/name`, as far as they are known.
+    pub fn object(&self) -> Option<String> {
+        match (&self.kind, &self.name) {
+            (Some(kind), Some(name)) => Some(format!("{kind}/{name}")),
+            (Some(kind), None) => Some(kind.clone()),
+            (None, Some(name)) => Some(name.clone()),
+            (None, None) => None,
+        }
+    }
 }
 
 /// Input that could not be read at all.
@@ -45,8 +78,10 @@ pub struct Unreadable {
 /// What came out of it all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// An API server would store every document of our kinds.
+    /// There is nothing to say.
     Clean,
+    /// An API server would store every document of our kinds, but there are warnings.
+    Warnings,
     /// It would refuse at least one.
     Findings,
     /// Some input could not be read, so the answer is incomplete.
@@ -73,10 +108,34 @@ pub struct Report {
 impl Report {
     /// What came out of it all; input that cannot be read outweighs findings.
     pub fn outcome(&self) -> Outcome {
-        match (self.unreadable.is_empty(), self.findings.is_empty()) {
-            (false, _) => Outcome::Unreadable,
-            (true, false) => Outcome::Findings,
-            (true, true) => Outcome::Clean,
+        let worst = self.findings.iter().map(|finding| finding.severity).min();
+        match worst {
+            _ if !self.unreadable.is_empty() => Outcome::Unreadable,
+            Some(Severity::Error) => Outcome::Findings,
+            _ if self.findings_not_listed > 0 => Outcome::Findings,
+            Some(Severity::Warning) => Outcome::Warnings,
+            None => Outcome::Clean,
+        }
+    }
+
+    /// How many listed findings are of a severity.
+    pub(crate) fn count(&self, severity: Severity) -> usize {
+        self.findings.iter().filter(|finding| finding.severity == severity).count()
+    }
+
+    /// Adds findings that were only known after everything was read, each after those before it in
+    /// its document.
+    pub(crate) fn insert(&mut self, findings: Vec<Finding>) {
+        for finding in findings {
+            let is_before = |other: &Finding| {
+                other.file == finding.file
+                    && (other.document, other.position) <= (finding.document, finding.position)
+            };
+            let of_file = |other: &Finding| other.file == finding.file;
+            let after = self.findings.iter().rposition(is_before).map(|place| place + 1);
+            let before = || self.findings.iter().position(of_file);
+            let place = after.or_else(before).unwrap_or(self.findings.len());
+            self.findings.insert(place, finding);
         }
     }
 

@@ -79,6 +79,7 @@ impl Catalogue {
             verdict.problems.extend(self.semantic_problems(&stored, &verdict.problems));
         }
         blanks::check(object, &mut verdict.problems);
+        verdict.problems.extend(self.hints(&stored, &verdict.problems));
         tidy(&mut verdict.problems);
         verdict
     }
@@ -91,9 +92,31 @@ impl Catalogue {
             let rule = Rule::new("controller", finding.rule);
             RuleViolation::new(&path, rule, finding.message).instead(finding.instead)
         });
-        let known: Vec<String> = known.iter().map(|problem| problem.path.to_string()).collect();
-        problems.filter(|problem| !known.contains(&problem.path.to_string())).collect()
+        problems.filter(|problem| !is_known(&problem.path, known)).collect()
     }
+
+    /// What is most likely a mistake although everybody takes it.
+    fn hints(&self, stored: &Value, known: &[RuleViolation]) -> Vec<RuleViolation> {
+        let findings = self.hints.iter().flat_map(|check| check(stored));
+        let problems = findings.map(|finding| {
+            let path = FieldPath::parse(&finding.field);
+            let rule = Rule::new("unknown value", finding.rule);
+            RuleViolation::new(&path, rule, finding.message).instead(finding.instead).warning()
+        });
+        problems.filter(|problem| !is_known(&problem.path, known)).collect()
+    }
+}
+
+/// Whether something is said of the field.
+fn is_known(path: &FieldPath, known: &[RuleViolation]) -> bool {
+    let path = path.to_string();
+    known.iter().any(|problem| {
+        let said = problem.path.to_string();
+        // A controller speaks of a requirement as a whole.
+        let is_inside = problem.rule.keyword == "controller"
+            && path.strip_prefix(&said).is_some_and(|rest| rest.starts_with('.'));
+        said == path || is_inside
+    })
 }
 
 /// A value of the wrong type breaks other rules by that alone; one finding says it all.

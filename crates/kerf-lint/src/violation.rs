@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::field_path::FieldPath;
+use crate::report::Severity;
 
 /// The rule a value broke: a schema keyword, a CEL expression, or a rule of the format itself.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,6 +57,8 @@ pub struct RuleViolation {
     pub message: String,
     /// What to write instead, where that can be known.
     pub instead: Option<String>,
+    /// How much it weighs.
+    pub severity: Severity,
     /// Whether an API server leaves CEL rules unevaluated because of this problem.
     pub blocks_rules: bool,
 }
@@ -69,6 +72,7 @@ impl RuleViolation {
             rule,
             message: message.into(),
             instead: None,
+            severity: Severity::Error,
             blocks_rules: false,
         }
     }
@@ -84,6 +88,13 @@ impl RuleViolation {
     #[must_use]
     pub fn instead(mut self, instead: impl Into<Option<String>>) -> Self {
         self.instead = instead.into();
+        self
+    }
+
+    /// The same problem as a warning: it is taken, and most likely not what was meant.
+    #[must_use]
+    pub fn warning(mut self) -> Self {
+        self.severity = Severity::Warning;
         self
     }
 

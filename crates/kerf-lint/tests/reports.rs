@@ -61,7 +61,7 @@ fn the_json_has_the_documented_shape() {
         json!({
             "version": 1,
             "findings": [{
-                "file": "a.yaml", "document": 1, "line": 4, "column": 11, "kind": "Thing",
+                "severity": "error", "file": "a.yaml", "document": 1, "line": 4, "column": 11, "kind": "Thing",
                 "name": "a", "field": "spec.v", "rule": "type string",
                 "message": "1 is an integer; this must be a string", "instead": "\"1\"",
             }],

@@ -2,11 +2,13 @@
 
 mod commands;
 
+use std::io;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 use commands::exit::{self, Exit, UsageError};
+use commands::terminal;
 
 /// Decides which nodes a Kubernetes cluster on AWS should have.
 #[derive(Parser)]
@@ -57,6 +59,10 @@ enum Command {
         /// The shell to complete for.
         shell: Shell,
     },
+    /// Print a man page, or write those of all commands: kerf man plan | man -l -
+    Man(commands::man::ManPages),
+    /// Print the version, the commit it is built from, and what it is compatible with
+    Version(commands::version::Version),
 }
 
 /// The commands, with what all of them share.
@@ -90,12 +96,37 @@ fn main() -> ExitCode {
         Command::Policies(policies) => policies.run(),
         Command::BenchSolve(bench) => bench.run(),
         Command::Completion { shell } => {
-            clap_complete::generate(shell, &mut definition(), "kerf", &mut std::io::stdout());
-            Ok(ExitCode::SUCCESS)
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut definition(), "kerf", &mut script);
+            terminal::print(&String::from_utf8_lossy(&script)).map(|()| ExitCode::SUCCESS)
         }
+        Command::Man(pages) => pages.run(definition()),
+        Command::Version(version) => version.run(),
     };
-    result.unwrap_or_else(|error| {
-        eprintln!("kerf: {error:#}");
-        if error.is::<UsageError>() { Exit::Usage.into() } else { Exit::Failure.into() }
+    result.unwrap_or_else(|error| match error {
+        // Whoever read has read enough.
+        error if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        error => {
+            eprintln!("kerf: {}", message(&error));
+            if error.is::<UsageError>() { Exit::Usage.into() } else { Exit::Failure.into() }
+        }
+    })
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
+    causes.any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// The error with its causes; a cause that is said already is not said again.
+fn message(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |said, cause| {
+        if said.is_empty() {
+            cause
+        } else if said.contains(&cause) {
+            said
+        } else {
+            format!("{said}: {cause}")
+        }
     })
 }

@@ -112,3 +112,110 @@ fn what_cannot_be_read_or_reached_is_a_failure_and_is_named() {
         assert!(said.contains(named), "{arguments:?} {said}");
     }
 }
+
+#[test]
+fn the_version_names_commit_date_and_what_it_is_compatible_with() {
+    let said = text(&kerf(&["version"]).stdout);
+    for part in ["kerf 0.1.0\n", "commit ", "Karpenter 1.15", "Kubernetes 1.36"] {
+        assert!(said.contains(part), "{part} in\n{said}");
+    }
+    let json = text(&kerf(&["version", "-o", "json"]).stdout);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(json["compatibleWith"][0]["name"], "Karpenter");
+}
+
+#[test]
+fn every_command_has_a_man_page_and_folders_are_made() {
+    let folder = std::env::temp_dir().join(format!("kerf-commands-{}/deep", std::process::id()));
+    let name = folder.to_str().expect("a plain name");
+    assert_eq!(kerf(&["man", "--directory", name]).status.code(), Some(0));
+    assert_eq!(kerf(&["crds", "--directory", name]).status.code(), Some(0));
+    let files: Vec<String> = std::fs::read_dir(&folder)
+        .expect("the folder was made")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    std::fs::remove_dir_all(folder.parent().expect("its parent")).expect("removed");
+    for (words, _) in helps() {
+        let page =
+            ["kerf".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join("-") + ".1";
+        assert!(files.contains(&page), "{page} in {files:?}");
+    }
+    assert!(files.iter().any(|file| file.ends_with("nodepools.yaml")), "{files:?}");
+    let page = text(&kerf(&["man", "plan"]).stdout);
+    assert!(page.contains(".TH kerf-plan 1") && page.contains("detailed\\-exitcode"), "{page}");
+    let wrong = kerf(&["man", "nothing"]);
+    assert_eq!(wrong.status.code(), Some(2));
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_a_command_quietly() {
+    let inflate = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/scenarios/inflate.yaml");
+    let shop = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/shop.yaml");
+    for arguments in [
+        &["crds"][..],
+        &["completion", "bash"],
+        &["man"],
+        &["version"],
+        &["demo"],
+        &["plan", "-f", shop],
+        &["lint", "-f", shop],
+        &["simulate", inflate],
+    ] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_kerf"))
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("kerf starts");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("kerf ends");
+        assert_eq!(text(&output.stderr), "", "{arguments:?}");
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_cause_is_told_once() {
+    for arguments in [&["simulate", "no/such/file"][..], &["replay", "no/such/file"]] {
+        let said = text(&kerf(arguments).stderr);
+        assert_eq!(said.matches("No such file").count(), 1, "{said}");
+    }
+}
+
+#[test]
+fn lint_warns_of_values_that_aws_does_not_have() {
+    let pool = |requirements: &str| {
+        format!(
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec: {{template: \
+             {{spec: {{nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}, \
+             requirements: [{requirements}]}}}}}}\n"
+        )
+    };
+    let class = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec: {role: \
+                 a, amiSelectorTerms: [{alias: al2023@latest}], subnetSelectorTerms: [{tags: {a: b}}], \
+                 securityGroupSelectorTerms: [{tags: {a: b}}], blockDeviceMappings: [{deviceName: \
+                 /dev/xvda, ebs: {volumeSize: SIZE, volumeType: TYPE}}]}\n";
+    let wants =
+        |key: &str, value: &str| pool(&format!("{{key: {key}, operator: In, values: [{value}]}}"));
+    for (manifest, code, instead) in [
+        (wants("karpenter.sh/capacity-type", "ondemand"), 1, "write: on-demand"),
+        (wants("karpenter.sh/capacity-type", "spot, ondemand"), 0, "write: on-demand"),
+        (wants("karpenter.k8s.aws/instance-family", "m99"), 0, "no instance family \"m99\""),
+        (wants("topology.kubernetes.io/zone", "us-east-1z"), 0, "us-east-1 has no zone"),
+        (class.replace("SIZE", "100GB").replace("TYPE", "gp3"), 1, "write: 100Gi"),
+        (class.replace("SIZE", "100Gi").replace("TYPE", "gp4"), 1, "write: gp"),
+    ] {
+        let path = std::env::temp_dir().join(format!("kerf-lint-{}.yaml", std::process::id()));
+        std::fs::write(&path, &manifest).expect("the file can be written");
+        let name = path.to_str().expect("a plain name");
+        let (plain, strict) =
+            (kerf(&["lint", "-f", name]), kerf(&["lint", "--strict", "-f", name]));
+        std::fs::remove_file(&path).expect("the file is there");
+        let said = text(&plain.stdout);
+        assert!(said.contains(instead), "{instead} in\n{said}{manifest}");
+        assert_eq!(plain.status.code(), Some(code), "{said}");
+        assert_eq!(strict.status.code(), Some(1), "{said}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::report::{Finding, Report, Unreadable};
+use crate::report::{Finding, Report, Severity, Unreadable};
 
 /// The version of the shape. A field may be added without a new version; none is taken away.
 const VERSION: u32 = 1;
@@ -21,6 +21,7 @@ struct Shape<'a> {
 
 #[derive(Serialize)]
 struct FindingShape<'a> {
+    severity: Severity,
     file: &'a str,
     document: usize,
     line: Option<usize>,
@@ -64,6 +65,7 @@ pub fn to_json(report: &Report) -> String {
 impl<'a> From<&'a Finding> for FindingShape<'a> {
     fn from(finding: &'a Finding) -> Self {
         Self {
+            severity: finding.severity,
             file: &finding.file,
             document: finding.document,
             line: finding.position.map(|position| position.line),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::report::{Finding, Report};
+use crate::report::{Finding, Report, Severity};
 
 /// Longest rule printed in full; a longer CEL expression is cut, and stands whole in the JSON.
 const RULE_CHARS_MAX: usize = 120;
@@ -49,7 +49,7 @@ fn finding_to(out: &mut String, finding: &Finding, colour: Colour) {
         place = format!("{place}:{}:{}", position.line, position.column);
     }
     let mut head = colour.paint("1", &printable(&place));
-    if let Some(object) = object_of(finding) {
+    if let Some(object) = finding.object() {
         head = format!("{head}  {}", printable(&object));
     }
     if !finding.field.is_empty() {
@@ -57,18 +57,13 @@ fn finding_to(out: &mut String, finding: &Finding, colour: Colour) {
     }
     line_to(out, &head);
     let rule = colour.paint("2", &format!("[{}]", shortened(&printable(&finding.rule))));
-    line_to(out, &format!("  {}   {rule}", printable(&finding.message)));
+    let warning = match finding.severity {
+        Severity::Error => String::new(),
+        Severity::Warning => format!("{} ", colour.paint("33", "warning:")),
+    };
+    line_to(out, &format!("  {warning}{}   {rule}", printable(&finding.message)));
     if let Some(instead) = &finding.instead {
         line_to(out, &format!("  write: {}", colour.paint("32", &printable(instead))));
-    }
-}
-
-fn object_of(finding: &Finding) -> Option<String> {
-    match (&finding.kind, &finding.name) {
-        (Some(kind), Some(name)) => Some(format!("{kind}/{name}")),
-        (Some(kind), None) => Some(kind.clone()),
-        (None, Some(name)) => Some(name.clone()),
-        (None, None) => None,
     }
 }
 
@@ -94,8 +89,12 @@ fn shortened(rule: &str) -> String {
 fn summary(report: &Report) -> String {
     let mut parts = vec![
         counted(report.documents, "document"),
-        counted(report.findings.len() + report.findings_not_listed, "finding"),
+        counted(report.count(Severity::Error) + report.findings_not_listed, "finding"),
     ];
+    let warnings = report.count(Severity::Warning);
+    if warnings > 0 {
+        parts.push(counted(warnings, "warning"));
+    }
     if report.findings_not_listed > 0 {
         parts.push(format!("{} of them not listed", report.findings_not_listed));
     }

@@ -1,12 +1,13 @@
 //! `kerf crds`: the custom resource definitions this build serves.
 
 use std::fs;
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
+
+use super::terminal;
 
 /// First line of every file, so that nobody edits what is written anew.
 const HEADER: &str = "# Written by `cargo xtask crds` from the types in crates/kerf-api.\n";
@@ -14,7 +15,7 @@ const HEADER: &str = "# Written by `cargo xtask crds` from the types in crates/k
 /// Arguments of `kerf crds`.
 #[derive(Args)]
 pub(crate) struct Crds {
-    /// Write one file per definition into this folder instead of printing
+    /// Write one file per definition into this folder, which is made if need be, instead of printing
     #[arg(long, value_name = "DIR")]
     directory: Option<PathBuf>,
 }
@@ -22,10 +23,14 @@ pub(crate) struct Crds {
 impl Crds {
     pub(crate) fn run(self) -> Result<ExitCode> {
         let Self { directory } = self;
+        if let Some(directory) = &directory {
+            fs::create_dir_all(directory)
+                .with_context(|| format!("could not make --directory {}", directory.display()))?;
+        }
         for crd in kerf_api::crds() {
             let yaml = serde_saphyr::to_string(&crd).context("a definition is plain data")?;
             match &directory {
-                None => write!(std::io::stdout(), "---\n{yaml}")?,
+                None => terminal::print(&format!("---\n{yaml}"))?,
                 Some(directory) => {
                     let path = directory.join(kerf_api::file_name(&crd));
                     fs::write(&path, format!("{HEADER}{yaml}"))

@@ -15,6 +15,7 @@ use kerf_kube::journal_files;
 use serde_json::{Value, json};
 
 use super::exit::Exit;
+use super::terminal;
 
 /// The result where the engine was never asked: equal to nothing proves nothing.
 const NOTHING_COMPARED: &str = "there was nothing to compare: the journal has no decisions";
@@ -55,8 +56,8 @@ impl Replay {
         let until = self.until.map(|until| Time::from_millis(until.as_millisecond()));
         let replayed = replay(&self.journal, until)?;
         match self.output {
-            Format::Table => print!("{}", table(&replayed)),
-            Format::Json => println!("{:#}", value(&replayed)),
+            Format::Table => terminal::print(&table(&replayed))?,
+            Format::Json => terminal::print(&format!("{:#}\n", value(&replayed)))?,
         }
         Ok(Exit::success_if(replayed.report.difference.is_none()).into())
     }

@@ -1,11 +1,20 @@
-//! The terminal that standard output goes to, if it is one.
+//! Standard output, and the terminal it goes to, if it is one.
 
+use std::io::Write;
+
+use anyhow::{Context, Result};
 use terminal_size::Width;
 
 /// What everybody has.
 const COLUMNS_DEFAULT: usize = 80;
 /// Narrower than this nothing fits, and what says so is not believed.
 const COLUMNS_MIN: usize = 40;
+
+/// Prints to standard output. Where nobody reads any more, the error says so and the command ends
+/// quietly; `print!` would panic.
+pub(crate) fn print(text: &str) -> Result<()> {
+    std::io::stdout().write_all(text.as_bytes()).context("could not write to standard output")
+}
 
 /// How many columns a line may have: what the terminal says; where there is none, what `COLUMNS`
 /// says, and 80 otherwise.

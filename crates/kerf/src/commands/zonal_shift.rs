@@ -12,6 +12,8 @@ use kerf_zonal::{Console, LEASE};
 use kube::Config;
 use serde_json::{Value, json};
 
+use super::terminal;
+
 /// Arguments of `kerf zonal-shift`.
 #[derive(Args)]
 pub(crate) struct ZonalShift {
@@ -84,7 +86,7 @@ async fn status(place: &Place) -> Result<ExitCode> {
     let console = open(place).await?;
     let status = console.status(now()).await?;
     match place.output {
-        Format::Table => print!("{}", status.text()),
+        Format::Table => terminal::print(&status.text().to_string())?,
         Format::Json | Format::Yaml => print(&json!(status), place.output)?,
     }
     if !status.away_zones.is_empty() {
@@ -98,7 +100,7 @@ async fn apply(asked: ManualShift, zone: &Zone) -> Result<ExitCode> {
     let mut console = open(place).await?;
     let outcome = console.apply(asked, zone, now()).await?;
     match place.output {
-        Format::Table => println!("{}", outcome.answer),
+        Format::Table => terminal::print(&format!("{}\n", outcome.answer))?,
         Format::Json | Format::Yaml => {
             print(&json!({"zoneId": outcome.zone, "answer": outcome.answer}), place.output)?;
         }
@@ -130,8 +132,7 @@ async fn warn_if_nobody_acts(console: &Console, Place { namespace, .. }: &Place)
 
 fn print(value: &Value, format: Format) -> Result<()> {
     match format {
-        Format::Yaml => print!("{}", serde_saphyr::to_string(value)?),
-        Format::Table | Format::Json => println!("{value:#}"),
+        Format::Yaml => terminal::print(&serde_saphyr::to_string(value)?),
+        Format::Table | Format::Json => terminal::print(&format!("{value:#}\n")),
     }
-    Ok(())
 }

@@ -21,6 +21,7 @@ pub(crate) use gather::look;
 use report::Report;
 
 use super::exit::Exit;
+use super::terminal;
 
 /// Arguments of `kerf doctor`.
 #[derive(Args)]
@@ -57,8 +58,8 @@ impl Doctor {
         let runtime = runtime.context("could not start the runtime")?;
         let report = Report::of(&runtime.block_on(gather::gather(&self)));
         match self.output {
-            Format::Text => print!("{}", report.text()),
-            Format::Json => println!("{:#}", report.json()),
+            Format::Text => terminal::print(&report.text())?,
+            Format::Json => terminal::print(&format!("{:#}\n", report.json()))?,
         }
         Ok(Exit::success_if(match report.severity() {
             Some(Severity::Failure) => false,

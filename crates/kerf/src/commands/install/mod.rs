@@ -32,7 +32,7 @@ impl Install {
     pub(crate) fn run(self) -> Result<ExitCode> {
         let settings = Settings::of(&self)?;
         if let Some(form) = self.print {
-            print!("{}", print::print(form, &settings)?);
+            super::terminal::print(&print::print(form, &settings)?)?;
             return Ok(ExitCode::SUCCESS);
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

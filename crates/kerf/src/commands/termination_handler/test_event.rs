@@ -9,6 +9,7 @@ use kerf_aws::{Session, TimeOuts};
 use serde_json::{Value, json};
 
 use super::region;
+use crate::commands::terminal;
 
 /// What the event is about.
 #[derive(Clone, Copy, ValueEnum)]
@@ -44,7 +45,7 @@ impl TestEvent {
     pub(super) fn run(self) -> Result<ExitCode> {
         let event = self.event(&jiff::Timestamp::now()).to_string();
         let Some(url) = self.queue_url.as_deref().filter(|url| !url.is_empty()) else {
-            println!("{event}");
+            terminal::print(&format!("{event}\n"))?;
             return Ok(ExitCode::SUCCESS);
         };
         let region = self.aws_region.clone().filter(|region| !region.is_empty());
@@ -59,7 +60,7 @@ impl TestEvent {
         if let Some(refusal) = refusals.first() {
             bail!("the queue refused the event: {}", refusal.why);
         }
-        println!("sent to {url}");
+        terminal::print(&format!("sent to {url}\n"))?;
         Ok(ExitCode::SUCCESS)
     }
 
