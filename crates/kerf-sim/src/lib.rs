@@ -12,6 +12,7 @@
 mod binder;
 mod cloud;
 mod controllers;
+mod greedy;
 mod hours;
 mod invariants;
 mod kubelet;
@@ -26,6 +27,7 @@ mod store;
 mod trace;
 mod view;
 
+pub use binder::Waits;
 pub use cloud::{Cloud, CloudInstance};
 pub use hours::Hour;
 pub use invariants::{Checker, Rule, Violation};

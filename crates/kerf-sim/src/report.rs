@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use kerf_engine::time::Span;
 
+use crate::binder::Waits;
 use crate::hours::Hour;
 use crate::invariants::Violation;
 use crate::simulation::Simulation;
@@ -25,6 +26,10 @@ pub struct Report {
     pub pending: usize,
     /// Pods that were ready at the end.
     pub running: usize,
+    /// How long pods waited for a node.
+    pub waits: Waits,
+    /// The most nodes there were at once.
+    pub nodes_max: usize,
     /// How often each kind of action was ordered.
     pub actions: BTreeMap<&'static str, u64>,
     /// How often each Event was published, by its reason.
@@ -56,6 +61,8 @@ impl Report {
             nodes: simulation.store.nodes.len(),
             pending: simulation.pending_count(),
             running: simulation.store.pods.values().filter(|pod| pod.is_ready).count(),
+            waits: simulation.binder.waits,
+            nodes_max: simulation.nodes_max(),
             actions: trace.actions.clone(),
             kubernetes_events: trace.kubernetes_events.clone(),
             failures: trace.failures.clone(),

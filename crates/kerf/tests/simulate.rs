@@ -18,7 +18,14 @@ fn the_demo_prints_plain_lines_where_there_is_no_terminal() {
     let output = kerf(&["demo"]);
     let output_text = text(&output.stdout);
     assert!(output.status.success(), "{output_text}");
-    for line in ["inflate is scaled to 10\n", "inflate is scaled to 100\n", "SUMMARY", "0 left"] {
+    for line in [
+        "web is scaled to 90\n",
+        "SpotInterrupted",
+        "zone b is left",
+        "SUMMARY",
+        "greedy",
+        "0 left",
+    ] {
         assert!(output_text.contains(line), "{line} in\n{output_text}");
     }
     assert!(!output_text.contains('\u{1b}'), "no escape codes in\n{output_text}");
@@ -28,14 +35,20 @@ fn the_demo_prints_plain_lines_where_there_is_no_terminal() {
 fn a_scenario_whose_rules_hold_ends_well() {
     let output = kerf(&["simulate", "examples/scenarios/inflate.yaml"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
-    assert!(text(&output.stdout).contains("every one held"));
+    assert!(text(&output.stdout).contains("every rule held"));
 }
 
 #[test]
 fn a_report_for_programs_is_json() {
     let output = kerf(&["simulate", "examples/scenarios/inflate.yaml", "-o", "json"]);
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
-    assert_eq!(report["scenario"], "inflate");
+    assert_eq!((&report["version"], &report["scenario"]), (&1.into(), &"inflate".into()));
+    let run = &report["runs"][0];
+    assert!(run["spentDollars"].as_f64().is_some_and(|spent| spent > 0.0), "{run}");
+    assert_eq!(run["nodes"], 0);
+    assert!(run["waitSecondsMax"].as_u64() >= run["waitSecondsMean"].as_u64(), "{run}");
+    let again = kerf(&["simulate", "examples/scenarios/inflate.yaml", "-o", "json"]);
+    assert_eq!(text(&again.stdout), text(&output.stdout), "equal runs give equal bytes");
     assert_eq!(report["runs"][0]["seed"], 1);
     assert_eq!(report["runs"][0]["violations"], serde_json::json!([]));
 }
@@ -78,6 +91,31 @@ fn a_disappointed_expectation_is_told_by_the_exit_code() {
     let output = simulate("disappointed", scenario);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stdout).contains("expected 7 nodes, found 0"));
+}
+
+#[test]
+fn all_mistakes_of_a_scenario_are_told_at_once() {
+    let scenario = "name: x\nends: soon\npools: [{name: a, requirements: [nonsense]}]\n\
+                    workloads: []\nexpect: [{at: 1m, nodes: many}]\n";
+    let output = simulate("mistaken", scenario);
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    for field in ["ends: ", "pools[0].requirements: ", "expect[0]: "] {
+        assert!(said.contains(field), "{field} in\n{said}");
+    }
+}
+
+#[test]
+fn the_outcome_comes_first_and_what_happened_inside_on_demand() {
+    let output = kerf(&["simulate", "examples/scenarios/inflate.yaml"]);
+    let plain = text(&output.stdout);
+    for row in ["nodes ", "cost ", "waiting ", "evictions "] {
+        assert!(plain.contains(&format!("\n  {row}")), "{row} in\n{plain}");
+    }
+    assert!(!plain.contains("decisions"), "{plain}");
+    let output = kerf(&["simulate", "examples/scenarios/inflate.yaml", "-v"]);
+    let verbose = text(&output.stdout);
+    assert!(verbose.starts_with(&plain) && verbose.contains("\n  decisions"), "{verbose}");
 }
 
 #[test]

@@ -43,6 +43,11 @@ impl Capacity {
         }
     }
 
+    /// Processors, then memory: what pods are put in order by.
+    pub(crate) fn size(&self) -> (i128, i128) {
+        (self.cpu_millis, self.memory_bytes)
+    }
+
     /// Whether a pod that takes `wanted` fits in here. What it does not ask for does not matter.
     pub(crate) fn holds(&self, wanted: &Self) -> bool {
         self.pods >= wanted.pods

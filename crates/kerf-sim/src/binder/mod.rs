@@ -1,7 +1,7 @@
 //! The scheduler of the cluster: binds pods to nodes as kube-scheduler would, for the constraints
 //! the model has, and says which pods fit nowhere.
 
-mod capacity;
+pub(crate) mod capacity;
 mod class;
 mod domains;
 mod pod_counts;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use kerf_engine::event::{Key, Object};
 use kerf_engine::observed::{Name, Node, Pod, PodKey, PodPhase};
-use kerf_engine::time::Time;
+use kerf_engine::time::{Span, Time};
 use kerf_model::host_port::HostPort;
 use kerf_model::pod::PodShape;
 use kerf_model::taint::Taint;
@@ -41,6 +41,33 @@ pub(crate) struct Binder {
     /// Those of them that were not tried since something changed.
     fresh: BTreeSet<(i64, PodKey)>,
     namespaces: BTreeMap<String, Labels>,
+    /// How long pods waited for a node.
+    pub(crate) waits: Waits,
+}
+
+/// How long pods waited, from their creation until they were bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waits {
+    /// How many pods were bound.
+    pub pods: u64,
+    /// All their waiting together.
+    pub total: Span,
+    /// The longest of them.
+    pub longest: Span,
+}
+
+impl Waits {
+    fn add(&mut self, waited: Span) {
+        self.pods += 1;
+        self.total = Span::from_millis(self.total.millis().saturating_add(waited.millis()));
+        self.longest = self.longest.max(waited);
+    }
+
+    /// How long a pod waited on average.
+    #[must_use]
+    pub fn mean(&self) -> Span {
+        Span::from_millis(self.total.millis() / self.pods.max(1))
+    }
 }
 
 /// A node as the scheduler sees it.
@@ -155,6 +182,7 @@ impl Binder {
             let Some(pod) = store.pods.get(&key) else { continue };
             let mut pod = Pod::clone(pod);
             pod.phase = PodPhase::Bound { node: node.clone() };
+            self.waits.add(now.since(pod.meta.created_at));
             store.put(Object::Pod(pod));
             self.note_pod(&key, store);
             if !self.is_open(&class, id, node) {

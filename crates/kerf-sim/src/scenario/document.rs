@@ -126,7 +126,7 @@ pub(super) struct Workload {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Moment {
     pub(super) at: String,
     pub(super) scale: Option<String>,
@@ -135,6 +135,8 @@ pub(super) struct Moment {
     pub(super) delete: Option<String>,
     pub(super) fault: Option<String>,
     pub(super) note: Option<String>,
+    pub(super) leave_zone: Option<String>,
+    pub(super) return_to_zone: Option<String>,
 }
 
 #[derive(Deserialize)]

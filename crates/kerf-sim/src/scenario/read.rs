@@ -26,35 +26,49 @@ impl Scenario {
     pub fn parse(text: &str) -> Result<Self, ScenarioError> {
         let document: Document =
             serde_saphyr::from_str(text).map_err(|error| ScenarioError::Yaml(error.to_string()))?;
-        let cloud = cloud(&document.cloud)?;
-        let class = cloud.catalogue.node_class();
-        let mut pools = Vec::new();
-        for (index, doc) in document.pools.iter().enumerate() {
-            pools.push(Arc::new(pool::read(doc, &class, &format!("pools[{index}]"))?));
-        }
-        let mut workloads = Vec::new();
-        for (index, doc) in document.workloads.iter().enumerate() {
-            workloads.push(Arc::new(workload::read(doc, &format!("workloads[{index}]"))?));
-        }
+        // Whoever writes a file wants to hear of all mistakes at once.
+        let mut errors = Vec::new();
+        let cloud = or_note(cloud(&document.cloud), &mut errors);
+        let class =
+            cloud.as_ref().map_or(Catalogue::Kwok.node_class(), |it| it.catalogue.node_class());
+        let pools = document.pools.iter().enumerate().filter_map(|(index, doc)| {
+            or_note(pool::read(doc, &class, &format!("pools[{index}]")), &mut errors).map(Arc::new)
+        });
+        let pools: Vec<_> = pools.collect();
+        let workloads = document.workloads.iter().enumerate().filter_map(|(index, doc)| {
+            or_note(workload::read(doc, &format!("workloads[{index}]")), &mut errors).map(Arc::new)
+        });
+        let workloads: Vec<_> = workloads.collect();
+        // Steps of a workload that cannot be read are not mistaken for it.
+        let is_whole = errors.is_empty();
         let mut known: BTreeMap<Arc<str>, u32> =
             workloads.iter().map(|workload| (workload.name.clone(), workload.replicas)).collect();
         if known.len() < workloads.len() {
-            return Err(ScenarioError::field("workloads", "two have the same name"));
+            errors.push(ScenarioError::field("workloads", "two have the same name"));
         }
         let fixed: BTreeSet<&str> =
             document.pools.iter().filter(|it| it.replicas.is_some()).map(|it| &*it.name).collect();
         let mut steps = Vec::new();
-        for (index, doc) in document.timeline.iter().enumerate() {
-            steps.extend(timeline::read(doc, &mut known, &fixed, &format!("timeline[{index}]"))?);
+        for (index, doc) in document.timeline.iter().enumerate().filter(|_| is_whole) {
+            let read = timeline::read(doc, &mut known, &fixed, &format!("timeline[{index}]"));
+            steps.extend(or_note(read, &mut errors).into_iter().flatten());
         }
         steps.sort_by_key(|(at, _)| *at);
         let mut expectations = Vec::new();
         for (index, doc) in document.expect.iter().enumerate() {
-            expectations.push(timeline::expectation(doc, &format!("expect[{index}]"))?);
+            let read = timeline::expectation(doc, &format!("expect[{index}]"));
+            expectations.extend(or_note(read, &mut errors));
         }
         expectations.sort_by_key(|(at, _)| *at);
-        let length =
-            text::span(&document.ends).map_err(|error| ScenarioError::field("ends", error))?;
+        let length = text::span(&document.ends);
+        let length = length.map_err(|error| ScenarioError::field("ends", error));
+        let length = or_note(length, &mut errors);
+        let faults = document.faults.as_ref().map(faults).transpose();
+        let faults = or_note(faults, &mut errors).flatten().unwrap_or_default();
+        let (cloud, length) = match (cloud, length, ScenarioError::all(errors)) {
+            (Some(cloud), Some(length), None) => (cloud, length),
+            (_, _, error) => return Err(error.expect("what is not there was noted")),
+        };
         Ok(Self {
             name: document.name,
             about: document.about.trim().to_owned(),
@@ -64,9 +78,14 @@ impl Scenario {
             workloads,
             timeline: steps,
             expectations,
-            faults: document.faults.as_ref().map(faults).transpose()?.unwrap_or_default(),
+            faults,
         })
     }
+}
+
+/// The value, or a note of what is wrong with it.
+fn or_note<T>(read: Result<T, ScenarioError>, errors: &mut Vec<ScenarioError>) -> Option<T> {
+    read.map_err(|error| errors.push(error)).ok()
 }
 
 impl Catalogue {

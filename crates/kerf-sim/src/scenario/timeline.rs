@@ -30,6 +30,11 @@ pub enum Step {
     },
     /// Somebody deletes a node or a claim, as with `kubectl delete`; the oldest of them.
     Delete(Victim),
+    /// No pool may make nodes in a zone any more, as a zonal shift in NodePool mode has it; nodes
+    /// that are there drift.
+    LeaveZone(String),
+    /// The zone may be used again.
+    ReturnToZone(String),
     /// Something goes wrong.
     Fault(Fault),
     /// A note for whoever watches.
@@ -120,7 +125,15 @@ pub(super) fn read(
 ) -> Result<Vec<(Span, Step)>, ScenarioError> {
     let at = text::span(&doc.at).map_err(|error| ScenarioError::field(field, error))?;
     let wrong = |problem: String| ScenarioError::field(field, problem);
+    let zone = match (&doc.leave_zone, &doc.return_to_zone) {
+        (Some(zone), None) => Some(Step::LeaveZone(zone.clone())),
+        (None, Some(zone)) => Some(Step::ReturnToZone(zone.clone())),
+        _ => None,
+    };
     match (&doc.scale, &doc.delete, &doc.fault, &doc.note) {
+        (None, None, None, None) if zone.is_some() => {
+            Ok(zone.into_iter().map(|step| (at, step)).collect())
+        }
         (Some(name), None, None, None) => {
             let to = doc.to.ok_or_else(|| wrong("scale needs to: how many pods".to_owned()))?;
             if fixed.contains(name.as_str()) {
@@ -142,7 +155,9 @@ pub(super) fn read(
         },
         (None, None, Some(word), None) => Ok(vec![(at, Step::Fault(fault(word).map_err(wrong)?))]),
         (None, None, None, Some(note)) => Ok(vec![(at, Step::Note(note.clone()))]),
-        _ => Err(wrong("say exactly one of scale, delete, fault, note".to_owned())),
+        _ => Err(wrong(
+            "say exactly one of scale, delete, fault, note, leaveZone, returnToZone".to_owned(),
+        )),
     }
 }
 

@@ -68,6 +68,7 @@ pub struct Simulation {
     is_capacity_freed: bool,
     server_away_until: Time,
     nodes_joined: u64,
+    nodes_max: usize,
     steps: u64,
     wakes: u64,
     started_at: Time,
@@ -160,6 +161,7 @@ impl Simulation {
             is_capacity_freed: false,
             server_away_until: BEGINNING,
             nodes_joined: 0,
+            nodes_max: 0,
             steps: 0,
             wakes: 0,
             started_at: BEGINNING,
@@ -191,6 +193,12 @@ impl Simulation {
     #[must_use]
     pub fn ends_at(&self) -> Time {
         self.ends_at
+    }
+
+    /// The most nodes there were at once so far.
+    #[must_use]
+    pub fn nodes_max(&self) -> usize {
+        self.nodes_max
     }
 
     /// How many things happened so far.

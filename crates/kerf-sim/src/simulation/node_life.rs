@@ -32,6 +32,7 @@ impl Simulation {
             return;
         }
         self.nodes_joined += 1;
+        self.nodes_max = self.nodes_max.max(self.store.nodes.len() + 1);
         let name: Name = Arc::from(format!(
             "ip-10-0-{}-{}",
             self.nodes_joined / 250,

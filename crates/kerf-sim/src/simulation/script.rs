@@ -7,11 +7,18 @@ use kerf_engine::observed::{Claim, Name, Node, PodPhase, Pool};
 use kerf_engine::time::Span;
 use kerf_model::labels::well_known::ZONE;
 use kerf_model::pool::Sizing;
+use kerf_model::requirement::{Operator, RequirementEntry};
 
 use super::Simulation;
 use crate::scenario::{Count, Step, Victim};
 use crate::sim_event::SimEvent;
 use crate::store::Precondition;
+
+/// The zone that an offering is sold in.
+fn zone_of(requirements: &[RequirementEntry]) -> Option<&str> {
+    let entry = requirements.iter().find(|entry| entry.key == ZONE)?;
+    entry.values.first().map(String::as_str)
+}
 
 /// Micro-dollars in a cent.
 const MICROS_PER_CENT: u64 = 10_000;
@@ -79,8 +86,34 @@ impl Simulation {
                     self.store.delete::<Node>(&name, Precondition::Nothing);
                 }
             }
+            Step::LeaveZone(zone) => self.leave_zone(zone, true),
+            Step::ReturnToZone(zone) => self.leave_zone(zone, false),
             Step::Fault(fault) => self.go_wrong(*fault),
             Step::Note(text) => self.trace.note(now, text.clone()),
+        }
+    }
+
+    /// Takes a zone out of every pool, or gives it back.
+    fn leave_zone(&mut self, zone: &str, is_left: bool) {
+        let word = if is_left { "is left: no pool may use it" } else { "may be used again" };
+        self.trace.note(self.store.now, format!("zone {zone} {word}"));
+        // Scenarios name zones by their letter.
+        let offerings = self.cloud.instance_types.iter().flat_map(|it| it.offerings.iter());
+        let mut zones = offerings.filter_map(|it| zone_of(&it.requirements));
+        let Some(zone) = zones.find(|it| *it == zone || it.ends_with(zone)).map(str::to_owned)
+        else {
+            return;
+        };
+        let entry = RequirementEntry::new(ZONE, Operator::NotIn, [zone.as_str()]);
+        let names: Vec<Name> = self.store.pools.keys().cloned().collect();
+        for name in names {
+            let _ = self.store.change(&name, Precondition::Nothing, |pool: &mut Pool| {
+                let spec = Arc::make_mut(&mut pool.spec);
+                let requirements = &mut spec.template.spec.requirements;
+                requirements.retain(|it| *it != entry);
+                requirements.extend(is_left.then(|| entry.clone()));
+                pool.meta.generation += 1;
+            });
         }
     }
 

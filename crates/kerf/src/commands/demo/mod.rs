@@ -1,12 +1,13 @@
-//! `kerf demo`: a cluster that grows and shrinks before your eyes, without a cluster.
+//! `kerf demo`: a cluster that grows, is interrupted and shrinks before your eyes, without a cluster.
 //!
 //! ```text
-//!  Simulation ─ view ─► screen ─► terminal, redrawn in place
+//!  Simulation ─ view ─► screen ─► stage: the terminal, drawn over and over
 //!       └────── trace ─► trace_lines ───► lines, where there is no terminal
 //! ```
 
 mod gauge;
 mod screen;
+mod stage;
 mod style;
 mod summary;
 mod trace_lines;
@@ -21,18 +22,18 @@ use clap::Args;
 use kerf_engine::time::Span;
 use kerf_sim::{Scenario, Simulation};
 
-use super::simulate;
+use super::{money, simulate};
+use screen::Frame;
+use stage::{Key, Stage};
 use style::Style;
 use summary::Peak;
 use trace_lines::TraceLines;
 
 /// What is shown unless something else is asked for.
-const SCENARIO: &str = include_str!("../../../../../examples/scenarios/inflate.yaml");
+const SCENARIO: &str = include_str!("../../../../../examples/scenarios/demo.yaml");
 /// How long the show takes unless a speed is asked for.
 const SHOW: Duration = Duration::from_secs(45);
-/// How often the picture is redrawn.
-const FRAME: Duration = Duration::from_millis(100);
-/// Where there is no terminal, the trace is printed in steps of this length.
+/// The simulation is looked at in steps of this length, whatever the speed.
 const STEP: Span = Span::from_seconds(1);
 
 /// Arguments of `kerf demo`.
@@ -47,30 +48,34 @@ pub(crate) struct Demo {
     /// What decides everything the scenario leaves to chance
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Begin paused, this many seconds into the scenario
+    #[arg(long, value_name = "SECONDS")]
+    pause_at: Option<u64>,
+    /// Print lines, also on a terminal
+    #[arg(long)]
+    plain: bool,
 }
 
 impl Demo {
     pub(crate) fn run(self) -> Result<ExitCode> {
-        let Self { speed, scenario, seed } = self;
+        let Self { speed, scenario, seed, pause_at, plain } = self;
         let scenario = match &scenario {
             Some(path) => simulate::read(path)?,
             None => Arc::new(Scenario::parse(SCENARIO).context("the built-in scenario is broken")?),
         };
         let simulation =
             Simulation::new(scenario.clone(), seed).context("cannot play the scenario")?;
+        let is_drawn = io::stdout().is_terminal() && !plain;
         let mut show = Show {
             scenario,
             simulation,
             trace_lines: TraceLines::default(),
             peak: Peak::default(),
-            style: Style::of_stdout(),
+            style: if plain { Style::Plain } else { Style::of_stdout() },
         };
-        let shown = if io::stdout().is_terminal() { show.draw(speed) } else { show.print(speed) };
-        match shown {
-            // Whoever listened has heard enough.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
-            shown => shown.map(|()| ExitCode::SUCCESS).context("cannot write to the terminal"),
-        }
+        let shown = if is_drawn { show.draw(speed, pause_at) } else { show.print(speed) };
+        shown.context("cannot write to the terminal")?;
+        Ok(ExitCode::SUCCESS)
     }
 }
 
@@ -84,34 +89,41 @@ struct Show {
 }
 
 impl Show {
-    /// A picture that is redrawn in place.
-    fn draw(&mut self, speed: Option<u32>) -> io::Result<()> {
+    /// A picture that is drawn over and over, until the end or until somebody has seen enough.
+    fn draw(&mut self, speed: Option<u32>, pause_at: Option<u64>) -> io::Result<()> {
         let speed = speed.unwrap_or_else(|| default_speed(self.scenario.length));
-        let mut out = io::stdout().lock();
-        let began = Instant::now();
-        let mut lines_drawn = 0;
+        let mut played = pause_at.unwrap_or(0).saturating_mul(1_000);
+        let mut is_paused = pause_at.is_some();
+        let stage = Stage::enter()?;
+        let mut last = Instant::now();
         loop {
-            let is_over = self.advance(millis(began.elapsed()).saturating_mul(u64::from(speed)));
+            let is_over = self.advance(played);
             let view = self.simulation.view();
-            let frame = screen::frame(&self.scenario, &view, &self.trace_lines, speed, self.style);
-            let mut text = String::new();
-            if lines_drawn > 0 {
-                // Back to the first line of the last picture.
-                text.push_str(&format!("\u{1b}[{lines_drawn}A\r"));
-            }
-            for line in &frame {
-                text.push_str(line);
-                text.push_str("\u{1b}[K\n");
-            }
-            lines_drawn = frame.len();
-            out.write_all(text.as_bytes())?;
-            out.flush()?;
-            if is_over {
+            let frame = Frame {
+                scenario: &self.scenario,
+                view: &view,
+                trace_lines: &self.trace_lines,
+                speed,
+                is_paused,
+                style: self.style,
+                size: stage::size(),
+            };
+            stage.draw(&frame.lines())?;
+            if is_over && !is_paused {
                 break;
             }
-            std::thread::sleep(FRAME);
+            match stage.key()? {
+                Some(Key::Quit) => break,
+                Some(Key::Pause) => is_paused = !is_paused,
+                None => {}
+            }
+            if !is_paused {
+                played += millis(last.elapsed()).saturating_mul(u64::from(speed));
+            }
+            last = Instant::now();
         }
-        out.write_all(self.summary().as_bytes())
+        drop(stage);
+        io::stdout().lock().write_all(self.summary().as_bytes())
     }
 
     /// Line by line, as fast as can be unless a speed is asked for.
@@ -141,9 +153,12 @@ impl Show {
     fn advance(&mut self, played_millis: u64) -> bool {
         let began = self.simulation.now() - self.simulation.elapsed();
         let target = (began + Span::from_millis(played_millis)).min(self.simulation.ends_at());
-        self.simulation.run_until(target);
-        self.trace_lines.read(&self.simulation);
-        self.peak.update(&self.simulation.view());
+        while self.simulation.now() < target {
+            let next = (self.simulation.now() + STEP).min(target);
+            self.simulation.run_until(next);
+            self.trace_lines.read(&self.simulation);
+            self.peak.update(&self.simulation);
+        }
         target == self.simulation.ends_at()
     }
 

@@ -129,6 +129,8 @@ fn meaning(kind: RecordKind) -> Option<(&'static str, Ink)> {
         RecordKind::Decision("terminate") => Some(("end", Ink::Yellow)),
         RecordKind::Decision("evict pod") => Some(("evict", Ink::Yellow)),
         RecordKind::Decision("delete pod") => Some(("delete", Ink::Red)),
+        // Only says that a drain has begun, which the evictions show.
+        RecordKind::Warning("FailedDraining") => None,
         RecordKind::Warning(reason) => Some((reason, Ink::Red)),
         RecordKind::Decision(_) | RecordKind::Event(_) => None,
     }
