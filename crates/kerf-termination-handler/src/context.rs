@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use kerf_kube::{Health, NoticeDelivery};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use crate::kubernetes_events::KubernetesEvents;
+use crate::metadata::NodeMetadata;
 use crate::metrics::Counters;
 use crate::settings::EventSettings;
 use crate::store::Store;
+use crate::webhook::Webhook;
 
 /// What every event needs. Copies share it.
 #[derive(Clone)]
@@ -20,4 +22,8 @@ pub(crate) struct EventContext {
     pub(crate) health: Health,
     /// Where Kubernetes Events are recorded, if they are.
     pub(crate) events: Option<KubernetesEvents>,
+    /// Who else is told, if anybody is.
+    pub(crate) webhook: Option<Webhook>,
+    /// What is known of the instance, where the handler runs on it.
+    pub(crate) metadata: watch::Receiver<NodeMetadata>,
 }

@@ -20,6 +20,7 @@ use crate::hooks::{Beating, keep_waiting};
 use crate::kind::EventKind;
 use crate::kubernetes_events::{Phase, reason};
 use crate::message::Announced;
+use crate::metadata::NodeMetadata;
 use crate::metrics::NodeAction;
 use crate::record::EventRecord;
 use crate::settings::{Action, Heartbeats, LogVersion};
@@ -83,6 +84,7 @@ impl Handling {
             ticket.handled(Fate::Kept);
             return Fate::Kept;
         }
+        self.tell_before().await;
         // Until the hook is completed or the event has failed, which both end this.
         let _beating = self.keep_waiting();
         let (outcome, node) = self.drain().await;
@@ -93,6 +95,7 @@ impl Handling {
         };
         let (is_through, result) = self.judge(outcome, &logged);
         self.note_drained(node.as_ref(), is_through);
+        self.tell_after(result, node.as_ref()).await;
         let is_over = is_through && self.post(&logged).await;
         if is_through {
             self.note(node.as_ref(), &Phase::post_drain(is_over));
@@ -219,13 +222,55 @@ impl Handling {
         }
     }
 
+    /// Tells whoever wants to know what is about to be done.
+    async fn tell_before(&self) {
+        if let Some(webhook) = self.context.webhook.as_ref().filter(|_| self.is_drain()) {
+            webhook.before(&self.record, &self.metadata(None)).await;
+        }
+    }
+
+    /// Tells what came of it.
+    async fn tell_after(&self, result: &'static str, node: Option<&FoundNode>) {
+        let Some(webhook) = self.context.webhook.as_ref().filter(|_| self.is_drain()) else {
+            return;
+        };
+        let mut record = self.record.clone();
+        if let Some(node) = node {
+            record.node_name = node.name.to_string();
+            record.node_labels = Some(node.labels.clone());
+            let pods = node.leaving.iter().chain(&node.staying);
+            record.pods = Some(pods.map(ToString::to_string).collect());
+        }
+        webhook.after(result, &record, &self.metadata(node)).await;
+    }
+
+    /// Whether a node is closed for it: a launch asks for nothing of the kind.
+    fn is_drain(&self) -> bool {
+        self.announced.kind != EventKind::AsgLaunchLifecycle
+    }
+
+    /// What is known of the instance: by itself, or by its node.
+    fn metadata(&self, node: Option<&FoundNode>) -> NodeMetadata {
+        let known = self.context.metadata.borrow();
+        let Some(node) = node.filter(|_| known.instance_id.is_empty()) else {
+            return known.clone();
+        };
+        let label = |key: &str| node.labels.get(key).cloned().unwrap_or_default();
+        NodeMetadata {
+            availability_zone: label("topology.kubernetes.io/zone"),
+            region: label("topology.kubernetes.io/region"),
+            instance_type: label("node.kubernetes.io/instance-type"),
+            ..NodeMetadata::default()
+        }
+    }
+
     /// Records how the closing and the drain of a node went.
     fn note_drained(&self, node: Option<&FoundNode>, is_ok: bool) {
-        if self.announced.kind == EventKind::AsgLaunchLifecycle {
+        if !self.is_drain() {
             return;
         }
         if is_ok && node.is_some() {
-            self.context.counters.acted(NodeAction::PreDrain, true);
+            self.acted(NodeAction::PreDrain, true);
             self.note(node, &Phase::PRE_DRAIN);
         }
         self.note(node, &Phase::drain(self.cordons(), is_ok));
@@ -237,13 +282,18 @@ impl Handling {
         }
     }
 
+    /// Counts something that was done to the node, or was to be.
+    fn acted(&self, action: NodeAction, is_ok: bool) {
+        let of = (self.record.node_name.as_str(), self.record.event_id.as_str());
+        self.context.counters.acted(action, is_ok, of);
+    }
+
     fn cordons(&self) -> bool {
         self.context.settings.actions.of(self.announced.kind) == Action::Cordon
     }
 
     /// Whether what waits for the event may be told that it is over, and the result for metrics.
     fn judge(&self, outcome: Option<NoticeOutcome>, logged: &EventRecord) -> (bool, &'static str) {
-        let counters = &self.context.counters;
         let (node_name, reason) = (&logged.node_name, &logged.description);
         let action = if self.cordons() { NodeAction::Cordon } else { NodeAction::CordonAndDrain };
         match outcome {
@@ -263,7 +313,7 @@ impl Handling {
                 (true, "called_off")
             }
             Some(NoticeOutcome::Blocked) => {
-                counters.acted(action, false);
+                self.acted(action, false);
                 let problem = "pods on the node may not be evicted by the settings";
                 error!(
                     { node_name, reason, error = problem },
@@ -272,7 +322,7 @@ impl Handling {
                 (false, "blocked")
             }
             Some(outcome) if outcome.is_final() => {
-                counters.acted(action, true);
+                self.acted(action, true);
                 let message = match self.cordons() {
                     true => "Node successfully cordoned",
                     false => "Node successfully cordoned and drained",
@@ -281,7 +331,7 @@ impl Handling {
                 (true, outcome.label())
             }
             Some(outcome) => {
-                counters.acted(action, false);
+                self.acted(action, false);
                 let problem =
                     "the drain was not over in time; it goes on, and the event comes again";
                 error!(
@@ -295,14 +345,13 @@ impl Handling {
 
     /// Completes the lifecycle hook, if the event has one. Whether the message may be deleted.
     async fn post(&self, logged: &EventRecord) -> bool {
-        let counters = &self.context.counters;
         let (Some(hook), Some(hooks)) = (&self.announced.hook, &self.hooks) else {
-            counters.acted(NodeAction::PostDrain, true);
+            self.acted(NodeAction::PostDrain, true);
             return true;
         };
         sleep(hooks.delay).await;
         let completed = hooks.auto_scaling.complete(hook).await;
-        counters.acted(NodeAction::PostDrain, completed.is_ok());
+        self.acted(NodeAction::PostDrain, completed.is_ok());
         match completed {
             Ok(()) => {
                 info!(
@@ -312,7 +361,7 @@ impl Handling {
                 true
             }
             Err(why) => {
-                counters.failed("post-drain");
+                self.context.counters.failed("post-drain");
                 error!(
                     { error = %why, lifecycleHookName = hook.hook, instanceID = hook.instance,
                       "event-id" = logged.event_id },

@@ -27,6 +27,7 @@ use crate::metrics::Counters;
 use crate::queue::QueueMode;
 use crate::settings::{EventSettings, MetadataSettings, QueueSettings};
 use crate::store::Store;
+use crate::webhook::Webhook;
 
 /// How long events that are under way may take when the process is asked to end. What is not through
 /// by then comes again, to the next.
@@ -55,6 +56,8 @@ pub struct Handler {
     pub probe: Option<(u16, String)>,
     /// Annotations of the Kubernetes Events that are recorded, if they are.
     pub events: Option<BTreeMap<String, String>>,
+    /// Who else is told of what happens, if anybody is.
+    pub webhook: Option<Webhook>,
     /// Where the engine's events and actions are kept for a replay, if anywhere.
     pub journal: Option<JournalFiles>,
 }
@@ -101,11 +104,14 @@ impl Handler {
         self.open_ports(&health, &registry, tasks).await?;
         let (notice_sender, notices) = mpsc::channel::<NoticeDelivery>(NOTICES_WAITING_MAX);
         let (metadata_sender, metadata) = watch::channel(NodeMetadata::default());
+        let by_node = self.settings.node_metrics;
         let context = EventContext {
             settings: Arc::new(self.settings),
             notices: notice_sender,
-            counters: Counters::new(registry.clone()),
+            counters: Counters::new(registry.clone(), by_node),
             store: Store::default(),
+            webhook: self.webhook,
+            metadata: metadata.clone(),
             events: self.events.map(|extra| {
                 let settings = RecorderSettings { extra, own_node: self.node_name, metadata };
                 KubernetesEvents::start(self.client.clone(), settings, health.failures().clone())

@@ -31,6 +31,7 @@ mod queue;
 pub mod record;
 pub mod settings;
 mod store;
+pub mod webhook;
 
 pub use handler::{Handler, Source, StartedHandler};
 

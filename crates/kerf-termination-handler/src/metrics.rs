@@ -35,58 +35,73 @@ impl NodeAction {
 
 /// Everything counted. Copies share it.
 #[derive(Clone, Debug)]
-pub(crate) struct Counters(Registry);
+pub(crate) struct Counters {
+    registry: Registry,
+    /// Whether actions are also counted by node and event. There is no end to these.
+    by_node: bool,
+}
 
 impl Counters {
-    pub(crate) fn new(registry: Registry) -> Self {
+    pub(crate) fn new(registry: Registry, by_node: bool) -> Self {
         registry.describe([
             ("actions_total", "Number of actions"),
+            ("actions_node_total", "Number of actions per node (deprecated)"),
             ("events_error_total", "Number of errors in events processing"),
             ("kerf_nth_events_total", "Events by kind and what came of them."),
             ("kerf_nth_event_latency_seconds", "From an event to the begin of its drain."),
             ("kerf_nth_drain_duration_seconds", "From the begin of a drain to its end."),
             ("kerf_nth_workers_busy", "Events under way."),
         ]);
-        Self(registry)
+        Self { registry, by_node }
     }
 
-    /// Something was done to a node, or was to be.
-    pub(crate) fn acted(&self, action: NodeAction, is_ok: bool) {
+    /// Something was done to a node because of an event, or was to be.
+    pub(crate) fn acted(&self, action: NodeAction, is_ok: bool, (node, event_id): (&str, &str)) {
         let status = if is_ok { "success" } else { "error" };
+        if self.by_node {
+            let labels = vec![
+                ("node_action", action.label().to_owned()),
+                ("node_event_id", event_id.to_owned()),
+                ("node_name", node.to_owned()),
+                ("node_status", status.to_owned()),
+                scope(),
+            ];
+            self.registry.count("actions_node_total", labels, 1);
+        }
         let labels = vec![
             ("node_action", action.label().to_owned()),
             ("node_status", status.to_owned()),
             scope(),
         ];
-        self.0.count("actions_total", labels, 1);
+        self.registry.count("actions_total", labels, 1);
     }
 
     /// Something about events failed.
     pub(crate) fn failed(&self, place: &str) {
         let labels = vec![("event_error_where", place.to_owned()), scope()];
-        self.0.count("events_error_total", labels, 1);
+        self.registry.count("events_error_total", labels, 1);
     }
 
     /// An event has its end.
     pub(crate) fn ended(&self, kind: EventKind, result: &str) {
         let labels: Labels = vec![("kind", kind.name().to_owned()), ("result", result.to_owned())];
-        self.0.count("kerf_nth_events_total", labels, 1);
+        self.registry.count("kerf_nth_events_total", labels, 1);
     }
 
     /// A drain begins so long after its event.
     pub(crate) fn began_after(&self, latency: Duration) {
-        self.0.observe("kerf_nth_event_latency_seconds", Vec::new(), SECONDS, latency);
+        self.registry.observe("kerf_nth_event_latency_seconds", Vec::new(), SECONDS, latency);
     }
 
     /// A drain took so long.
     pub(crate) fn drained_in(&self, took: Duration) {
-        self.0.observe("kerf_nth_drain_duration_seconds", Vec::new(), SECONDS, took);
+        self.registry.observe("kerf_nth_drain_duration_seconds", Vec::new(), SECONDS, took);
     }
 
     /// So many events are under way.
     pub(crate) fn under_way(&self, events: usize) {
         let events = u32::try_from(events).unwrap_or(u32::MAX);
-        self.0.set("kerf_nth_workers_busy", Vec::new(), f64::from(events));
+        self.registry.set("kerf_nth_workers_busy", Vec::new(), f64::from(events));
     }
 }
 

@@ -21,7 +21,7 @@ pub const SQS_TERMINATE: &str = "SQS_TERMINATE";
 const NO_TIME: &str = "0001-01-01T00:00:00Z";
 
 /// An event, by the names its fields have always had.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "PascalCase")]
 #[allow(missing_docs, reason = "each is named as people know it from the log")]
 pub struct EventRecord {

@@ -18,6 +18,8 @@ pub struct EventSettings {
     pub dry_run: bool,
     /// Which log lines people expect.
     pub log_version: LogVersion,
+    /// Whether actions are also counted by node and event.
+    pub node_metrics: bool,
 }
 
 /// How the handler reads a queue.

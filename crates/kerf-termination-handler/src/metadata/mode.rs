@@ -296,7 +296,7 @@ impl MetadataMode {
         }
         let outcome = outcome.await;
         let is_ok = matches!(outcome, Ok(NoticeOutcome::Opened));
-        self.context.counters.acted(NodeAction::Uncordon, is_ok);
+        self.context.counters.acted(NodeAction::Uncordon, is_ok, (node_name, ""));
         match is_ok {
             true => info!({ node_name, reason = why }, "Node successfully uncordoned"),
             false => {

@@ -135,6 +135,22 @@ windowsPodLabels: {team: win}
     ] {
         assert_eq!(count(words), times, "{words}{text}");
     }
+    let values = "
+webhookURLSecretName: hook
+webhookTemplateConfigMapName: bodies
+webhookTemplateConfigMapKey: slack
+webhookHeaders: '{\"X-Key\":\"a\"}'
+";
+    let text = helm.template(RELEASE, CHART, values, &[]).unwrap();
+    for words in [
+        "secretKeyRef:\n              name: hook\n              key: webhookurl\n",
+        "value: \"/config/slack\"\n",
+        "mountPath: /config\n",
+        "configMap:\n          name: bodies\n",
+        r#"value: "{\"X-Key\":\"a\"}""#,
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
     for (wrong, why) in [
         ("targetNodeOs: plan9", "allowed are linux, windows"),
         ("heartbeatInterval: 60", "heartbeatInterval and heartbeatUntil are for lifecycle hooks"),

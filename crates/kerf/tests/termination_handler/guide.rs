@@ -87,6 +87,7 @@ fn a_recommendation_and_a_warning_within_a_second_are_one_drain_and_two_events()
         "actions_total{{node_action=\"cordon-and-drain\",node_status=\"success\",{scope}}} 2"
     );
     assert!(handler.metrics().contains(&counted), "{}", handler.metrics());
+    assert!(!handler.metrics().contains("actions_node_total"), "it has no bound");
     let taints = get("node", name, "{.spec.taints[*].key}");
     assert!(!taints.contains("aws-node-termination-handler"), "nobody asked for {taints}");
     assert!(handler.end());

@@ -21,6 +21,10 @@
 //! | the state of an Auto Scaling group is a new event each time it is asked for | `metadata::…` |
 //! | labels of others are removed, the handler's own are left | `metadata::…`, `kerf-engine/tests/drain.rs` |
 //! | repeated errors end the process | `metadata::the_metadata_service…` |
+//! | a webhook for each event of a node, a body that is no JSON | `webhooks::…` |
+//! | webhooks only after the drain, `tcp://` proxies that do nothing | `webhooks::…` |
+//! | metrics that grow with every node and event | `guide::…` |
+//! | load balancers send on while pods are evicted | `kerf-engine/tests/drain.rs` |
 //! | Health events about several instances | `kerf-termination-handler/tests/messages.rs` |
 //! | regions found in the queue's name | `commands/termination_handler/region.rs` |
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -37,3 +41,4 @@ mod mass_interruption;
 mod metadata;
 mod process;
 mod standing_aside;
+mod webhooks;

@@ -28,6 +28,12 @@
   livenessProbe:
     {{- toYaml $values.probes | nindent 4 }}
   {{- end }}
+  {{- if $values.webhookTemplateConfigMapName }}
+  volumeMounts:
+  - name: webhook-template
+    mountPath: /config
+    readOnly: true
+  {{- end }}
   {{- with $values.resources }}
   resources:
     {{- toYaml . | nindent 4 }}

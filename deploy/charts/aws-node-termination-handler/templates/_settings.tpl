@@ -53,6 +53,11 @@
   "prometheusServerPort" "PROMETHEUS_SERVER_PORT"
   "emitKubernetesEvents" "EMIT_KUBERNETES_EVENTS"
   "kubernetesEventsExtraAnnotations" "KUBERNETES_EVENTS_EXTRA_ANNOTATIONS"
+  "webhookHeaders" "WEBHOOK_HEADERS"
+  "webhookProxy" "WEBHOOK_PROXY"
+  "webhookPhase" "WEBHOOK_PHASE"
+  "webhookDedupe" "WEBHOOK_DEDUPE"
+  "legacyNodeMetrics" "LEGACY_NODE_METRICS"
   "logLevel" "LOG_LEVEL"
   "jsonLogging" "JSON_LOGGING"
   "logFormatVersion" "LOG_FORMAT_VERSION"
@@ -86,7 +91,34 @@
   value: {{ if kindIs "float64" $set }}{{ int64 $set | quote }}{{ else }}{{ $set | quote }}{{ end }}
 {{- end }}
 {{- end }}
+{{- if .Values.webhookURLSecretName }}
+- name: WEBHOOK_URL
+  valueFrom:
+    secretKeyRef:
+      name: {{ .Values.webhookURLSecretName }}
+      key: webhookurl
+{{- else if .Values.webhookURL }}
+- name: WEBHOOK_URL
+  value: {{ .Values.webhookURL | quote }}
+{{- end }}
+{{- if .Values.webhookTemplateConfigMapName }}
+- name: WEBHOOK_TEMPLATE_FILE
+  value: {{ printf "/config/%s" (required "webhookTemplateConfigMapKey is missing: the key of the template in webhookTemplateConfigMapName." .Values.webhookTemplateConfigMapKey) | quote }}
+{{- else if .Values.webhookTemplate }}
+- name: WEBHOOK_TEMPLATE
+  value: {{ .Values.webhookTemplate | quote }}
+{{- end }}
 {{- with .Values.extraEnv }}
 {{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* Where the template of webhooks comes from, if a ConfigMap holds it. */}}
+{{- define "nth.volumes" -}}
+{{- with .Values.webhookTemplateConfigMapName -}}
+volumes:
+- name: webhook-template
+  configMap:
+    name: {{ . }}
 {{- end }}
 {{- end }}

@@ -8,6 +8,7 @@ mod serve;
 mod source;
 mod test_event;
 mod validated;
+mod webhook;
 
 use std::process::ExitCode;
 

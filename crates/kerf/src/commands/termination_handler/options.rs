@@ -106,6 +106,9 @@ pub(super) const OPTIONS: &[OptionSpec] = {
         option("poison-messages", "POISON_MESSAGES", "delete", Text, "What becomes of messages that cannot be read: delete or keep"),
         option("drain-deadline-action", "DRAIN_DEADLINE_ACTION", "none", Text, "What becomes of pods that are still there when the instance goes: none or delete"),
         option("pre-drain-delay-seconds", "PRE_DRAIN_DELAY_SECONDS", "0", Integer, "How long a node is closed before the first eviction, so that load balancers leave it out"),
+        option("webhook-phase", "WEBHOOK_PHASE", "after", Text, "When to post: after what was done, before, or both"),
+        option("webhook-dedupe", "WEBHOOK_DEDUPE", "600", Integer, "Seconds in which the same is posted once about a node; 0 for one post per event"),
+        option("legacy-node-metrics", "LEGACY_NODE_METRICS", "false", Switch, "Also count actions by node and event, without bound: actions_node_total"),
         option("leader-elect", "LEADER_ELECT", "true", Switch, "Read the queue only while holding the Lease; needs --pod-namespace"),
         option("journal", "KERF_JOURNAL", "", Text, "Write what is learnt and decided to a file or folder, for kerf replay"),
     ]

@@ -59,6 +59,7 @@ async fn serve(given: &Given, validated: Validated) -> Result<ExitCode> {
         metrics_port: validated.metrics_port,
         probe: validated.probe,
         events: validated.annotations,
+        webhook: validated.webhook,
         journal: given
             .some("journal")
             .map(|path| JournalFiles::open(path.as_ref()).context("the journal cannot be written"))

@@ -10,11 +10,13 @@ use kerf_model::taint::TaintEffect;
 use kerf_runtime::log::ByLevel;
 use kerf_termination_handler::kind::EventKind;
 use kerf_termination_handler::settings::{Action, Actions, EventSettings, LogVersion};
+use kerf_termination_handler::webhook::Webhook;
 use tracing::Level;
 
 use super::drain::drain;
 use super::options::{Given, Renamed};
 use super::source::{Source, source};
+use super::webhook::webhook;
 
 /// What follows from the options.
 pub(super) struct Validated {
@@ -27,6 +29,7 @@ pub(super) struct Validated {
     pub(super) log: ByLevel,
     /// What to say about old names and values that are not understood.
     pub(super) warnings: Vec<String>,
+    pub(super) webhook: Option<Webhook>,
     pub(super) leader_elect: bool,
     /// Annotations of Kubernetes Events, where these are recorded.
     pub(super) annotations: Option<BTreeMap<String, String>>,
@@ -56,6 +59,7 @@ impl Validated {
                 true => Some((given.count("probes-server-port")?, probe_path(given))),
                 false => None,
             },
+            webhook: webhook(given)?,
             log: log(given)?,
             leader_elect: given.switch("leader-elect")? && given.some("pod-namespace").is_some(),
             annotations: given.switch("emit-kubernetes-events")?.then_some(annotations(given)?),
@@ -73,6 +77,7 @@ fn events(given: &Given, warnings: &mut Vec<String>) -> Result<EventSettings> {
         taint_effect: taint_effect(given, warnings)?,
         dry_run: given.switch("dry-run")?,
         log_version: log_version(given, warnings)?,
+        node_metrics: given.switch("legacy-node-metrics")?,
     })
 }
 
