@@ -183,7 +183,8 @@ fn commands_that_go_on_together_share_what_the_limits_leave() {
     let (pool, instance_types) = ("pool".into(), large);
     cluster.undelivered.push_back(Event::Offered { pool, instance_types });
     // Each is asked about by itself, and neither gets further than its first write.
-    cluster.ignores = |kind| matches!(kind, ActionKind::PatchNode { .. });
+    cluster.refuses =
+        |kind| matches!(kind, ActionKind::PatchNode { .. }).then_some(Failure::Conflict);
     for claim in &claims {
         cluster.edit(&Key::Claim(claim.clone()), |object| {
             let Object::Claim(claim) = object else { unreachable!("a claim's key") };
@@ -192,7 +193,12 @@ fn commands_that_go_on_together_share_what_the_limits_leave() {
         cluster.seconds(30);
     }
     assert_eq!(cluster.engine.world().memory.commands.executing().count(), 2);
-    cluster.ignores = |_| false;
+    // Both nodes are seen anew, which is what the two wait for.
+    cluster.refuses = |_| None;
+    for pod in ["pod-0", "pod-1"] {
+        let node = cluster.node_under(pod);
+        cluster.edit_node_named(&node, |node| node.meta.generation += 1);
+    }
     cluster.seconds(ENOUGH);
     assert_eq!(cluster.ordered_claims().len(), 3, "{:?}", cluster.log());
 }

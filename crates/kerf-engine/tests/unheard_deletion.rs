@@ -11,6 +11,7 @@ use cluster::{Cluster, budget, pod, pod_key, quick};
 use kerf_engine::action::ActionKind;
 use kerf_engine::event::{Failure, Key, Kind, Object};
 use kerf_engine::observed::Name;
+use kerf_model::duration::NillableDuration;
 
 /// Quiet for 30 s, found within 10 s, looked at again after 15 s.
 const ENOUGH: usize = 60;
@@ -73,14 +74,15 @@ fn a_node_whose_deletion_was_taken_stays_closed_and_no_other_goes_beside_it() {
 
 #[test]
 fn nobody_is_meant_for_a_node_whose_deletion_was_taken() {
-    let mut cluster = two_nodes();
+    let mut cluster = Cluster::with_nodes(1, |pool| {
+        pool.template.spec.expire_after = NillableDuration::parse("2m").unwrap();
+    });
     cluster.empty_nodes(1);
-    cluster.settle();
+    cluster.seconds(70);
     cluster.silent.insert(Kind::Claim);
     until(&mut cluster, |cluster| !deleted(cluster).is_empty());
     let going = deleted(&cluster).pop_first().unwrap();
-    // The mark of its removal is taken off by hand: nothing but the deletion tells.
-    cluster.edit_node_named(&format!("node-{going}"), |node| node.taints.clear());
+    // Nothing but the answer tells: its node is not closed before the claim is seen to go.
     cluster.pend("waits", "2");
     cluster.seconds(15);
     assert!(cluster.target_of("waits").is_some_and(|it| it != going), "{:?}", cluster.log());
