@@ -4,13 +4,17 @@
 //! terminate, list and tag instances, resolve node classes. Node classes are objects of the world,
 //! instance types and offerings come as events.
 
+mod repair;
+
+pub(crate) use repair::PolicyMatch;
+pub use repair::{InvalidRepairPolicies, RepairAction, RepairPolicies, RepairPolicy};
+
 use std::collections::BTreeSet;
 
 use kerf_model::duration::GoDuration;
 use kerf_model::requirement::{Operator, RequirementEntry};
 use serde::{Deserialize, Serialize};
 
-use crate::condition::Status;
 use crate::event::Instance;
 use crate::time::Span;
 
@@ -25,7 +29,7 @@ pub struct ProviderInfo {
     /// The drain limit of claims whose pool sets none, where the provider wants one.
     pub termination_grace_default: Option<GoDuration>,
     /// When a node counts as unhealthy.
-    pub repair_policies: Vec<RepairPolicy>,
+    pub repair_policies: RepairPolicies,
     /// What a node must wait for before it is registered.
     pub registration_hooks: Vec<RegistrationHook>,
     /// How instances are tagged once their nodes are known, if they are.
@@ -77,21 +81,6 @@ pub struct ManagedNodeClass {
     pub conditions: Vec<String>,
     /// How often what a class selects is looked up anew.
     pub resolve_every: Span,
-}
-
-/// A condition of a node that makes it unhealthy, once it has held for so long.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RepairPolicy {
-    /// The type of the node's condition.
-    pub condition: String,
-    /// The status that is bad.
-    pub status: Status,
-    /// How long it may last.
-    pub toleration: Span,
-    /// How long pods have to leave such a node; as long as their claim says where nothing is said.
-    pub drain_within: Option<Span>,
-    /// Who is repaired first: from 0 to 100, the highest first.
-    pub priority: u8,
 }
 
 /// Something a provider must know before a node is registered: a label of the claim that it has

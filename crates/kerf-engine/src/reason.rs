@@ -1,7 +1,10 @@
 //! Why something is done, and why something is not: typed, so that logs, Events, metrics and
 //! explanations read the same value. [`text`](self) for people is made in one place, by `Display`.
 
+mod repair_cause;
 mod text;
+
+pub use repair_cause::RepairCause;
 
 use std::sync::Arc;
 
@@ -63,6 +66,9 @@ pub enum Reason {
         reason: DisruptionReason,
         /// The command it is part of.
         command: CommandId,
+        /// What is wrong with its node, where that is why it goes now.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cause: Option<Box<RepairCause>>,
     },
     /// A claim comes in the place of others.
     Replacement {

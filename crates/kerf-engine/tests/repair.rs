@@ -9,36 +9,47 @@ use std::sync::Arc;
 use cluster::{Cluster, budget, pod_key, settings};
 use kerf_engine::Settings;
 use kerf_engine::action::ActionKind;
-use kerf_engine::condition::claim::DISRUPTION_REASON;
+use kerf_engine::condition::claim::{DISRUPTION_REASON, INITIALIZED as INITIALIZED_CONDITION};
 use kerf_engine::condition::{Condition, Status};
 use kerf_engine::event::{Key, Object};
 use kerf_engine::observed::{DoNotDisrupt, Name};
-use kerf_engine::provider::RepairPolicy;
-use kerf_engine::time::Span;
+use kerf_engine::provider::{RepairAction, RepairPolicies, RepairPolicy};
+use kerf_engine::time::{Span, Time};
 use kerf_model::labels::annotation::{DO_NOT_DISRUPT, DO_NOT_REPAIR, TERMINATION_TIMESTAMP};
-use kerf_model::labels::well_known::NODE_POOL;
+use kerf_model::labels::well_known::{INITIALIZED, NODE_POOL};
+use kerf_model::taint::{Taint, TaintEffect};
 
 /// A condition may hold so long.
 const TOLERATED: u64 = 600;
 /// A search is made every ten seconds, and a replacement takes 20 to come up.
 const ENOUGH: u64 = 60;
 
+/// A policy for any reason.
 fn policy(condition: &str, priority: u8, drain_within: Option<u64>) -> RepairPolicy {
     RepairPolicy {
         condition: condition.to_owned(),
         status: Status::False,
+        reason: ".*".to_owned(),
         toleration: Span::from_seconds(TOLERATED),
         drain_within: drain_within.map(Span::from_seconds),
         priority,
+        action: RepairAction::ReplaceNode,
     }
 }
 
-fn with_repair() -> Settings {
-    let mut settings = settings();
-    settings.node_repair = true;
-    settings.provider.repair_policies =
-        vec![policy("Ready", 0, Some(0)), policy("Disk", 50, Some(30)), policy("Net", 50, None)];
+/// The policy for reasons that no other is for.
+fn fallback() -> RepairPolicy {
+    RepairPolicy { reason: String::new(), ..policy("Ready", 0, Some(0)) }
+}
+
+fn with_policies(policies: Vec<RepairPolicy>) -> Settings {
+    let mut settings = Settings { node_repair: true, ..settings() };
+    settings.provider.repair_policies = RepairPolicies::new(policies).unwrap();
     settings
+}
+
+fn with_repair() -> Settings {
+    with_policies(vec![fallback(), policy("Disk", 50, Some(30)), policy("Net", 50, None)])
 }
 
 /// So many nodes with a pod each; unhealthy ones are replaced.
@@ -56,19 +67,40 @@ fn nodes(count: usize) -> Cluster {
 
 /// Sets a condition of the node under a pod. Returns the claim of the node.
 fn falls_ill(cluster: &mut Cluster, pod: &str, condition: &str) -> Name {
+    falls_ill_because(cluster, pod, condition, "Broken")
+}
+
+fn falls_ill_because(cluster: &mut Cluster, pod: &str, condition: &str, reason: &str) -> Name {
     let (node, now) = (cluster.node_under(pod), cluster.now);
     cluster.edit_node_named(&node, |node| {
         node.is_ready &= condition != "Ready";
         node.profile.conditions.0.push(Condition {
             kind: condition.to_owned(),
             status: Status::False,
-            reason: "Broken".to_owned(),
+            reason: reason.to_owned(),
             message: String::new(),
             changed_at: now,
             observed_generation: 0,
         });
     });
     node.trim_start_matches("node-").into()
+}
+
+/// When it was decided until when the pods of a node may stay.
+fn limited_at(cluster: &Cluster) -> Time {
+    let first = cluster.actions.iter().find(|(_, action)| match &action.kind {
+        ActionKind::PatchClaim { patch, .. } => {
+            patch.annotations.contains_key(TERMINATION_TIMESTAMP)
+        }
+        _ => false,
+    });
+    first.unwrap().0
+}
+
+/// The time of day as times end that are stored.
+fn clock(time: Time) -> String {
+    let seconds = time.seconds() % 86_400;
+    format!("T{:02}:{:02}:{:02}Z", seconds / 3_600, seconds / 60 % 60, seconds % 60)
 }
 
 /// Lets so many nodes go at once.
@@ -140,17 +172,9 @@ fn the_pods_of_an_unhealthy_node_have_as_long_as_the_shortest_policy_says() {
     }
     let text = cluster.claim(&claim).annotations()[TERMINATION_TIMESTAMP].clone();
     let deleted = cluster.claim(&claim).meta.deleting_since.unwrap();
-    let first = cluster.actions.iter().position(|(_, action)| match &action.kind {
-        ActionKind::PatchClaim { patch, .. } => {
-            patch.annotations.contains_key(TERMINATION_TIMESTAMP)
-        }
-        _ => false,
-    });
-    let at = cluster.actions[first.unwrap()].0;
+    let at = limited_at(&cluster);
     assert!(deleted.since(at) <= Span::from_seconds(1), "{text}");
-    let deadline = at + Span::from_seconds(30);
-    let seconds = deadline.seconds() % 60;
-    assert!(text.ends_with(&format!(":{seconds:02}Z")), "{text} for {deadline:?}");
+    assert!(text.ends_with(&clock(at + Span::from_seconds(30))), "{text}");
 }
 
 #[test]
@@ -230,4 +254,116 @@ fn a_condition_that_no_policy_names_makes_nothing_unhealthy() {
     let claim = falls_ill(&mut cluster, "pod-1", "Other");
     cluster.seconds(2 * TOLERATED);
     assert!(!is_chosen(&cluster, &claim));
+}
+
+#[test]
+fn a_reason_that_a_policy_is_for_keeps_the_one_for_all_others_away() {
+    let slow = |reason: &str| RepairPolicy {
+        reason: reason.to_owned(),
+        toleration: Span::from_seconds(3 * TOLERATED),
+        ..policy("Gpu", 0, None)
+    };
+    for (reason, is_fallback) in [("Xid79", false), ("FanStopped", true), ("", true)] {
+        let mut cluster = nodes(5);
+        cluster.restart_with(with_policies(vec![fallback(), slow("^Xid(48|79)$")]));
+        let claim = falls_ill_because(&mut cluster, "pod-0", "Gpu", reason);
+        cluster.seconds(TOLERATED + 5);
+        assert_eq!(is_chosen(&cluster, &claim), is_fallback, "{reason}: {:?}", cluster.log());
+        cluster.seconds(2 * TOLERATED);
+        assert!(is_chosen(&cluster, &claim), "{reason}: {:?}", cluster.log());
+    }
+}
+
+/// Three things are wrong with one node: the one that has been for longest among those for which it
+/// is replaced is the reason, and the shortest limit counts, whoever sets it.
+#[test]
+fn what_is_wrong_with_one_node_makes_one_decision() {
+    for (own, expected) in [(None, 180), (Some(90), 90)] {
+        let mut cluster = nodes(5);
+        let gpu = RepairPolicy { action: RepairAction::RebootNode, ..policy("Gpu", 0, Some(180)) };
+        let others = [policy("Disk", 0, Some(480)), policy("Net", 0, None)];
+        cluster.restart_with(with_policies([fallback(), gpu].into_iter().chain(others).collect()));
+        allow(&mut cluster, "0");
+        let claim = falls_ill(&mut cluster, "pod-0", "Gpu");
+        if let Some(seconds) = own {
+            cluster.edit(&Key::Claim(claim.clone()), |object| {
+                let Object::Claim(claim) = object else { unreachable!("a claim's key") };
+                cluster::grace(claim, seconds);
+            });
+        }
+        cluster.seconds(TOLERATED);
+        falls_ill(&mut cluster, "pod-0", "Net");
+        cluster.seconds(TOLERATED);
+        falls_ill(&mut cluster, "pod-0", "Disk");
+        cluster.seconds(TOLERATED + 5);
+        allow(&mut cluster, "1");
+        while !is_gone(&cluster, &claim) {
+            cluster.seconds(1);
+        }
+        let metric = "karpenter_nodeclaims_unhealthy_disrupted_total";
+        assert_eq!((cluster.counted(metric, "net"), cluster.counted(metric, "eventual")), (1, 1));
+        let at = limited_at(&cluster);
+        let text = cluster.claim(&claim).annotations()[TERMINATION_TIMESTAMP].clone();
+        let deadline = at + Span::from_seconds(expected);
+        assert!(text.ends_with(&clock(deadline)), "{text}; the claim's own limit: {own:?}");
+        let deletion = cluster.actions.iter().find_map(|(_, action)| match &action.kind {
+            ActionKind::DeleteClaim { .. } => Some(action.reason.to_string()),
+            _ => None,
+        });
+        let text = deletion.unwrap();
+        let parts = ["Net is False (Broken)", "\".*\"", "ReplaceNode", "180s because of Gpu"];
+        assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+    }
+}
+
+#[test]
+fn a_node_that_joined_and_never_came_up_is_repaired_and_takes_no_budget() {
+    let mut cluster = nodes(5);
+    allow(&mut cluster, "0");
+    let node = cluster.node_under("pod-0");
+    cluster.edit_node_named(&node, |node| drop(node.labels.remove(INITIALIZED)));
+    let claim = falls_ill(&mut cluster, "pod-0", "Disk");
+    cluster.edit(&Key::Claim(claim.clone()), |object| {
+        let Object::Claim(claim) = object else { unreachable!("a claim's key") };
+        let conditions = claim.status.conditions.0.iter_mut();
+        conditions.filter(|it| it.kind == INITIALIZED_CONDITION).for_each(|it| {
+            it.status = Status::Unknown;
+        });
+    });
+    // A taint that should go by itself keeps it from coming up.
+    cluster.edit_node_named(&node, |node| {
+        node.taints.push(Taint::new("node.kubernetes.io/not-ready", "", TaintEffect::NoSchedule));
+    });
+    let other = falls_ill(&mut cluster, "pod-1", "Ready");
+    cluster.edit_node_named(&cluster.node_under("pod-1"), |node| {
+        node.profile.conditions.0.clear();
+    });
+    cluster.seconds(TOLERATED + ENOUGH);
+    assert!(is_gone(&cluster, &claim), "{:?}", cluster.log());
+    assert!(!is_chosen(&cluster, &other));
+}
+
+#[test]
+fn of_two_that_are_as_urgent_the_one_that_costs_less_goes_first() {
+    let mut cluster = nodes(10);
+    allow(&mut cluster, "0");
+    let pods = ["pod-0", "pod-1", "pod-2"];
+    let sorted = |pods: &[&'static str], cluster: &Cluster| {
+        let mut pods = pods.to_vec();
+        pods.sort_by_key(|pod| cluster.claim_under(pod));
+        pods
+    };
+    // By name alone the first would go.
+    let [dear, cheap, _] = sorted(&pods, &cluster)[..] else { unreachable!("three pods") };
+    cluster.edit(&Key::Pod(pod_key(dear)), |object| {
+        let Object::Pod(pod) = object else { unreachable!("a pod's key") };
+        pod.deletion_cost = 1_000_000;
+    });
+    let dear = falls_ill(&mut cluster, dear, "Disk");
+    let cheap = falls_ill(&mut cluster, cheap, "Disk");
+    cluster.seconds(TOLERATED + 5);
+    allow(&mut cluster, "1");
+    cluster.seconds(12);
+    let chosen = (is_chosen(&cluster, &dear), is_chosen(&cluster, &cheap));
+    assert_eq!(chosen, (false, true), "{:?}", cluster.log());
 }

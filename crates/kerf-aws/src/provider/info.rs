@@ -2,8 +2,8 @@
 
 use kerf_engine::condition::{READY, Status};
 use kerf_engine::provider::{
-    ManagedNodeClass, NodeClassKind, ProviderInfo, RegistrationHook, RepairPolicy,
-    ReservationLabels, Tagging,
+    ManagedNodeClass, NodeClassKind, ProviderInfo, RegistrationHook, RepairAction, RepairPolicies,
+    RepairPolicy, ReservationLabels, Tagging,
 };
 use kerf_engine::time::Span;
 use kerf_model::labels::aws::{
@@ -34,29 +34,35 @@ const CONDITIONS: [&str; 7] = [
     conditions::VALIDATION_SUCCEEDED,
 ];
 
-/// Conditions of nodes that make them unhealthy, and for how many minutes they may hold.
-const UNHEALTHY: [(&str, Status, u64); 7] = [
-    (READY, Status::False, 30),
-    (READY, Status::Unknown, 30),
-    ("AcceleratedHardwareReady", Status::False, 10),
-    ("StorageReady", Status::False, 30),
-    ("NetworkingReady", Status::False, 30),
-    ("KernelReady", Status::False, 30),
-    ("ContainerRuntimeReady", Status::False, 30),
+/// Any reason.
+const ANY: &str = ".*";
+/// Conditions of nodes that make them unhealthy whatever their reason, and for how many minutes
+/// they may hold. One policy must be for reasons that no other is for.
+const UNHEALTHY: [(&str, Status, &str, u64); 7] = [
+    (READY, Status::False, "", 30),
+    (READY, Status::Unknown, ANY, 30),
+    ("AcceleratedHardwareReady", Status::False, ANY, 10),
+    ("StorageReady", Status::False, ANY, 30),
+    ("NetworkingReady", Status::False, ANY, 30),
+    ("KernelReady", Status::False, ANY, 30),
+    ("ContainerRuntimeReady", Status::False, ANY, 30),
 ];
 
 /// The provider, as the engine knows it.
 pub(super) fn info(settings: &AwsSettings) -> ProviderInfo {
     let is_used =
         |name: &&str| *name != CAPACITY_RESERVATIONS_READY || settings.uses_reserved_capacity;
-    let unhealthy = |(condition, status, minutes): (&str, Status, u64)| RepairPolicy {
-        condition: condition.to_owned(),
-        status,
-        toleration: Span::from_minutes(minutes),
-        // Pods on such a node do not end by themselves.
-        drain_within: Some(Span::default()),
-        priority: 0,
-    };
+    let unhealthy =
+        |(condition, status, reason, minutes): (&str, Status, &str, u64)| RepairPolicy {
+            condition: condition.to_owned(),
+            status,
+            reason: reason.to_owned(),
+            toleration: Span::from_minutes(minutes),
+            // Pods on such a node do not end by themselves.
+            drain_within: Some(Span::default()),
+            priority: 0,
+            action: RepairAction::ReplaceNode,
+        };
     ProviderInfo {
         name: "aws".to_owned(),
         node_classes: vec![NodeClassKind {
@@ -74,7 +80,8 @@ pub(super) fn info(settings: &AwsSettings) -> ProviderInfo {
             }),
         }],
         termination_grace_default: None,
-        repair_policies: UNHEALTHY.map(unhealthy).into(),
+        repair_policies: RepairPolicies::new(UNHEALTHY.map(unhealthy).into())
+            .expect("they make sense together"),
         registration_hooks: vec![RegistrationHook {
             name: "placement-group-partition".to_owned(),
             label: PLACEMENT_GROUP_PARTITION.to_owned(),

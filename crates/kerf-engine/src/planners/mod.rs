@@ -8,6 +8,7 @@
 mod action_class;
 mod claims;
 pub(crate) mod disruption;
+mod disruption_cost;
 pub(crate) mod drain;
 mod drift;
 mod instances;

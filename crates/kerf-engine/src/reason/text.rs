@@ -18,6 +18,9 @@ impl fmt::Display for Reason {
             }
             Reason::NodeNeeded { pool } => write!(f, "pool {pool} needs another node"),
             Reason::Deletion(cause) => cause.fmt(f),
+            Reason::Disruption { cause: Some(cause), .. } => {
+                write!(f, "the node is unhealthy: {cause}")
+            }
             Reason::Disruption { reason, .. } => f.write_str(disruption(*reason)),
             Reason::Replacement { reason, .. } => {
                 write!(f, "another node is replaced: {}", disruption(*reason))

@@ -277,7 +277,8 @@ fn seen_when_given_up(scenario: &str, cpus_elsewhere: i64) -> Vec<Rule> {
     });
     let command = CommandId(Arc::from("rogue"));
     let kind = ActionKind::DeleteClaim { name: claim.meta.name, uid: claim.meta.uid };
-    let reason = Reason::Disruption { reason: DisruptionReason::Underutilized, command };
+    let reason =
+        Reason::Disruption { reason: DisruptionReason::Underutilized, command, cause: None };
     simulation.order(ReplicaId(1), Action { reason, ..rogue(kind) });
     rules(&simulation)
 }
@@ -318,7 +319,7 @@ fn give_up(claim: &Claim, reason: DisruptionReason) -> Action {
     let command = CommandId(Arc::from("rogue"));
     let kind =
         ActionKind::DeleteClaim { name: claim.meta.name.clone(), uid: claim.meta.uid.clone() };
-    Action { reason: Reason::Disruption { reason, command }, ..rogue(kind) }
+    Action { reason: Reason::Disruption { reason, command, cause: None }, ..rogue(kind) }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use kerf_model::budget::{Allowed, DisruptionReason};
 
 use super::budget_windows::next_change;
+use super::candidates::Candidate;
 use crate::observed::{Name, PoolTally};
 use crate::reading::Allowance;
 use crate::time::Time;
@@ -103,6 +104,11 @@ impl<'a> Budgets<'a> {
             self.pools.entry(pool).or_default().disrupted += 1;
         }
         takes
+    }
+
+    /// The same for the node of a candidate. One that never came up was never counted.
+    pub(super) fn admit(&mut self, candidate: &Candidate<'a>, reason: DisruptionReason) -> bool {
+        !candidate.is_up() || self.take(&candidate.pool.spec.name, reason)
     }
 
     fn allowed(&self, pool: &str, reason: DisruptionReason, counted: PoolNodes) -> Allowed {

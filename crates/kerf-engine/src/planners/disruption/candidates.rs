@@ -9,7 +9,7 @@ use kerf_model::requirement::Operator;
 use super::method::Method;
 use super::pdbs::{Held, Pdbs};
 use crate::command::CandidateRef;
-use crate::condition::claim::{INITIALIZED, REBOOTING};
+use crate::condition::claim::{INITIALIZED, REBOOTING, REGISTERED};
 use crate::observed::{Claim, Name, Node, Pod, Pool};
 use crate::planners::provisioning::targets_in_use;
 use crate::reason::Blocked;
@@ -36,18 +36,32 @@ impl<'a> Candidate<'a> {
     /// A claim with a node of its own that is up, and a pool that is known with its instances.
     /// Anything else is nothing that could be taken away by choice, and nobody is told.
     pub(super) fn of(world: &'a World, claim: &'a Claim) -> Option<Self> {
+        Self::registered(world, claim).filter(Self::is_up)
+    }
+
+    /// The same, whether its node has come up fully or only joined.
+    pub(super) fn registered(world: &'a World, claim: &'a Claim) -> Option<Self> {
         let node = world.node_of(claim)?;
         let pool = world.pools.get(claim.pool()?)?;
-        let is_up = claim.status.conditions.is_true(INITIALIZED) && node.is_initialized();
+        let has_joined = claim.status.conditions.is_true(REGISTERED);
         let is_known = world.instance_types.contains_key(&pool.meta.name);
         let is_ours = world.is_supported(&claim.spec.node.node_class);
-        (is_up && is_known && is_ours).then_some(Self { claim, node, pool })
+        (has_joined && is_known && is_ours).then_some(Self { claim, node, pool })
     }
 
     /// The candidate a command names, if it is still the same.
-    pub(super) fn named(world: &'a World, named: &CandidateRef) -> Option<Self> {
+    pub(super) fn named(
+        world: &'a World,
+        method: &dyn Method,
+        named: &CandidateRef,
+    ) -> Option<Self> {
         let claim = world.claims.get(&named.claim).filter(|claim| claim.meta.uid == named.uid)?;
-        Self::of(world, claim)
+        method.candidate(world, claim)
+    }
+
+    /// Whether its node has come up fully. One that has not is no node that a budget counts.
+    pub(super) fn is_up(&self) -> bool {
+        self.claim.status.conditions.is_true(INITIALIZED) && self.node.is_initialized()
     }
 
     /// How commands name it.
@@ -97,7 +111,7 @@ impl<'a> Judge<'a> {
         if claim.meta.is_deleting() || node.meta.is_deleting() {
             return Err(Blocked::Deleting);
         }
-        if self.in_use.contains(&claim.meta.name) {
+        if candidate.is_up() && self.in_use.contains(&claim.meta.name) {
             return Err(Blocked::Nominated);
         }
         method.veto(self.world, candidate, self.now)?;

@@ -66,7 +66,7 @@ impl<'a> Checks<'a> {
         method: &dyn Method,
         claim: &'a Claim,
     ) -> Result<Candidate<'a>, Cancelled> {
-        let candidate = Candidate::of(self.world, claim);
+        let candidate = method.candidate(self.world, claim);
         let candidate = candidate.filter(|each| method.is_candidate(self.world, each, self.now));
         let candidate = candidate.ok_or(Cancelled::NotCandidate)?;
         self.may_go(&candidate, method).map_err(Cancelled::Blocked)?;
@@ -86,7 +86,7 @@ impl<'a> Checks<'a> {
         let is_away = !candidate.node.is_ready && !is_repair
             || candidate.node.meta.is_deleting()
             || self.world.may_be_going(candidate.claim);
-        if is_away || self.budgets.take(&candidate.pool.spec.name, reason) {
+        if is_away || self.budgets.admit(candidate, reason) {
             return Ok(());
         }
         Err(Blocked::Budget { reason })
@@ -133,7 +133,8 @@ pub(in crate::planners) fn conclude(
     let mut decision = Decision::default();
     if let (ActionKind::DeleteClaim { name, .. }, Outcome::Done) = (&action.kind, outcome)
         && let Reason::Disruption { reason, .. } = action.reason
-        && let Some(candidate) = world.claims.get(name).and_then(|it| Candidate::of(world, it))
+        && let Some(method) = method_for(reason)
+        && let Some(candidate) = world.claims.get(name).and_then(|it| method.candidate(world, it))
     {
         decision.samples.extend(metrics::removed(world, &candidate, reason));
         if reason == DisruptionReason::Unhealthy {
@@ -204,7 +205,9 @@ fn step<'a>(
             continue;
         }
         let (name, uid) = (candidate.claim.meta.name.clone(), candidate.claim.meta.uid.clone());
-        decision.act(ActionKind::DeleteClaim { name, uid }, marks::reason(command));
+        let cause = method.cause(world, candidate, now).map(Box::new);
+        let why = Reason::Disruption { reason: command.reason, command: command.id.clone(), cause };
+        decision.act(ActionKind::DeleteClaim { name, uid }, why);
         decision.kubernetes_events.extend(messages::terminating(candidate, command.reason));
     }
 }

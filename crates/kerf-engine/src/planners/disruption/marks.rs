@@ -62,7 +62,7 @@ fn record_patch(command: &Command, claim: &Claim) -> Option<MetadataPatch> {
 
 /// Why the steps of a command are taken.
 pub(super) fn reason(command: &Command) -> Reason {
-    Reason::Disruption { reason: command.reason, command: command.id.clone() }
+    Reason::Disruption { reason: command.reason, command: command.id.clone(), cause: None }
 }
 
 /// Sets the time by which a candidate's pods must be gone, unless an earlier one is set. Returns

@@ -12,7 +12,8 @@ use super::repair::Repair;
 use super::tests::Replace;
 
 use crate::command::Command;
-use crate::reason::Blocked;
+use crate::observed::Claim;
+use crate::reason::{Blocked, RepairCause};
 use crate::time::{Span, Time};
 use crate::world::World;
 
@@ -31,6 +32,11 @@ pub(super) trait Method: Sync {
 
     /// The nodes it would have go, best first.
     fn candidates<'a>(&self, world: &'a World, now: Time) -> Vec<Candidate<'a>>;
+
+    /// A claim as it would have it go, if it is one that any method could.
+    fn candidate<'a>(&self, world: &'a World, claim: &'a Claim) -> Option<Candidate<'a>> {
+        Candidate::of(world, claim)
+    }
 
     /// Whether it would still have this node go.
     fn is_candidate(&self, world: &World, candidate: &Candidate<'_>, now: Time) -> bool;
@@ -58,6 +64,11 @@ pub(super) trait Method: Sync {
     /// time for the drain of their node is over.
     fn forces_pods(&self, _: &World, _: &Candidate<'_>, _: Time) -> bool {
         false
+    }
+
+    /// What is wrong with a node, where that is why it goes.
+    fn cause(&self, _: &World, _: &Candidate<'_>, _: Time) -> Option<RepairCause> {
+        None
     }
 
     /// How long the drain of a node may take, where the method sets a limit.

@@ -171,14 +171,14 @@ pub(super) fn removed(
 /// An unhealthy node's claim was deleted.
 pub(super) fn repaired(world: &World, candidate: &Candidate<'_>, now: Time) -> Option<Sample> {
     let claim = candidate.claim;
-    let diagnosis = diagnose(world, candidate.node, now)?;
+    let diagnosis = diagnose(world, claim, candidate.node, now)?;
     let mode = match Repair.drain_within(world, candidate, now) {
         Some(within) if within == Span::default() => "forceful",
         Some(_) => "eventual",
         None => termination_mode(claim),
     };
     let labels = vec![
-        ("condition", snake_case(diagnosis.condition)),
+        ("condition", snake_case(&diagnosis.condition.kind)),
         ("nodepool", candidate.pool.spec.name.clone()),
         ("capacity_type", claim.label(CAPACITY_TYPE).unwrap_or_default().to_owned()),
         ("image_id", claim.status.image_id.clone().unwrap_or_default()),

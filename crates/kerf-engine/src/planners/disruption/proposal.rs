@@ -88,7 +88,7 @@ impl<'a> Search<'a> {
         for candidate in candidates {
             let pool = candidate.pool;
             match self.judge.may_go(method, &candidate) {
-                Ok(()) if self.budgets.take(&pool.spec.name, reason) => {
+                Ok(()) if self.budgets.admit(&candidate, reason) => {
                     self.taken.insert(candidate.claim.meta.name.clone());
                     admitted.push(candidate);
                 }
@@ -119,7 +119,8 @@ pub(super) fn give_up(world: &World, now: Time, decision: &mut Decision) -> bool
         }
         has_any = true;
         let candidates = command.candidates.iter();
-        let named: Vec<_> = candidates.filter_map(|it| Candidate::named(world, it)).collect();
+        let named: Vec<_> =
+            candidates.filter_map(|it| Candidate::named(world, method, it)).collect();
         decision.kubernetes_events.extend(messages::rejected(&named, command, PODS_CHANGED));
         decision.samples.extend(metrics::validations_failed(method, command.candidates.len()));
         let none = CommandUpdate::Validated(command.id.clone(), Vec::new());
@@ -153,11 +154,11 @@ pub(super) fn validate(world: &World, command: &Command, now: Time, decision: &m
     let mut valid: Vec<Candidate<'_>> = Vec::new();
     let mut refusal = None;
     for named in &command.candidates {
-        let Some(candidate) = Candidate::named(world, named) else { continue };
+        let Some(candidate) = Candidate::named(world, method, named) else { continue };
         let is_still = !world.is_leaving(candidate.claim)
             && method.is_candidate(world, &candidate, now)
             && judge.may_go(method, &candidate).is_ok();
-        if is_still && budgets.take(&candidate.pool.spec.name, command.reason) {
+        if is_still && budgets.admit(&candidate, command.reason) {
             valid.push(candidate);
         } else if is_still {
             refusal = Some("a candidate can no longer be disrupted without violating budgets");

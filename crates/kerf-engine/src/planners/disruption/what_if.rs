@@ -103,12 +103,10 @@ pub(in crate::planners) fn conclude(
     };
     let (mut blocked, mut is_of_use) = (Vec::new(), false);
     for ((question, pods), answer) in what_ifs.with_pods(&request.problem).zip(answers) {
-        let candidate = Candidate::named(world, &question.candidate);
+        let candidate = Candidate::named(world, method, &question.candidate);
         let Some(candidate) = candidate.filter(|each| verdict.may_go(each)) else { continue };
         match verdict.command(&candidate, pods, answer) {
-            Ok(Some(command))
-                if verdict.budgets.take(&candidate.pool.spec.name, method.reason()) =>
-            {
+            Ok(Some(command)) if verdict.budgets.admit(&candidate, method.reason()) => {
                 is_of_use = true;
                 execute(method, command, &candidate, &mut decision);
             }

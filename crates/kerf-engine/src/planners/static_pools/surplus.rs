@@ -6,7 +6,8 @@ use super::Tally;
 use crate::decision::Decision;
 use crate::memory::Update;
 use crate::observed::{Claim, Pod, PodOwner};
-use crate::time::{Span, Time};
+use crate::planners::disruption_cost::disruption_cost_parts;
+use crate::time::Time;
 use crate::world::World;
 
 /// How much is lost with a node, least first: the order in which nodes go.
@@ -69,15 +70,5 @@ fn loss(world: &World, claim: &Claim, now: Time) -> Loss {
     }
     let is_protected = node.annotations.get(DO_NOT_DISRUPT).is_some_and(|value| value == "true")
         || pods().any(is_kept);
-    let cost: i128 = pods().map(|pod| i128::from(pod.eviction_cost_parts())).sum();
-    Loss::Busy { is_protected, cost_parts: times_lifetime_left(cost, claim, now) }
-}
-
-/// A node that will expire soon is worth less.
-fn times_lifetime_left(cost: i128, claim: &Claim, now: Time) -> i128 {
-    let Some(lifetime) = claim.spec.node.expire_after.duration().map(Span::from) else {
-        return cost;
-    };
-    let left = lifetime.less(now.since(claim.meta.created_at));
-    cost * i128::from(left.millis()) / i128::from(lifetime.millis().max(1))
+    Loss::Busy { is_protected, cost_parts: disruption_cost_parts(world, claim, node, now) }
 }

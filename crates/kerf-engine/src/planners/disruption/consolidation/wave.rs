@@ -106,7 +106,7 @@ pub(super) fn holds(world: &World, command: &Command, now: Time) -> bool {
     let same_pods = command.candidates.iter().all(|named| {
         let held = command.destinations.iter().filter(|held| held.candidate == named.claim);
         let held: BTreeSet<&PodKey> = held.map(|held| &held.pod).collect();
-        let candidate = Candidate::named(world, named);
+        let candidate = Candidate::named(world, &Consolidation, named);
         candidate.is_some_and(|candidate| {
             let there = candidate.reschedulable_pods(world).map(|pod| &pod.key);
             there.collect::<BTreeSet<_>>() == held
@@ -201,7 +201,8 @@ impl<'a> Verdict<'a> {
 
     /// A node that goes, if it still may, with the same pods.
     fn candidate(&mut self, node: usize) -> Option<Candidate<'a>> {
-        let candidate = Candidate::named(self.world, self.asked.candidates.get(&node)?)?;
+        let candidate =
+            Candidate::named(self.world, &Consolidation, self.asked.candidates.get(&node)?)?;
         let may_go = !self.world.is_leaving(candidate.claim)
             && Consolidation.is_candidate(self.world, &candidate, self.now)
             && self.judge.may_go(&Consolidation, &candidate).is_ok();
@@ -240,7 +241,8 @@ fn tell_kept(
     let has_cause = |kept: &Kept| !matches!(kept, Kept::Receives | Kept::NotReached);
     let told = plan.kept.iter().filter(|(_, kept)| has_cause(kept)).take(KEPT_EVENTS_MAX);
     for (node, kept) in told {
-        let candidate = asked.candidates.get(node).and_then(|it| Candidate::named(world, it));
+        let candidate =
+            asked.candidates.get(node).and_then(|it| Candidate::named(world, &Consolidation, it));
         if let Some(candidate) = candidate {
             let events = messages::unconsolidatable(&candidate, kept, problem);
             decision.kubernetes_events.extend(events);

@@ -16,7 +16,8 @@ use super::candidates::Candidate;
 use super::method::{Method, Way};
 use super::static_pools;
 use crate::observed::Claim;
-use crate::reason::Blocked;
+use crate::planners::disruption_cost::disruption_cost_parts;
+use crate::reason::{Blocked, RepairCause};
 use crate::time::{Span, Time};
 use crate::world::World;
 
@@ -46,16 +47,23 @@ impl Method for Repair {
         }
         let staying = world.claims.values().map(Arc::as_ref).filter(|it| !world.is_leaving(it));
         let diagnosed = staying.filter_map(|claim| sick(world, claim, now));
-        let mut sick: Vec<(Reverse<u64>, Candidate<'_>)> =
-            diagnosed.map(|(candidate, diagnosis)| (Reverse(diagnosis.score), candidate)).collect();
-        sick.sort_by_key(|(score, each)| (*score, each.claim.meta.name.clone()));
-        sick.into_iter().map(|(_, candidate)| candidate).collect()
+        let mut sick: Vec<(Candidate<'_>, Diagnosis<'_>)> = diagnosed.collect();
+        sick.sort_by_cached_key(|(each, diagnosis)| {
+            let cost = disruption_cost_parts(world, each.claim, each.node, now);
+            (Reverse(diagnosis.score), cost, each.claim.meta.name.clone())
+        });
+        sick.into_iter().map(|(candidate, _)| candidate).collect()
+    }
+
+    /// A node that joined and did not come up is repaired too.
+    fn candidate<'a>(&self, world: &'a World, claim: &'a Claim) -> Option<Candidate<'a>> {
+        Candidate::registered(world, claim)
     }
 
     fn is_candidate(&self, world: &World, candidate: &Candidate<'_>, now: Time) -> bool {
         world.settings.node_repair
             && static_pools::can_replace(world, candidate)
-            && diagnose(world, candidate.node, now).is_some()
+            && diagnose(world, candidate.claim, candidate.node, now).is_some()
     }
 
     /// Who looks after a node decides about its repair with an annotation of its own.
@@ -71,8 +79,12 @@ impl Method for Repair {
             || candidate.claim.spec.node.termination_grace.is_some()
     }
 
+    fn cause(&self, world: &World, candidate: &Candidate<'_>, now: Time) -> Option<RepairCause> {
+        diagnose(world, candidate.claim, candidate.node, now).map(Diagnosis::cause)
+    }
+
     fn drain_within(&self, world: &World, candidate: &Candidate<'_>, now: Time) -> Option<Span> {
-        let wanted = diagnose(world, candidate.node, now)?.drain_within?;
+        let (wanted, _) = diagnose(world, candidate.claim, candidate.node, now)?.drain_within?;
         let own = candidate.claim.spec.node.termination_grace.map(Span::from);
         Some(own.map_or(wanted, |own| own.min(wanted)))
     }
@@ -84,7 +96,7 @@ fn sick<'a>(
     now: Time,
 ) -> Option<(Candidate<'a>, Diagnosis<'a>)> {
     // What excludes nearly all nodes is asked first.
-    let diagnosis = diagnose(world, world.node_of(claim)?, now)?;
-    let candidate = Candidate::of(world, claim)?;
+    let diagnosis = diagnose(world, claim, world.node_of(claim)?, now)?;
+    let candidate = Candidate::registered(world, claim)?;
     static_pools::can_replace(world, &candidate).then_some((candidate, diagnosis))
 }
