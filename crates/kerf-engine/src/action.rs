@@ -11,6 +11,7 @@ mod executor;
 mod info;
 mod launch;
 mod patch;
+mod reboot_order;
 mod subject;
 
 pub use class::ActionClass;
@@ -18,6 +19,7 @@ pub use executor::Executor;
 pub use info::{ActionInfo, Backoff, Call, Verb};
 pub use launch::{Launch, LaunchOffering};
 pub use patch::{CordonChange, FinalizerChange, MetadataPatch, NewClaim, NodePatch};
+pub use reboot_order::RebootOrder;
 pub use subject::{Lane, Subject};
 
 pub use kerf_notices::zonal_shift::{CopyEdit, PoolEdit, PoolKey};
@@ -152,6 +154,9 @@ pub enum ActionKind {
         /// whose launch was never heard of may have an instance all the same.
         provider_id: Option<Arc<str>>,
     },
+    /// Restart a claim's instance in place; once for each operation. → `Done` (it has begun),
+    /// `NotFound`, `Failed`
+    Reboot(Box<RebootOrder>),
     /// Ask the API server itself which pods are on a node, past everything that was told of them.
     /// → `PodsOn`
     ConfirmDrained {

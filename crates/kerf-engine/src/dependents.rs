@@ -19,7 +19,9 @@ pub(crate) fn dependents_of_update(world: &World, update: &Update) -> Vec<Subjec
     match update {
         Update::Create(claim) => vec![Subject::Claim(Arc::from(claim.spec.name.as_str()))],
         Update::Launched { .. } | Update::Created(_) => Vec::new(),
-        Update::LaunchFailed { claim, .. } | Update::PodEvent { claim, .. } => {
+        Update::LaunchFailed { claim, .. }
+        | Update::PodEvent { claim, .. }
+        | Update::Reboot { claim, .. } => {
             vec![Subject::Claim(claim.clone())]
         }
         Update::Interrupted { claim: name, .. }

@@ -189,6 +189,16 @@ pub enum Failure {
         /// A sentence.
         message: String,
     },
+    /// The provider cannot reboot instances.
+    RebootNotImplemented {
+        /// What it says.
+        message: String,
+    },
+    /// An instance will never reboot.
+    RebootFailed {
+        /// Why.
+        message: String,
+    },
     /// A permission is missing. Granting it helps.
     Denied {
         /// What the server said.

@@ -10,6 +10,7 @@ mod drain;
 mod node_class;
 mod notice_breaker;
 mod open_notice;
+mod reboot;
 mod recorded_shift;
 mod update;
 mod what_if;
@@ -36,6 +37,7 @@ pub use drain::{Closing, Drain, DrainReason, DrainRequest, NotADrainReason};
 pub use node_class::ResolvedClass;
 pub use notice_breaker::NoticeBreaker;
 pub use open_notice::{Awaited, OpenNotice};
+pub use reboot::{RebootAnswer, RebootCall, RebootMemory, RebootUpdate, WantedReboot};
 pub use recorded_shift::RecordedShift;
 pub use update::Update;
 pub use what_if::{HeldOff, QUESTIONS_MAX, WhatIfMemory};
@@ -102,6 +104,9 @@ pub struct Memory {
     /// Claims whose deletion was ordered and does not show yet.
     #[serde(default)]
     pub deletions: BTreeMap<Name, Deletion>,
+    /// What is known of the reboots of claims' nodes, by claim.
+    #[serde(default)]
+    pub reboots: BTreeMap<Name, RebootMemory>,
     /// Nodes that are drained, or were and are still there, by name.
     pub drains: BTreeMap<Name, Drain>,
     /// What the API server said when it was asked for the pods of nodes, by node.
@@ -338,6 +343,14 @@ impl Memory {
                 // The first reason stays: what follows from it follows once.
                 self.interrupted.entry(claim).or_insert(kind);
             }
+            Update::Reboot { claim, uid, update } => {
+                let of = || RebootMemory::of(uid.clone());
+                let known = self.reboots.entry(claim).or_insert_with(of);
+                if known.uid != uid {
+                    *known = of();
+                }
+                known.apply(update);
+            }
             Update::Surplus(claim) => drop(self.surplus.insert(claim)),
             Update::NotSurplus(claim) => drop(self.surplus.remove(&claim)),
         }
@@ -357,6 +370,7 @@ impl Memory {
         let times = asked.chain(noted).chain(closed).chain(confirmed).chain(listed).chain(searched);
         let times = times.chain(self.notice_breaker.times_mut()).chain(self.what_ifs.times_mut());
         let times = times.chain(self.consolidation.times_mut());
+        let times = times.chain(self.reboots.values_mut().flat_map(RebootMemory::times_mut));
         times.chain(self.batch.times_mut()).for_each(|at| *at = (*at).min(now));
     }
 
@@ -380,6 +394,7 @@ impl Memory {
         self.interrupted.remove(claim);
         self.surplus.remove(claim);
         self.deletions.remove(claim);
+        self.reboots.remove(claim);
         self.tagged.remove(claim);
         self.what_ifs.blocked.remove(claim);
         self.commands.forget_claim(claim);

@@ -1,9 +1,11 @@
 //! Why something is done, and why something is not: typed, so that logs, Events, metrics and
 //! explanations read the same value. [`text`](self) for people is made in one place, by `Display`.
 
+mod reboot_fault;
 mod repair_cause;
 mod text;
 
+pub use reboot_fault::RebootFault;
 pub use repair_cause::RepairCause;
 
 use std::sync::Arc;
@@ -104,6 +106,8 @@ pub enum Reason {
         /// How long it asks for; `None` if it sets no limit.
         asked_seconds: Option<u64>,
     },
+    /// A node is rebooted in place.
+    Rebooting,
     /// A node is drained next: no pod may come any more.
     DrainStarting,
     /// All pods that have to leave have left.
@@ -180,6 +184,8 @@ pub enum DeletionCause {
     ReservationEnding,
     /// Its pool has more nodes than its `replicas`.
     Overprovisioned,
+    /// The reboot of its node failed.
+    RebootFailed(RebootFault),
 }
 
 /// Why a voluntary disruption is off.
@@ -339,6 +345,7 @@ impl DeletionCause {
             DeletionCause::GarbageCollected => "garbage_collected",
             DeletionCause::ReservationEnding => "capacity_reservation_expiring",
             DeletionCause::Overprovisioned => "overprovisioned",
+            DeletionCause::RebootFailed(_) => "unhealthy",
         }
     }
 }

@@ -16,7 +16,7 @@ use kerf_engine::reason::Reason;
 use kerf_engine::time::Span;
 use kerf_model::budget::{Allowed, DisruptionReason};
 use kerf_model::duration::NillableDuration;
-use kerf_model::labels::annotation::DO_NOT_DISRUPT;
+use kerf_model::labels::annotation::{DO_NOT_DISRUPT, REBOOT_PRE_BOOT_ID};
 use kerf_model::pool::{NodePool, Sizing};
 use kerf_model::selector::LabelSelector;
 use kerf_model::taint::{Toleration, TolerationOperator, disrupted};
@@ -167,6 +167,9 @@ fn reboot(cluster: &mut Cluster) {
     let (name, now) = (cluster.claims()[0].meta.name.clone(), cluster.now);
     cluster.edit(&Key::Claim(name), |object| {
         let Object::Claim(claim) = object else { unreachable!("a claim is stored by that key") };
+        // The node has not started anew yet.
+        let boot_id = claim.spec.annotations.entry(REBOOT_PRE_BOOT_ID.to_owned());
+        boot_id.or_default();
         claim.status.conditions.0.push(Condition {
             kind: REBOOTING.to_owned(),
             status: Status::True,

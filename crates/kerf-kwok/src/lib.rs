@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Node;
 use kerf_api::kwok_node_class::KWOKNodeClass;
-use kerf_engine::action::Launch;
+use kerf_engine::action::{Launch, RebootOrder};
 use kerf_engine::event::{Failure, Instance};
 use kerf_engine::observed::{Claim, Name, NodeClass};
 use kerf_engine::provider::{NodeClassKind, ProviderInfo};
@@ -29,8 +29,9 @@ use kerf_kube::{Ending, Provider, unavailable};
 use kerf_model::instance_type::InstanceType;
 use kerf_model::labels::well_known::{HOSTNAME, TERMINATION_FINALIZER};
 use kerf_model::labels::{LabelRules, ProviderLabels, kwok};
-use kube::api::{Api, DeleteParams, ListParams, PostParams};
+use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::{Client, Resource};
+use serde_json::json;
 use tokio::task::AbortHandle;
 use tracing::warn;
 
@@ -172,6 +173,19 @@ impl Provider for Kwok {
             }
         }
         Ok(Ending::Gone)
+    }
+
+    /// Nothing restarts: the node has another boot id, and never stops being ready.
+    async fn reboot(&self, order: &RebootOrder) -> Result<(), Failure> {
+        let Some(node) = &order.node else {
+            let message = format!("claim {} has no node yet", order.claim);
+            return Err(Failure::Unavailable { message });
+        };
+        let boot_id = format!("kwok-{}", order.operation);
+        let patch = json!({ "status": { "nodeInfo": { "bootID": boot_id } } });
+        let patched =
+            self.nodes().patch_status(node, &PatchParams::default(), &Patch::Merge(&patch)).await;
+        patched.map(drop).map_err(unavailable)
     }
 
     async fn instances(&self) -> Result<Vec<Instance>, Failure> {

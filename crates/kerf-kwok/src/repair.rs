@@ -11,10 +11,11 @@ const UNHEALTHY_FOR: Span = Span::from_seconds(30);
 /// Any reason.
 const ANY: &str = ".*";
 
-/// The conditions of tests, and how long pods then have to leave. Nodes are not rebooted: one that
-/// asks for it is replaced.
-const OF_TESTS: [(&str, Span); 2] =
-    [("KWOKUnhealthy", Span::from_seconds(45)), ("KWOKRebootRequired", Span::from_minutes(1))];
+/// The conditions of tests, how long pods then have to leave, and what is done about them.
+const OF_TESTS: [(&str, Span, RepairAction); 2] = [
+    ("KWOKUnhealthy", Span::from_seconds(45), RepairAction::ReplaceNode),
+    ("KWOKRebootRequired", Span::from_minutes(1), RepairAction::RebootNode),
+];
 
 /// The policies.
 pub(crate) fn policies() -> RepairPolicies {
@@ -28,14 +29,14 @@ pub(crate) fn policies() -> RepairPolicies {
         priority: 0,
         action: RepairAction::ReplaceNode,
     };
-    let of_tests = |(condition, drain_within): (&str, Span)| RepairPolicy {
+    let of_tests = |(condition, drain_within, action): (&str, Span, RepairAction)| RepairPolicy {
         condition: condition.to_owned(),
         status: Status::True,
         reason: ANY.to_owned(),
         toleration: UNHEALTHY_FOR,
         drain_within: Some(drain_within),
         priority: 0,
-        action: RepairAction::ReplaceNode,
+        action,
     };
     let unready = [(Status::False, ""), (Status::Unknown, ANY)].map(unready);
     let policies = unready.into_iter().chain(OF_TESTS.map(of_tests)).collect();

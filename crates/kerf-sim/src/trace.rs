@@ -140,6 +140,8 @@ fn failure_name(failure: &Failure) -> &'static str {
         Failure::InsufficientCapacity { .. } => "insufficient capacity",
         Failure::NodeClassNotReady { .. } => "node class not ready",
         Failure::LaunchRefused { .. } => "launch refused",
+        Failure::RebootNotImplemented { .. } => "reboot not implemented",
+        Failure::RebootFailed { .. } => "reboot failed",
         Failure::Denied { .. } => "denied",
         Failure::Invalid { .. } => "invalid",
         Failure::Throttled { .. } => "throttled",

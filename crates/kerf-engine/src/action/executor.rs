@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use kerf_model::node_spec::NodeClassRef;
 
-use super::{ActionKind, Launch, MetadataPatch, NewClaim, NodePatch, PoolEdit};
+use super::{ActionKind, Launch, MetadataPatch, NewClaim, NodePatch, PoolEdit, RebootOrder};
 use crate::condition::Conditions;
 use crate::event::Instance;
 use crate::observed::{
@@ -75,6 +75,9 @@ pub trait Executor<'a> {
 
     /// [`ActionKind::Terminate`]
     fn terminate(&mut self, claim: &'a Name, provider_id: Option<&'a Arc<str>>) -> Self::Answer;
+
+    /// [`ActionKind::Reboot`]
+    fn reboot(&mut self, order: &'a RebootOrder) -> Self::Answer;
 
     /// [`ActionKind::ConfirmDrained`]
     fn confirm_drained(&mut self, node: &'a Name) -> Self::Answer;
@@ -173,6 +176,7 @@ impl ActionKind {
             Self::Terminate { claim, provider_id } => {
                 executor.terminate(claim, provider_id.as_ref())
             }
+            Self::Reboot(order) => executor.reboot(order),
             Self::ConfirmDrained { node, .. } => executor.confirm_drained(node),
             Self::ConfirmNodeGone { node, .. } => executor.confirm_node_gone(node),
             Self::ConfirmOrphan { claim, instance } => {

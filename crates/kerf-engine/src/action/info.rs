@@ -138,6 +138,10 @@ impl ActionKind {
                 let call = Call::Provider { controller: "nodeclaim.lifecycle", method: "Delete" };
                 ActionInfo::new("terminate", claim(name), call).every(TERMINATION)
             }
+            Self::Reboot(order) => {
+                let call = Call::Provider { controller: "nodeclaim.reboot", method: "Reboot" };
+                ActionInfo::new("reboot", claim(&order.claim), call).every(LAUNCH)
+            }
             Self::ConfirmDrained { node: name, .. } => {
                 ActionInfo::request("list pods of node", node(name), Get, Pod).bookkeeping()
             }

@@ -30,6 +30,8 @@ pub enum DrainReason {
     /// Its deletion was asked for, with or without its claim's. Never asked for by an update: it
     /// follows from the stored node.
     Termination,
+    /// It is about to be rebooted. Never asked for by an update: it follows from the stored claim.
+    Reboot,
     /// The cloud announced this about its instance.
     Notice(NoticeKind),
 }
@@ -79,6 +81,8 @@ pub struct NotADrainReason(pub String);
 
 /// How the end of a node by its own deletion is written.
 const TERMINATION: &str = "termination";
+/// How its reboot is.
+const REBOOT: &str = "reboot";
 
 impl TryFrom<String> for DrainReason {
     type Error = NotADrainReason;
@@ -86,6 +90,9 @@ impl TryFrom<String> for DrainReason {
     fn try_from(text: String) -> Result<Self, NotADrainReason> {
         if text == TERMINATION {
             return Ok(DrainReason::Termination);
+        }
+        if text == REBOOT {
+            return Ok(DrainReason::Reboot);
         }
         let kind = NoticeKind::ALL.into_iter().find(|kind| kind.label() == text);
         kind.map(DrainReason::Notice).ok_or(NotADrainReason(text))
@@ -96,6 +103,7 @@ impl From<DrainReason> for String {
     fn from(reason: DrainReason) -> String {
         match reason {
             DrainReason::Termination => TERMINATION.to_owned(),
+            DrainReason::Reboot => REBOOT.to_owned(),
             DrainReason::Notice(kind) => kind.label().to_owned(),
         }
     }

@@ -8,7 +8,7 @@ use kerf_model::pod::PodShape;
 
 use super::{
     Awaited, Confirmation, DeletionState, DrainReason, DrainRequest, HeldOff, InstanceList,
-    KeptPlan, NodeLook, Nomination, RecordedShift, Registration, ResolvedClass,
+    KeptPlan, NodeLook, Nomination, RebootUpdate, RecordedShift, Registration, ResolvedClass,
 };
 use crate::action::NewClaim;
 use crate::command::CommandUpdate;
@@ -312,6 +312,15 @@ pub enum Update {
         claim: Name,
         /// What was announced.
         kind: NoticeKind,
+    },
+    /// The reboot of a claim's node.
+    Reboot {
+        /// The claim.
+        claim: Name,
+        /// Its identity.
+        uid: Arc<str>,
+        /// What is new.
+        update: RebootUpdate,
     },
     /// A claim's pool has more than it shall have, and this one goes.
     Surplus(Name),

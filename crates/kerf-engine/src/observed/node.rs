@@ -48,6 +48,9 @@ pub struct Node {
 pub struct NodeProfile {
     /// What it says of itself, without the messages.
     pub conditions: Conditions,
+    /// Another with every start of its machine; nothing where nobody says.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub boot_id: String,
 }
 
 impl Node {

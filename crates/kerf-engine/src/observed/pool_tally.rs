@@ -77,17 +77,23 @@ impl<'a> Share<'a> {
         tally.unready += times * unready;
     }
 
+    /// Counts the node of a claim that is in a tally as away, though it stays and nothing stored
+    /// says so.
+    pub(crate) fn be_away(&self, tally: &mut PoolTally) {
+        match self.node {
+            NodeStanding::Ready => tally.away += 1,
+            NodeStanding::Unready => tally.unready -= 1,
+            NodeStanding::Away | NodeStanding::Uncounted => {}
+        }
+    }
+
     /// Counts a claim that is in a tally as on its way out, though nothing stored says so.
     pub(crate) fn go(&self, tally: &mut PoolTally) {
         if let Some(capacity) = &self.capacity {
             tally.staying -= 1;
             tally.capacity.add(capacity, -1);
         }
-        match self.node {
-            NodeStanding::Ready => tally.away += 1,
-            NodeStanding::Unready => tally.unready -= 1,
-            NodeStanding::Away | NodeStanding::Uncounted => {}
-        }
+        self.be_away(tally);
     }
 }
 

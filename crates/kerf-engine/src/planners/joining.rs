@@ -8,9 +8,12 @@ use kerf_model::labels::well_known::{
     CAPACITY_TYPE, DO_NOT_SYNC_TAINTS, INITIALIZED as INITIALIZED_LABEL, ON_DEMAND,
     REGISTERED as REGISTERED_LABEL, RESERVED, TERMINATION_FINALIZER,
 };
-use kerf_model::taint::{Taint, UNREGISTERED_KEY, is_known_ephemeral, merge_taints, unregistered};
+use kerf_model::taint::{
+    Taint, UNREGISTERED_KEY, is_known_ephemeral, merge_taints, rebooting, unregistered,
+};
 
 use super::claims;
+use super::reboot::{self, Phase, Reboot};
 use crate::action::{ActionKind, FinalizerChange, NodePatch};
 use crate::command::record::REPLACEMENT_FOR;
 use crate::condition::claim::{LAUNCHED, REGISTERED};
@@ -49,7 +52,8 @@ pub(super) fn plan(world: &World, name: &Name) -> Decision {
     let conditions = &claim.status.conditions;
     if conditions.is_true(REGISTERED) {
         let is_new = node.labels.get(INITIALIZED_LABEL).is_none_or(|value| value != "true");
-        if is_new && lack(claim, Some(node)) == Lack::Nothing {
+        let is_rebooting = note_reboot(node, claim, &mut patch, &mut reason);
+        if is_new && !is_rebooting && lack(claim, Some(node)) == Lack::Nothing {
             set_label(&mut patch, INITIALIZED_LABEL);
             reason = Reason::NodeInitialized;
         }
@@ -72,6 +76,23 @@ pub(super) fn plan(world: &World, name: &Name) -> Decision {
         decision.act(ActionKind::PatchNode { name, uid, patch }, reason);
     }
     decision
+}
+
+/// Takes off a node what it must not carry while it reboots, and what it carried for that once it
+/// has. Returns whether it reboots.
+fn note_reboot(node: &Node, claim: &Claim, patch: &mut NodePatch, reason: &mut Reason) -> bool {
+    let own = Reboot::of(claim);
+    let is_over = reboot::is_over(claim) || own.is_some_and(|own| own.has_booted(node));
+    let is_issued = own.is_some_and(|own| own.phase == Phase::Issued);
+    if is_issued && node.labels.contains_key(INITIALIZED_LABEL) {
+        patch.labels_removed.insert(INITIALIZED_LABEL.to_owned());
+        *reason = Reason::Rebooting;
+    }
+    if is_over && (own.is_none() || is_issued) && reboot::is_tainted(node) {
+        patch.taints_removed.push(rebooting());
+        *reason = Reason::Rebooting;
+    }
+    own.is_some()
 }
 
 /// What the provider must know before the node of a claim is registered.

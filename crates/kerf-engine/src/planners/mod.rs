@@ -18,6 +18,7 @@ mod notices;
 mod overlays;
 mod pools;
 mod provisioning;
+mod reboot;
 mod static_pools;
 mod template_hash;
 mod termination;
@@ -102,7 +103,7 @@ pub(crate) fn on_change(world: &World, object: &Object, now: Time) -> Decision {
             (Planner::Drain, Object::Node(node)) => drain::on_node_change(world, node),
             (Planner::Drain, Object::Pod(pod)) => drain::on_pod_change(world, pod),
             (Planner::Provisioning, _) => provisioning::on_change(world, object, now),
-            (Planner::Disruption, _) => disruption::on_change(world, object),
+            (Planner::Disruption, _) => disruption::on_change(world, object, now),
             (Planner::ZonalShift, _) => zonal_shift::on_change(world, object),
             _ => continue,
         });

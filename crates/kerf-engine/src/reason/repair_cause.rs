@@ -22,6 +22,9 @@ pub struct RepairCause {
     pub pattern: String,
     /// What is done about it.
     pub action: RepairAction,
+    /// Whether its policy would have it rebooted, and that was done too often.
+    #[serde(default)]
+    pub is_escalated: bool,
     /// From when on it was no longer tolerated.
     pub due_at: Time,
     /// How long pods have to leave, and the condition that says so.
@@ -38,7 +41,8 @@ impl fmt::Display for RepairCause {
             "" => f.write_str(", by the fallback policy")?,
             pattern => write!(f, ", by the policy for reasons {pattern:?}")?,
         }
-        write!(f, ": {:?}, due since {}", self.action, rfc3339(self.due_at))?;
+        let escalated = if self.is_escalated { " (reboot-escalated)" } else { "" };
+        write!(f, ": {:?}{escalated}, due since {}", self.action, rfc3339(self.due_at))?;
         if let Some((span, source)) = &self.drain_within {
             write!(f, ", pods have {}s because of {source}", span.seconds())?;
         }

@@ -60,6 +60,7 @@ fn sentence(reason: &Reason) -> &'static str {
         Reason::ClaimDeleting => "its claim is being deleted",
         Reason::ClaimGone => "its claim is gone",
         Reason::NodeDeleting => "its node is being deleted",
+        Reason::Rebooting => "the node is rebooted in place",
         Reason::DrainStarting => "the node is about to be drained",
         Reason::Drained => "the node is drained",
         Reason::Announced(kind) => kind.sentence(),
@@ -147,6 +148,7 @@ impl fmt::Display for DeletionCause {
             DeletionCause::GarbageCollected => "the cloud no longer has the instance",
             DeletionCause::ReservationEnding => "the capacity reservation is about to end",
             DeletionCause::Overprovisioned => "the pool has more nodes than its replicas",
+            DeletionCause::RebootFailed(fault) => fault.sentence(),
         })
     }
 }

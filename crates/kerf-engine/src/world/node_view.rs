@@ -8,9 +8,10 @@ use kerf_model::node::{BoundPod, Node as NodeView};
 use kerf_model::quantity::Quantity;
 use kerf_model::requirement::{Operator, RequirementEntry};
 use kerf_model::resources::{NODES, ResourceList};
-use kerf_model::taint::{Taint, UNSCHEDULABLE_KEY, is_known_ephemeral};
+use kerf_model::taint::{REBOOTING_KEY, Taint, UNSCHEDULABLE_KEY, is_known_ephemeral};
 
 use super::World;
+use crate::condition::claim::REBOOTING;
 use crate::observed::{Claim, Node};
 
 impl Node {
@@ -46,12 +47,14 @@ impl World {
     ///
     /// Until a managed node is registered its claim's labels and taints count, and until it is
     /// initialized its claim fills in the resources it does not report yet; taints that pass by
-    /// themselves are left out until then. A node whose claim is gone comes up for nobody any more:
+    /// themselves are left out until then, and while it reboots, so that the pods it had are planned
+    /// back onto it. A node whose claim is gone comes up for nobody any more:
     /// it counts as it is.
     pub(crate) fn node_view(&self, node: &Node, pods: Vec<BoundPod>) -> Option<NodeView> {
         let claim = self.claim_of(node);
         let managed = claim.is_some() || node.labels.contains_key(NODE_POOL);
-        let initialized = node.is_initialized();
+        let is_rebooting = claim.is_some_and(is_rebooting);
+        let initialized = node.is_initialized() && !is_rebooting;
         if managed && (node.provider_id.is_none() || !initialized && !has_type(node, claim)) {
             return None;
         }
@@ -102,6 +105,10 @@ pub(super) fn one_node(mut capacity: ResourceList) -> ResourceList {
     capacity
 }
 
+fn is_rebooting(claim: &Claim) -> bool {
+    claim.status.conditions.is_true(REBOOTING)
+}
+
 fn has_type(node: &Node, claim: Option<&Claim>) -> bool {
     node.labels.contains_key(INSTANCE_TYPE)
         || claim.is_some_and(|claim| claim.label(INSTANCE_TYPE).is_some())
@@ -115,9 +122,10 @@ fn taints(node: &Node, claim: Option<&Claim>) -> Vec<Taint> {
         }
         _ => node.taints.clone(),
     };
-    if let Some(claim) = claim.filter(|_| !node.is_initialized()) {
+    if let Some(claim) = claim.filter(|claim| !node.is_initialized() || is_rebooting(claim)) {
         let startup = &claim.spec.node.startup_taints;
-        taints.retain(|taint| !is_known_ephemeral(taint) && !startup.contains(taint));
+        let passes = |taint: &Taint| is_known_ephemeral(taint) || taint.key == REBOOTING_KEY;
+        taints.retain(|taint| !passes(taint) && !startup.contains(taint));
     }
     taints
 }

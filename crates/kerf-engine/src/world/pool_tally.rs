@@ -17,12 +17,20 @@ impl World {
         self.tally_without(pool, self.going())
     }
 
-    /// The claims of a pool, those that Kerf has decided to take away counted as on their way out.
+    /// The claims of a pool, those that Kerf has decided to take away counted as on their way out,
+    /// and nodes that it has decided to reboot as away.
     pub(crate) fn pool_tally(&self, pool: &str) -> PoolTally {
         let memory = &self.memory;
         let disrupted = memory.commands.disrupting();
         let chosen = disrupted.chain(memory.interrupted.keys()).chain(&memory.surplus);
-        self.tally_without(pool, chosen.chain(self.going()))
+        let mut tally = self.tally_without(pool, chosen.chain(self.going()));
+        for claim in memory.reboots.keys().filter_map(|claim| self.claims.get(claim)) {
+            let stays = !self.is_leaving(claim) && !self.may_be_going(claim);
+            if stays && self.wants_reboot(claim) && claim.pool() == Some(pool) {
+                Share::of(claim, self.node_of(claim)).be_away(&mut tally);
+            }
+        }
+        tally
     }
 
     /// The claims whose deletion was ordered and does not show yet.

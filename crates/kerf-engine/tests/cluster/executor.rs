@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kerf_engine::action::{
-    Action, ActionKind, Executor, Launch, MetadataPatch, NewClaim, NodePatch, PoolEdit,
+    Action, ActionKind, Executor, Launch, MetadataPatch, NewClaim, NodePatch, PoolEdit, RebootOrder,
 };
 use kerf_engine::condition::Conditions;
 use kerf_engine::event::{Event, Failure, Instance, Key, Object, Outcome};
@@ -281,6 +281,11 @@ impl Executor<'_> for Cluster {
             return Outcome::NotFound;
         }
         instance.is_ending = true;
+        Outcome::Done
+    }
+
+    /// It begins, and the node comes back when a test says so.
+    fn reboot(&mut self, _order: &RebootOrder) -> Outcome {
         Outcome::Done
     }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::future::{Future, ready};
 use std::sync::Arc;
 
-use kerf_engine::action::Launch;
+use kerf_engine::action::{Launch, RebootOrder};
 use kerf_engine::event::{Failure, Instance, ResolvedNodeClass};
 use kerf_engine::notice::AnnouncedInstance;
 use kerf_engine::observed::{Claim, Name, Node, NodeClass};
@@ -101,6 +101,12 @@ pub trait Provider: Send + Sync + 'static {
         claim: &Name,
         provider_id: Option<&str>,
     ) -> impl Future<Output = Result<Ending, Failure>> + Send;
+
+    /// Restarts a claim's instance in place, once for each operation; answers when it has begun.
+    fn reboot(&self, _order: &RebootOrder) -> impl Future<Output = Result<(), Failure>> + Send {
+        let message = "this provider cannot reboot instances".to_owned();
+        ready(Err(Failure::RebootNotImplemented { message }))
+    }
 
     /// The instances that belong to this cluster.
     fn instances(&self) -> impl Future<Output = Result<Vec<Instance>, Failure>> + Send;

@@ -9,7 +9,9 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kerf_api::node_overlay::NodeOverlay;
 use kerf_api::node_pool::NodePool;
 use kerf_engine::Settings;
-use kerf_engine::action::{ActionKind, CordonChange, Launch, MetadataPatch, NodePatch};
+use kerf_engine::action::{
+    ActionKind, CordonChange, Launch, MetadataPatch, NodePatch, RebootOrder,
+};
 use kerf_engine::condition::{Conditions, Status};
 use kerf_engine::event::{Object, Outcome};
 use kerf_engine::observed::{Claim, ClaimStatus, NodeClass, PodKey, PoolStatus, Revision};
@@ -143,6 +145,12 @@ impl<'a> Calls<'a> {
         for kind in [
             ActionKind::Launch(Box::new(Launch { claim, node_class, instance_types: None })),
             ActionKind::ListInstances,
+            ActionKind::Reboot(Box::new(RebootOrder {
+                claim: name.clone(),
+                node: Some("none".into()),
+                provider_id: None,
+                operation: "first".into(),
+            })),
             ActionKind::Terminate { claim: name, provider_id: None },
         ] {
             self.account.runtime.block_on(executor.carry_out(&kind));

@@ -17,7 +17,7 @@ use kerf_engine::Role;
 use kerf_kube::NoProvider;
 
 /// Calls no part of Kerf makes: what a stolen token must not be good for.
-const FORBIDDEN: [Right; 18] = [
+const FORBIDDEN: [Right; 17] = [
     Right::new("get", "", "secrets"),
     Right::new("list", "", "secrets"),
     Right::new("create", "", "secrets"),
@@ -27,7 +27,6 @@ const FORBIDDEN: [Right; 18] = [
     Right::new("create", "", "pods/exec"),
     Right::new("get", "", "pods/log"),
     Right::new("create", "", "serviceaccounts/token"),
-    Right::new("patch", "", "nodes/status"),
     Right::new("get", "", "nodes/proxy"),
     Right::new("delete", "", "namespaces"),
     Right::new("create", "karpenter.sh", "nodepools"),
@@ -50,6 +49,7 @@ fn the_controller_needs_rbac_yaml_and_no_more() {
     // What the kwok cloud may do is not the controller's to do elsewhere.
     account.assert_forbidden(&[
         Right::new("create", "", "nodes"),
+        Right::new("patch", "", "nodes/status"),
         Right::new("list", "karpenter.kwok.sh", "kwoknodeclasses"),
         Right::new("list", "", "services"),
     ]);
@@ -146,6 +146,7 @@ fn a_termination_handler_drains_without_crds_and_with_few_rights() {
     account.assert_forbidden(&[
         Right::new("delete", "", "nodes"),
         Right::new("list", "karpenter.sh", "nodepools"),
+        Right::new("patch", "", "nodes/status"),
         Right::new("list", "", "persistentvolumes"),
     ]);
 }

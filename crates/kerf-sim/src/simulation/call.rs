@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use kerf_engine::action::{
     Action, ActionId, ActionKind, Executor, Lane, Launch, MetadataPatch, NewClaim, NodePatch,
-    PoolEdit,
+    PoolEdit, RebootOrder,
 };
 use kerf_engine::condition::Conditions;
 use kerf_engine::event::{Event, Failure, Instance, Outcome};
@@ -242,6 +242,19 @@ impl Executor<'_> for Simulation {
         match self.cloud.meant(claim, provider_id) {
             Some(id) => self.end_instance(&id),
             None => Outcome::NotFound,
+        }
+    }
+
+    /// The machine is back at once, with another boot id.
+    fn reboot(&mut self, order: &RebootOrder) -> Outcome {
+        let instance = order.provider_id.as_ref().and_then(|id| self.cloud.instances.get(id));
+        let (Some(_), Some(node)) = (instance, &order.node) else { return Outcome::NotFound };
+        let outcome = self.store.change(node, Precondition::Nothing, |node: &mut Node| {
+            node.profile.boot_id = order.operation.to_string();
+        });
+        match outcome {
+            Outcome::Stored(_) => Outcome::Done,
+            other => other,
         }
     }
 

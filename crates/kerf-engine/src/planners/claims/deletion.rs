@@ -5,7 +5,7 @@ use kerf_model::labels::annotation::TERMINATION_TIMESTAMP;
 use kerf_model::labels::well_known::TERMINATION_FINALIZER;
 
 use super::super::{notices, termination};
-use super::{Reconcile, metrics, registration, reserved};
+use super::{Reconcile, metrics, reboot, registration, reserved};
 use crate::action::{Action, ActionKind};
 use crate::condition::claim::{INSTANCE_TERMINATING, LAUNCHED, REGISTERED};
 use crate::decision::Decision;
@@ -45,6 +45,7 @@ pub(super) fn cause(world: &World, claim: &Claim, now: Time) -> Option<DeletionC
         .or_else(|| surplus(world, claim, now))
         .or_else(|| refused(world, claim))
         .or_else(|| out_of_time(world, claim, now, believed))
+        .or_else(|| reboot::fault(world, claim, now, believed))
         .or_else(|| has_expired(world, claim, now, believed).then_some(DeletionCause::Expired))
         .or_else(|| is_garbage(world, claim, now).then_some(DeletionCause::GarbageCollected))
 }
@@ -326,6 +327,11 @@ pub(super) fn deleted(
         return decision;
     }
     let Some(cause) = action.reason.deletion_cause() else { return decision };
+    // That it is disrupted was counted when the reboot began.
+    if let DeletionCause::RebootFailed(fault) = cause {
+        reboot::given_up(world, claim, fault, now, &mut decision);
+        return decision;
+    }
     decision.samples.push(metrics::disrupted(claim, cause.label()));
     if let DeletionCause::Interrupted(kind) = cause {
         decision.kubernetes_events.extend(notices::terminating(world, claim, kind));

@@ -217,6 +217,8 @@ fn condition_text(failure: &Failure) -> (String, String) {
         Failure::Refused { message }
         | Failure::InsufficientCapacity { message }
         | Failure::NodeClassNotReady { message }
+        | Failure::RebootNotImplemented { message }
+        | Failure::RebootFailed { message }
         | Failure::Invalid { message }
         | Failure::Denied { message }
         | Failure::Throttled { message, .. }

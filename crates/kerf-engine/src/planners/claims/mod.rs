@@ -14,6 +14,7 @@ mod deletion;
 mod launch;
 mod metrics;
 mod on_change;
+mod reboot;
 mod registration;
 mod reserved;
 mod transitions;
@@ -64,7 +65,7 @@ pub(super) fn plan(world: &World, name: &Name, now: Time) -> Decision {
         return deletion::plan(world, claim, now);
     }
     match deletion::cause(world, claim, now) {
-        Some(cause) => delete(claim, cause),
+        Some(cause) => delete(claim, cause, now),
         None => advance(world, claim, now),
     }
 }
@@ -81,6 +82,7 @@ pub(super) fn conclude(
         ActionKind::CreateClaim(spec) => launch::created(world, name, spec, action, outcome),
         ActionKind::Launch(launch) => launch::launched(world, &launch.claim, outcome),
         ActionKind::TagInstance { .. } => registration::tagged(world, name, outcome),
+        ActionKind::Reboot(_) => reboot::answered(world, action, outcome),
         ActionKind::ConfirmNodeGone { .. } => {
             deletion::looked_for_node(world, name, action, outcome)
         }
@@ -92,8 +94,14 @@ pub(super) fn conclude(
     }
 }
 
-fn delete(claim: &Claim, cause: DeletionCause) -> Decision {
+fn delete(claim: &Claim, cause: DeletionCause, now: Time) -> Decision {
     let mut decision = Decision::default();
+    if let DeletionCause::RebootFailed(_) = cause
+        && let Some(limit) = reboot::deadline_patch(claim, now)
+    {
+        decision.act(limit, Reason::Deletion(cause));
+        return decision;
+    }
     let kind =
         ActionKind::DeleteClaim { name: claim.meta.name.clone(), uid: claim.meta.uid.clone() };
     decision.act(kind, Reason::Deletion(cause));
@@ -107,6 +115,7 @@ fn advance(world: &World, claim: &Claim, now: Time) -> Decision {
     reserved::demote(&mut reconcile);
     launch::advance(&mut reconcile);
     registration::register(&mut reconcile);
+    reboot::advance(&mut reconcile);
     registration::initialize(&mut reconcile);
     registration::tag(&mut reconcile);
     conditions::store_pod_event(&mut reconcile);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kerf_model::labels::well_known::{NODE_POOL, TERMINATION_FINALIZER};
 
 use super::transitions::{self, ConditionOwner};
-use super::{metrics, registration};
+use super::{metrics, reboot, registration};
 use crate::action::ActionKind;
 use crate::condition::Conditions;
 use crate::condition::claim::{DRAINED, REGISTERED};
@@ -54,7 +54,7 @@ fn claim_changes(world: &World, claim: &Claim, now: Time) -> Decision {
     let name = &claim.meta.name;
     let mut decision = match world.claims.get(name) {
         Some(former) if former.meta.uid != claim.meta.uid => claim_goes(world, former, now),
-        Some(former) => claim_advances(world, former, claim),
+        Some(former) => claim_advances(world, former, claim, now),
         None => Decision::default(),
     };
     if claim.meta.is_deleting() && world.memory.deletions.contains_key(name) {
@@ -70,8 +70,9 @@ fn claim_changes(world: &World, claim: &Claim, now: Time) -> Decision {
     decision
 }
 
-fn claim_advances(world: &World, former: &Claim, claim: &Claim) -> Decision {
+fn claim_advances(world: &World, former: &Claim, claim: &Claim, now: Time) -> Decision {
     let mut decision = Decision::default();
+    reboot::ended(former, claim, now, &mut decision);
     let (old, new) = (&former.status.conditions, &claim.status.conditions);
     let turns_true = |kind| !old.is_true(kind) && new.is_true(kind);
     if turns_true(REGISTERED) {

@@ -6,7 +6,7 @@ use kerf_model::labels::well_known::INITIALIZED as INITIALIZED_LABEL;
 use super::super::joining::{Lack, has_joined, lack, pending_hooks};
 use super::Reconcile;
 use crate::action::ActionKind;
-use crate::condition::claim::{INITIALIZED, LAUNCHED, REGISTERED};
+use crate::condition::claim::{INITIALIZED, LAUNCHED, REBOOTING, REGISTERED};
 use crate::condition::pool::NODE_REGISTRATION_HEALTHY;
 use crate::condition::{Condition, Status};
 use crate::decision::Decision;
@@ -95,7 +95,11 @@ pub(super) fn tagged(world: &World, name: &Name, outcome: &Outcome) -> Decision 
 
 /// Notes that the node is ready for pods, or why not. There is no time limit.
 pub(super) fn initialize(reconcile: &mut Reconcile<'_>) {
-    if !reconcile.conditions.is_true(REGISTERED) || reconcile.conditions.is_true(INITIALIZED) {
+    let is_rebooting = reconcile.conditions.is_true(REBOOTING);
+    if !reconcile.conditions.is_true(REGISTERED)
+        || reconcile.conditions.is_true(INITIALIZED)
+        || is_rebooting
+    {
         return;
     }
     let node = reconcile.world.node_of(reconcile.claim);

@@ -105,7 +105,7 @@ impl<'a> Judge<'a> {
         candidate: &Candidate<'a>,
     ) -> Result<(), Blocked> {
         let Candidate { claim, node, .. } = candidate;
-        if claim.status.conditions.is_true(REBOOTING) {
+        if claim.status.conditions.is_true(REBOOTING) || self.world.wants_reboot(claim) {
             return Err(Blocked::Rebooting);
         }
         if claim.meta.is_deleting() || node.meta.is_deleting() {

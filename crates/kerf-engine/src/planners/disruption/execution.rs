@@ -138,7 +138,7 @@ pub(in crate::planners) fn conclude(
     {
         decision.samples.extend(metrics::removed(world, &candidate, reason));
         if reason == DisruptionReason::Unhealthy {
-            decision.samples.extend(metrics::repaired(world, &candidate, now));
+            decision.samples.extend(metrics::replaced(world, &candidate, now));
         }
     }
     decision

@@ -12,6 +12,7 @@ use super::repair::Repair;
 use super::tests::Replace;
 
 use crate::command::Command;
+use crate::memory::WantedReboot;
 use crate::observed::Claim;
 use crate::reason::{Blocked, RepairCause};
 use crate::time::{Span, Time};
@@ -64,6 +65,11 @@ pub(super) trait Method: Sync {
     /// time for the drain of their node is over.
     fn forces_pods(&self, _: &World, _: &Candidate<'_>, _: Time) -> bool {
         false
+    }
+
+    /// The reboot of a node, where that is what is to be done about it.
+    fn reboot(&self, _: &World, _: &Candidate<'_>, _: Time) -> Option<WantedReboot> {
+        None
     }
 
     /// What is wrong with a node, where that is why it goes.

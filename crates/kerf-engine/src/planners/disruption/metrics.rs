@@ -168,23 +168,46 @@ pub(super) fn removed(
     ]
 }
 
+/// The reboot of a node was decided on and stored.
+pub(super) fn rebooted(method: &dyn Method, candidate: &Candidate<'_>) -> [Sample; 2] {
+    let labels = || {
+        vec![
+            ("decision", "reboot".to_owned()),
+            ("reason", label(method.reason())),
+            ("consolidation_type", method.consolidation_type(1).to_owned()),
+        ]
+    };
+    let mut of_pool = labels();
+    of_pool.insert(0, ("nodepool", candidate.pool.spec.name.clone()));
+    [
+        Sample::one("karpenter_voluntary_disruption_decisions_total", labels()),
+        Sample::one("karpenter_voluntary_disruption_decisions_by_nodepool_total", of_pool),
+    ]
+}
+
 /// An unhealthy node's claim was deleted.
-pub(super) fn repaired(world: &World, candidate: &Candidate<'_>, now: Time) -> Option<Sample> {
+pub(super) fn replaced(world: &World, candidate: &Candidate<'_>, now: Time) -> Option<Sample> {
+    let diagnosis = diagnose(world, candidate.claim, candidate.node, now)?;
+    let within = Repair.drain_within(world, candidate, now);
+    Some(repaired(candidate, &diagnosis.condition.kind, within))
+}
+
+/// Something is done about an unhealthy node; its pods have so long, where a policy says so.
+pub(super) fn repaired(candidate: &Candidate<'_>, condition: &str, within: Option<Span>) -> Sample {
     let claim = candidate.claim;
-    let diagnosis = diagnose(world, claim, candidate.node, now)?;
-    let mode = match Repair.drain_within(world, candidate, now) {
+    let mode = match within {
         Some(within) if within == Span::default() => "forceful",
         Some(_) => "eventual",
         None => termination_mode(claim),
     };
     let labels = vec![
-        ("condition", snake_case(&diagnosis.condition.kind)),
+        ("condition", snake_case(condition)),
         ("nodepool", candidate.pool.spec.name.clone()),
         ("capacity_type", claim.label(CAPACITY_TYPE).unwrap_or_default().to_owned()),
         ("image_id", claim.status.image_id.clone().unwrap_or_default()),
         ("termination_mode", mode.to_owned()),
     ];
-    Some(Sample::one("karpenter_nodeclaims_unhealthy_disrupted_total", labels))
+    Sample::one("karpenter_nodeclaims_unhealthy_disrupted_total", labels)
 }
 
 /// `ReadyToServe` as `ready_to_serve`.

@@ -26,6 +26,7 @@ mod method;
 mod metrics;
 pub(super) mod pdbs;
 mod proposal;
+mod reboots;
 mod recovery;
 mod repair;
 mod static_pools;
@@ -76,8 +77,11 @@ pub(crate) fn eligible(world: &World, now: Time) -> Vec<(DisruptionReason, usize
 }
 
 /// What to remember when an object is about to become this.
-pub(super) fn on_change(world: &World, object: &Object) -> Decision {
+pub(super) fn on_change(world: &World, object: &Object, now: Time) -> Decision {
     let mut decision = destinations::on_change(world, object);
+    if let Object::Claim(claim) = object {
+        reboots::on_change(world, claim, now, &mut decision);
+    }
     if let Object::Claim(claim) = object
         && !world.claims.contains_key(&claim.meta.name)
         && let Some(command) = replacement_for(claim).and_then(|id| world.memory.commands.get(&id))

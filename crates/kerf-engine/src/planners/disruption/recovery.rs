@@ -14,7 +14,7 @@ use crate::command::record::{COMMAND, Record, replacement_for};
 use crate::command::{
     CandidateRef, Command, CommandId, CommandState, CommandUpdate, Destination, Replacement,
 };
-use crate::condition::claim::{DISRUPTION_REASON, INITIALIZED};
+use crate::condition::claim::{DISRUPTION_REASON, INITIALIZED, REBOOTING};
 use crate::decision::Decision;
 use crate::memory::Update;
 use crate::observed::{Claim, Name, Pod};
@@ -122,6 +122,8 @@ impl<'a> Recovery<'a> {
     fn unrecorded(&mut self, decision: &mut Decision) {
         let is_bare = |claim: &&Claim| {
             marks::has_condition(claim)
+                // While its node reboots a claim says why.
+                && !claim.status.conditions.is_true(REBOOTING)
                 && !claim.meta.is_deleting()
                 && !claim.annotations().contains_key(COMMAND)
         };

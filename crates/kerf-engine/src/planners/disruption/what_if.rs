@@ -9,7 +9,7 @@ use kerf_scheduler::{PlacementProblem, Solution};
 use super::budgets::Budgets;
 use super::candidates::{Candidate, Judge};
 use super::method::{Method, method_for};
-use super::{CHOSEN_BY, messages, metrics, static_pools};
+use super::{CHOSEN_BY, messages, metrics, reboots, static_pools};
 use crate::action::{Action, ActionKind};
 use crate::command::{Command, CommandState, CommandUpdate, Destination};
 use crate::decision::Decision;
@@ -38,6 +38,7 @@ pub(super) fn propose<'a>(
     now: Time,
     decision: &mut Decision,
 ) {
+    let candidates = reboots::propose(world, method, candidates, now, decision);
     let (fixed, candidates): (Vec<_>, Vec<_>) =
         candidates.into_iter().partition(static_pools::is_static);
     static_pools::propose(world, method, fixed, now, decision);

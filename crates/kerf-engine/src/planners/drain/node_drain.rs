@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::memory::{DrainReason, DrainRequest};
 use crate::observed::Node;
-use crate::planners::termination;
+use crate::planners::{reboot, termination};
 use crate::time::Time;
 use crate::world::World;
 
@@ -22,8 +22,11 @@ impl<'a> NodeDrain<'a> {
         let asked = asked.into_iter().flat_map(|drain| &drain.requests);
         let unfinished = asked.filter(|(_, request)| request.drained_at.is_none());
         let stored = termination::drain_request(world, node);
+        // One that goes is not rebooted any more.
+        let reboots = || Some((DrainReason::Reboot, reboot::drain_request(world, node)?));
+        let stored = stored.map(|request| (DrainReason::Termination, request)).or_else(reboots);
         let requests: Vec<_> = (stored.into_iter())
-            .map(|request| (DrainReason::Termination, Cow::Owned(request)))
+            .map(|(reason, request)| (reason, Cow::Owned(request)))
             .chain(unfinished.map(|(reason, request)| (*reason, Cow::Borrowed(request))))
             .collect();
         (!requests.is_empty()).then_some(Self { node, requests })

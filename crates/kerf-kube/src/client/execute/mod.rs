@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use kerf_engine::action::{
     ActionClass, ActionKind, CopyEdit, Executor as ActionExecutor, Lane, Launch, MetadataPatch,
-    NewClaim, NodePatch, PoolEdit,
+    NewClaim, NodePatch, PoolEdit, RebootOrder,
 };
 use kerf_engine::condition::Conditions;
 use kerf_engine::event::{Failure, Instance, Object, Outcome};
@@ -289,6 +289,10 @@ impl<'a, P: Provider> ActionExecutor<'a> for Calls<'a, P> {
                 Err(failure) => Outcome::Failed(failure),
             }
         })
+    }
+
+    fn reboot(&mut self, order: &'a RebootOrder) -> Answer<'a> {
+        done(self.0.provider.reboot(order))
     }
 
     fn confirm_drained(&mut self, node: &'a Name) -> Answer<'a> {

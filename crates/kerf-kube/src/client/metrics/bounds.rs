@@ -8,6 +8,8 @@ pub(super) fn of(metric: &str) -> &'static [f64] {
         "karpenter_nodes_lifetime_duration_seconds"
         // A practice run lasts half an hour, a shift made by hand up to three days and more.
         | "karpenter_cloudprovider_zonal_shift_duration" => &LIFETIME,
+        "karpenter_nodes_reboot_duration_seconds"
+        | "karpenter_nodes_reboot_recovery_duration_seconds" => &REBOOTS,
         "karpenter_cloudprovider_duration_seconds" => &CALLS,
         "karpenter_consolidation_score" => &SCORES,
         "client_go_request_duration_seconds" => &REQUESTS,
@@ -26,6 +28,8 @@ const LONGEST_DURATION: f64 = 600.0;
 /// Doublings from a second.
 const TERMINATION: [f64; 12] =
     [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0];
+/// Doublings from ten seconds.
+const REBOOTS: [f64; 8] = [10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 640.0, 1280.0];
 /// What Prometheus' clients use where nothing is said.
 const CALLS: [f64; 11] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 /// Half is enough for a move.

@@ -90,6 +90,10 @@ fn error(outcome: &Outcome) -> Option<&'static str> {
         Outcome::NotFound => Some("NodeClaimNotFoundError"),
         Outcome::Failed(Failure::InsufficientCapacity { .. }) => Some("InsufficientCapacityError"),
         Outcome::Failed(Failure::NodeClassNotReady { .. }) => Some("NodeClassNotReadyError"),
+        Outcome::Failed(Failure::RebootNotImplemented { .. }) => {
+            Some("NodeRebootNotImplementedError")
+        }
+        Outcome::Failed(Failure::RebootFailed { .. }) => Some("NodeRebootFailedError"),
         Outcome::Failed(_) => Some(""),
         _ => None,
     }

@@ -1,7 +1,7 @@
 //! What each metric says, for those who read the page itself.
 
 /// The sentences of metrics that have one.
-pub(super) const HELP: [(&str, &str); 94] = [
+pub(super) const HELP: [(&str, &str); 97] = [
     ("aws_sdk_go_request_attempt_duration_seconds", "How long attempts to call AWS took."),
     ("aws_sdk_go_request_attempt_total", "Attempts to call AWS; each call is one."),
     ("aws_sdk_go_request_duration_seconds", "How long calls to AWS took."),
@@ -61,6 +61,12 @@ pub(super) const HELP: [(&str, &str); 94] = [
     ("karpenter_nodes_current_lifetime_seconds", "The age of a node."),
     ("karpenter_nodes_drained_total", "Nodes whose pods are gone."),
     ("karpenter_nodes_lifetime_duration_seconds", "How old nodes got."),
+    ("karpenter_nodes_reboot_duration_seconds", "How long reboots took, by how they ended."),
+    (
+        "karpenter_nodes_reboot_recovery_duration_seconds",
+        "How long rebooted nodes took to come back.",
+    ),
+    ("karpenter_nodes_reboots_total", "Reboots of nodes, by how they ended."),
     ("karpenter_nodes_system_overhead", "What pods cannot use of a node."),
     ("karpenter_nodes_terminated_total", "Nodes that are gone."),
     ("karpenter_nodes_termination_duration_seconds", "How long the end of nodes took."),

@@ -50,7 +50,7 @@ pub(crate) fn read(
     })
 }
 
-/// Its conditions, without the messages and heartbeats that nobody is shown.
+/// Its boot id, and its conditions without the messages and heartbeats that nobody is shown.
 fn profile(status: &core::NodeStatus) -> NodeProfile {
     let conditions = status.conditions.iter().flatten().map(|condition| Condition {
         kind: condition.type_.clone(),
@@ -64,7 +64,11 @@ fn profile(status: &core::NodeStatus) -> NodeProfile {
         changed_at: condition.last_transition_time.as_ref().map_or(Time::default(), time),
         observed_generation: 0,
     });
-    NodeProfile { conditions: Conditions(conditions.collect()) }
+    let boot_id = status.node_info.as_ref().map(|info| info.boot_id.clone());
+    NodeProfile {
+        conditions: Conditions(conditions.collect()),
+        boot_id: boot_id.unwrap_or_default(),
+    }
 }
 
 /// How many volumes the drivers of a node can attach there, by driver.

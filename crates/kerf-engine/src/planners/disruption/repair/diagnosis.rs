@@ -17,6 +17,8 @@ pub(in crate::planners::disruption) struct Diagnosis<'a> {
     pub(in crate::planners::disruption) condition: &'a Condition,
     /// The policy for it.
     policy: &'a RepairPolicy,
+    /// What is done about it: what its policy says, or more where that did not help.
+    pub(super) action: RepairAction,
     /// From when on it was no longer tolerated.
     due_at: Time,
     /// How long its pods have to leave, where a policy says so, and for which condition.
@@ -54,7 +56,9 @@ pub(in crate::planners::disruption) fn diagnose<'a>(
     })?;
     let limits = due.iter().filter_map(|it| Some((it.policy.policy.drain_within?, it)));
     let shortest = limits.min_by_key(|(span, it)| (*span, it.due_at, it.condition.kind.as_str()));
+    let is_exhausted = world.reboots(claim).is_some_and(|known| known.is_exhausted(now));
     Some(Diagnosis {
+        action: if is_exhausted { RepairAction::ReplaceNode } else { action },
         condition: driving.condition,
         policy: driving.policy.policy,
         due_at: driving.due_at,
@@ -92,7 +96,8 @@ impl Diagnosis<'_> {
             status: self.condition.status,
             reason: self.condition.reason.clone(),
             pattern: self.policy.reason.clone(),
-            action: self.policy.action,
+            action: self.action,
+            is_escalated: self.action != self.policy.action,
             due_at: self.due_at,
             drain_within: self.drain_within.map(|(span, source)| (span, source.to_owned())),
         }

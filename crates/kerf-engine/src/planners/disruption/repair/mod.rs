@@ -15,13 +15,15 @@ use kerf_model::labels::annotation::DO_NOT_REPAIR;
 use super::candidates::Candidate;
 use super::method::{Method, Way};
 use super::static_pools;
+use crate::memory::WantedReboot;
 use crate::observed::Claim;
 use crate::planners::disruption_cost::disruption_cost_parts;
+use crate::provider::RepairAction;
 use crate::reason::{Blocked, RepairCause};
 use crate::time::{Span, Time};
 use crate::world::World;
 
-/// Replaces unhealthy nodes, the most urgent first.
+/// Replaces or reboots unhealthy nodes, the most urgent first.
 pub(super) struct Repair;
 
 impl Method for Repair {
@@ -63,7 +65,8 @@ impl Method for Repair {
     fn is_candidate(&self, world: &World, candidate: &Candidate<'_>, now: Time) -> bool {
         world.settings.node_repair
             && static_pools::can_replace(world, candidate)
-            && diagnose(world, candidate.claim, candidate.node, now).is_some()
+            && diagnose(world, candidate.claim, candidate.node, now)
+                .is_some_and(|diagnosis| diagnosis.action == RepairAction::ReplaceNode)
     }
 
     /// Who looks after a node decides about its repair with an annotation of its own.
@@ -77,6 +80,16 @@ impl Method for Repair {
     fn forces_pods(&self, world: &World, candidate: &Candidate<'_>, now: Time) -> bool {
         self.drain_within(world, candidate, now).is_some()
             || candidate.claim.spec.node.termination_grace.is_some()
+    }
+
+    fn reboot(&self, world: &World, candidate: &Candidate<'_>, now: Time) -> Option<WantedReboot> {
+        let diagnosis = diagnose(world, candidate.claim, candidate.node, now)?;
+        (diagnosis.action == RepairAction::RebootNode).then(|| WantedReboot {
+            at: now,
+            condition: diagnosis.condition.kind.clone(),
+            reason: diagnosis.condition.reason.clone(),
+            drain_within: self.drain_within(world, candidate, now),
+        })
     }
 
     fn cause(&self, world: &World, candidate: &Candidate<'_>, now: Time) -> Option<RepairCause> {
@@ -95,8 +108,8 @@ fn sick<'a>(
     claim: &'a Claim,
     now: Time,
 ) -> Option<(Candidate<'a>, Diagnosis<'a>)> {
-    // What excludes nearly all nodes is asked first.
+    // What excludes nearly all nodes is asked first. What is decided on is not decided again.
     let diagnosis = diagnose(world, claim, world.node_of(claim)?, now)?;
-    let candidate = Candidate::registered(world, claim)?;
+    let candidate = Candidate::registered(world, claim).filter(|_| !world.wants_reboot(claim))?;
     static_pools::can_replace(world, &candidate).then_some((candidate, diagnosis))
 }
