@@ -8,7 +8,7 @@ use kerf_termination_handler::instance::{Standing, belongs_here, standing};
 use kerf_termination_handler::kind::EventKind;
 use kerf_termination_handler::message::{Announced, Message, understand};
 use kerf_termination_handler::record::EventRecord;
-use kerf_termination_handler::settings::{Action, Actions, LogVersion, Poison, QueueSettings};
+use kerf_termination_handler::settings::{LogVersion, Poison, QueueSettings};
 use serde_json::{Value, json};
 
 const INSTANCE: &str = "i-0b662ef9931388ba0";
@@ -168,14 +168,10 @@ fn settings(managed_tag: Option<&str>, cluster_name: Option<&str>) -> QueueSetti
         hidden_for: std::time::Duration::from_secs(20),
         managed_tag: managed_tag.map(str::to_owned),
         cluster_name: cluster_name.map(str::to_owned),
-        actions: Actions::all(Action::Drain),
         finishes_without_node: false,
         hook_delay: std::time::Duration::ZERO,
         heartbeats: None,
         poison: Poison::Delete,
-        taint_effect: None,
-        dry_run: false,
-        log_version: LogVersion::One,
     }
 }
 
