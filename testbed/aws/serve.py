@@ -42,6 +42,7 @@ from stand_in import (  # noqa: E402
     prices,
     queues,
     reservations,
+    service_roles,
     stacks,
     tags,
 )
@@ -65,6 +66,7 @@ PARTS = [
     prices,
     queues,
     reservations,
+    service_roles,
     stacks,
     tags,
 ]

@@ -1,6 +1,7 @@
-//! The log: one JSON object a line, or plain lines for a terminal.
+//! The log: one JSON object a line, plain lines for a terminal, or the lines of old runbooks.
 
 mod by_level;
+mod legacy;
 
 use std::fmt::{self, Write as _};
 use std::fs::File;
@@ -18,6 +19,7 @@ use tracing_subscriber::registry::LookupSpan;
 use crate::clock;
 
 pub use by_level::ByLevel;
+pub use legacy::{RUNBOOK, tells_runbook};
 
 /// How the log is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +42,8 @@ pub enum LogFormat {
     Json,
     /// Time, level and message, for a terminal.
     Console,
+    /// As Karpenter's log was in 2021, with the lines that runbooks of that time look for.
+    Legacy,
 }
 
 /// Why logging could not start. Other settings help.
@@ -71,6 +75,10 @@ pub fn start(settings: &LogSettings) -> Result<(), LogError> {
     let started = match settings.format {
         LogFormat::Json => builder.event_format(Json { logger }).try_init(),
         LogFormat::Console => builder.event_format(Console).try_init(),
+        LogFormat::Legacy => {
+            legacy::tell_runbook();
+            builder.event_format(legacy::Legacy { logger }).try_init()
+        }
     };
     started.map_err(|_| LogError::Started)
 }
@@ -134,6 +142,9 @@ where
         mut writer: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
+        if event.metadata().target() == RUNBOOK {
+            return Ok(());
+        }
         let fields = Fields::of(event);
         let mut line = Map::new();
         line.insert("level".to_owned(), event.metadata().level().to_string().into());
@@ -160,6 +171,9 @@ where
         mut writer: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
+        if event.metadata().target() == RUNBOOK {
+            return Ok(());
+        }
         let Fields { message, others } = Fields::of(event);
         let time = clock::now().strftime("%H:%M:%S%.3f");
         let mut line = format!("{time} {:<5} {message}", event.metadata().level().as_str());

@@ -34,7 +34,7 @@ def denied(call):
     if call.service == "ec2":
         message = f"You are not authorized to perform this operation. {message}"
         return ec2("403 Forbidden", "UnauthorizedOperation", message)
-    if call.service in ("iam", "sts"):
+    if call.service in ("autoscaling", "cloudformation", "iam", "sts"):
         body = (
             f"<ErrorResponse><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>"
             f"{escape(message)}</Message></Error><RequestId>0</RequestId></ErrorResponse>"

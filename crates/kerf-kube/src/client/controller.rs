@@ -43,6 +43,7 @@ use crate::client::metrics::{Metrics, Scrape};
 use crate::client::notices::{NoticeDelivery, Notices};
 use crate::client::observe::{Observer, WatchUpdate};
 use crate::client::provider::Provider;
+use crate::client::runbook_log::RunbookLog;
 use crate::client::server_time;
 use crate::client::shifts;
 use crate::client::solver_pool::SolverPool;
@@ -172,6 +173,7 @@ impl<P: Provider> Controller<P> {
             instance_types: InstanceTypes::new(self.provider.clone(), event_sender),
             provider: self.provider,
             event_recorder,
+            runbook_log: RunbookLog::new(),
             metrics: self.metrics,
             health: self.health,
             notices: Notices::default(),
@@ -255,6 +257,7 @@ struct ReconcileLoop<P> {
     instance_types: InstanceTypes<P>,
     event_recorder: EventRecorder,
     metrics: Metrics,
+    runbook_log: RunbookLog,
     health: Health,
     notices: Notices,
     clock: Clock,
@@ -332,6 +335,7 @@ impl<P: Provider> ReconcileLoop<P> {
         let was_complete = self.engine.world().is_complete();
         let node = seen_node(&event);
         let (pools, now) = (self.offer_dependents(&event), self.now());
+        self.runbook_log.hear(&event, self.engine.world());
         self.engine.handle(event, now);
         for pool in pools {
             self.ask_instance_types(&pool);
@@ -382,11 +386,14 @@ impl<P: Provider> ReconcileLoop<P> {
             pools.map(|pool| pool.meta.name.clone()).collect()
         };
         match event {
-            Event::Seen(object) => match &**object {
-                Object::Pool(pool) => vec![pool.meta.name.clone()],
-                Object::NodeClass(class) => of_class(&class.key),
-                _ => Vec::new(),
-            },
+            // Of what stands for legacy objects no watch tells what was written.
+            Event::Seen(object) | Event::Finished { outcome: Outcome::Stored(object), .. } => {
+                match &**object {
+                    Object::Pool(pool) => vec![pool.meta.name.clone()],
+                    Object::NodeClass(class) => of_class(&class.key),
+                    _ => Vec::new(),
+                }
+            }
             Event::Gone { key: Key::Pool(pool), .. } => vec![pool.clone()],
             Event::Gone { key: Key::NodeClass(class), .. } => of_class(class),
             _ => Vec::new(),
@@ -421,6 +428,7 @@ impl<P: Provider> ReconcileLoop<P> {
             announced,
             shift_reports,
         } = orders;
+        self.runbook_log.tell(&actions, self.engine.world());
         announced.iter().for_each(|instance| self.provider.hear(instance));
         withdrawn.into_iter().for_each(|solve| self.solver_pool.withdraw(solve));
         for action in actions {

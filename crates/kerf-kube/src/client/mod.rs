@@ -22,6 +22,7 @@ mod metrics;
 mod notices;
 mod observe;
 mod provider;
+mod runbook_log;
 mod server_time;
 mod shifts;
 mod solver_pool;

@@ -35,6 +35,7 @@ impl LogFlags {
             format: match self.log_format {
                 LogFormat::Json => kerf_runtime::log::LogFormat::Json,
                 LogFormat::Console => kerf_runtime::log::LogFormat::Console,
+                LogFormat::Legacy => kerf_runtime::log::LogFormat::Legacy,
             },
         })
     }
@@ -47,4 +48,6 @@ enum LogFormat {
     Json,
     /// Words
     Console,
+    /// As Karpenter's log of 2021, for runbooks that look for its lines
+    Legacy,
 }

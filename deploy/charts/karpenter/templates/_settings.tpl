@@ -11,10 +11,12 @@ rows:
 - {env: CLUSTER_ENDPOINT, paths: [settings.clusterEndpoint, settings.aws.clusterEndpoint, clusterEndpoint, controller.clusterEndpoint]}
 - {env: CLUSTER_CA_BUNDLE, paths: [settings.clusterCABundle, settings.aws.clusterCABundle]}
 - {env: INTERRUPTION_QUEUE, paths: [settings.interruptionQueue, settings.aws.interruptionQueueName]}
-- {env: ISOLATED_VPC, default: "false", paths: [settings.isolatedVPC, settings.aws.isolatedVPC]}
+- {env: ISOLATED_VPC, paths: [settings.isolatedVPC, settings.aws.isolatedVPC]}
 - {env: EKS_CONTROL_PLANE, default: "false", paths: [settings.eksControlPlane]}
-- {env: VM_MEMORY_OVERHEAD_PERCENT, default: "0.075", paths: [settings.vmMemoryOverheadPercent, settings.aws.vmMemoryOverheadPercent]}
-- {env: RESERVED_ENIS, default: "0", paths: [settings.reservedENIs, settings.aws.reservedENIs]}
+- {env: VM_MEMORY_OVERHEAD_PERCENT, paths: [settings.vmMemoryOverheadPercent, settings.aws.vmMemoryOverheadPercent]}
+- {env: RESERVED_ENIS, paths: [settings.reservedENIs, settings.aws.reservedENIs]}
+- {env: AWS_DEFAULT_INSTANCE_PROFILE, paths: [settings.defaultInstanceProfile, settings.aws.defaultInstanceProfile, aws.defaultInstanceProfile]}
+- {env: AWS_DEFAULT_TAGS, paths: [settings.defaultTags, settings.aws.tags]}
 - {env: DISABLE_DRY_RUN, default: "false", paths: [settings.disableDryRun]}
 - {env: AMI_REFRESH_INTERVAL, default: 1m, paths: [settings.amiRefreshInterval]}
 - {env: SUBNET_REFRESH_INTERVAL, default: 1m, paths: [settings.subnetRefreshInterval]}
@@ -28,14 +30,12 @@ rows:
 - {env: MIN_VALUES_POLICY, default: Strict, paths: [settings.minValuesPolicy]}
 - {env: IGNORE_DRA_REQUESTS, default: "true", paths: [settings.ignoreDRARequests]}
 - {env: DISABLE_CLUSTER_STATE_OBSERVABILITY, default: "false", paths: [settings.disableClusterStateObservability]}
+- {env: KERF_LOG_FORMAT, paths: [logFormat]}
 - {env: LOG_LEVEL, default: info, paths: [logLevel, controller.logLevel]}
 {{- end -}}
 
 {{/* Values of old charts that nothing of today takes the place of, and what to do about each. */}}
 {{- define "karpenter.gone" -}}
-aws.defaultInstanceProfile: set spec.instanceProfile of each EC2NodeClass
-settings.aws.defaultInstanceProfile: set spec.instanceProfile of each EC2NodeClass
-settings.aws.tags: set spec.tags of each EC2NodeClass
 settings.aws.enablePodENI: nothing, pod interfaces are always counted
 settings.aws.enableENILimitedPodDensity: set spec.kubelet.maxPods of each EC2NodeClass
 settings.aws.nodeNameConvention: nothing, the kubelet names nodes
@@ -44,7 +44,7 @@ settings.aws.assumeRoleDuration: nothing
 settings.featureGates.driftEnabled: nothing, drift is always on; limit it with budgets of NodePools
 settings.featureGates.drift: nothing, drift is always on; limit it with budgets of NodePools
 webhook: nothing, there is no webhook
-logEncoding: nothing, the log is JSON
+logEncoding: set logFormat
 logConfig: set logLevel
 {{- end -}}
 

@@ -354,3 +354,6 @@ fn revision_of(meta: Option<&kerf_engine::observed::Meta>) -> Revision {
 fn lost(key: Key, meta: &kerf_engine::observed::Meta) -> Event {
     Event::Gone { key, revision: meta.revision }
 }
+
+#[cfg(test)]
+mod tests;

@@ -43,6 +43,7 @@ pub(super) async fn legacy_options(of: &Controller, client: &Client) -> Result<L
     let minor = version.context("asking the API server for its version")?.minor;
     let profile = Some(of.aws.default_instance_profile.clone());
     Ok(LegacyOptions {
+        global_tags: of.aws.default_tags.clone(),
         default_instance_profile: profile.filter(|profile| !profile.is_empty()),
         strict_budgets: true,
         cluster_name: Some(of.cluster_name.clone()),

@@ -1,5 +1,6 @@
 //! The settings of the AWS provider: names and defaults are Karpenter's.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -10,6 +11,9 @@ use kerf_model::duration::GoDuration;
 
 use super::value;
 use crate::commands::journal::path;
+
+/// Keys and values.
+pub(super) type Tags = BTreeMap<String, String>;
 
 /// How instances are launched on AWS.
 #[derive(Args)]
@@ -37,6 +41,10 @@ pub(crate) struct AwsFlags {
         hide_default_value = true
     )]
     pub(super) default_instance_profile: String,
+    /// Tags of instances of Provisioners and AWSNodeTemplates, beside their own: a map in JSON
+    #[arg(long, env = "AWS_DEFAULT_TAGS", default_value = "", hide_default_value = true,
+        value_parser = default_tags)]
+    pub(super) default_tags: Tags,
     /// Prices to use instead of those AWS tells: JSON or CSV
     #[arg(long, env = "PRICE_FILE", value_parser = path)]
     pub(super) price_file: Option<PathBuf>,
@@ -88,8 +96,17 @@ impl FromStr for AwsFeatureGates {
     }
 }
 
+/// A map in JSON, or nothing.
+pub(super) fn default_tags(text: &str) -> Result<Tags, String> {
+    if text.is_empty() {
+        return Ok(Tags::new());
+    }
+    serde_json::from_str(text)
+        .map_err(|_| r#"allowed are maps in JSON such as {"team": "web"}"#.to_owned())
+}
+
 /// A whole address with a host, or nothing.
-fn endpoint(text: &str) -> Result<String, String> {
+pub(super) fn endpoint(text: &str) -> Result<String, String> {
     let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     let has_host =
         host.is_some_and(|host| host.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '['));

@@ -4,6 +4,7 @@ mod aws;
 mod aws_flags;
 mod feature_gates;
 mod flags;
+mod global_settings;
 mod interruption;
 pub(crate) mod one_dash;
 mod value;
@@ -94,33 +95,37 @@ impl Controller {
 
     async fn serve(self) -> Result<ExitCode> {
         self.warn_of_what_is_to_come();
-        if self.cloud == CloudName::Aws {
-            aws::check(&self)?;
-        }
         let config = Config::infer().await.context("no way to reach an API server was found")?;
         let namespace = self.lease_namespace(&config);
         // Leading has a client of its own, so that a flood of calls cannot cost the lead.
         let lease_client = connect(config.clone())?;
-        let (name, identity) = (&self.leader_election_name, identity::of_this_process());
+        let this = match self.cloud {
+            CloudName::Aws => self.with_global_settings(&lease_client, &namespace).await?,
+            CloudName::Kwok => self,
+        };
+        if this.cloud == CloudName::Aws {
+            aws::check(&this)?;
+        }
+        let (name, identity) = (&this.leader_election_name, identity::of_this_process());
         let candidate = Candidate::new(lease_client.clone(), &namespace, name, identity);
-        let (leadership, leading) = Leadership::new(candidate, self.disable_leader_election);
+        let (leadership, leading) = Leadership::new(candidate, this.disable_leader_election);
         let client = connect_leading(config.clone(), leadership.term())?;
         let lead = Lead { leadership, leading, lease_client, namespace };
         let registry = Registry::default();
         let mut tasks = Tasks::default();
-        match self.cloud {
+        match this.cloud {
             CloudName::Aws => {
                 let aws =
-                    aws::provider(&self, &config, &lead.lease_client, registry.clone()).await?;
+                    aws::provider(&this, &config, &lead.lease_client, registry.clone()).await?;
                 tasks.spawn("AWS offers", until(tasks.stopping(), aws.keep_up()));
                 let following = aws::follow_version(lead.lease_client.clone(), aws.version());
                 tasks.spawn("cluster version", until(tasks.stopping(), following));
-                let legacy = aws::legacy_options(&self, &lead.lease_client).await?;
-                self.lead(client, lead, aws, registry, Some(legacy), tasks).await
+                let legacy = aws::legacy_options(&this, &lead.lease_client).await?;
+                this.lead(client, lead, aws, registry, Some(legacy), tasks).await
             }
             CloudName::Kwok => {
-                let kwok = Kwok::new(client.clone(), self.kwok_types()?);
-                self.lead(client, lead, kwok, registry, None, tasks).await
+                let kwok = Kwok::new(client.clone(), this.kwok_types()?);
+                this.lead(client, lead, kwok, registry, None, tasks).await
             }
         }
     }
