@@ -1,7 +1,12 @@
 //! What an installation consists of in an account, read and never changed: for `kerf doctor`.
 
+mod permissions;
+mod rules;
+
 use aws_config::SdkConfig;
 use aws_sdk_sqs::types::QueueAttributeName;
+
+pub use rules::RuleFacts;
 
 use crate::{CallError, Result};
 
@@ -50,6 +55,8 @@ pub struct AccessEntry {
 /// A queue.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueueFacts {
+    /// Its ARN.
+    pub arn: String,
     /// How long messages stay.
     pub retention_seconds: u64,
     /// Who may do what with it: a policy in JSON; empty if there is none.
@@ -64,6 +71,7 @@ pub struct Inspection {
     iam: aws_sdk_iam::Client,
     eks: aws_sdk_eks::Client,
     sqs: aws_sdk_sqs::Client,
+    events: aws_sdk_eventbridge::Client,
 }
 
 impl Inspection {
@@ -72,6 +80,7 @@ impl Inspection {
             iam: aws_sdk_iam::Client::new(config),
             eks: aws_sdk_eks::Client::new(config),
             sqs: aws_sdk_sqs::Client::new(config),
+            events: aws_sdk_eventbridge::Client::new(config),
         }
     }
 
@@ -84,19 +93,21 @@ impl Inspection {
         };
         let Some(role) = answer.role() else { return Ok(None) };
         let trust = unescaped(role.assume_role_policy_document().unwrap_or_default());
-        let policies = self.attached(name).await?;
+        let policies = self.attached(name).await?.into_iter().map(|(name, _)| name).collect();
         Ok(Some(RoleFacts { arn: role.arn().to_owned(), trust, policies }))
     }
 
-    async fn attached(&self, role: &str) -> Result<Vec<String>> {
+    /// Managed policies of a role: names and ARNs.
+    async fn attached(&self, role: &str) -> Result<Vec<(String, String)>> {
         const ACTION: &str = "iam:ListAttachedRolePolicies";
         let (mut names, mut marker) = (Vec::new(), None);
         for _ in 0..PAGES_MAX {
             let call = self.iam.list_attached_role_policies().role_name(role);
             let answer = call.set_marker(marker).send().await;
             let page = answer.map_err(|error| CallError::new(ACTION, role, error))?;
-            let named = page.attached_policies().iter().filter_map(|policy| policy.policy_name());
-            names.extend(named.map(str::to_owned));
+            names.extend(page.attached_policies().iter().filter_map(|policy| {
+                Some((policy.policy_name()?.to_owned(), policy.policy_arn()?.to_owned()))
+            }));
             marker = page.marker().map(str::to_owned);
             if marker.is_none() {
                 break;
@@ -167,6 +178,7 @@ impl Inspection {
         };
         let managed = text(QueueAttributeName::SqsManagedSseEnabled) == "true";
         Ok(Some(QueueFacts {
+            arn: text(QueueAttributeName::QueueArn),
             retention_seconds: text(QueueAttributeName::MessageRetentionPeriod)
                 .parse()
                 .unwrap_or_default(),

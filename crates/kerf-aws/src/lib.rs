@@ -32,7 +32,7 @@ pub use auto_scaling::{AutoScaling, LifecycleAction};
 pub use aws_action::AwsAction;
 pub use clusters::{ClusterDescription, Clusters};
 pub use error::{CallError, Result};
-pub use inspection::{AccessEntry, ClusterAccess, Inspection, QueueFacts, RoleFacts};
+pub use inspection::{AccessEntry, ClusterAccess, Inspection, QueueFacts, RoleFacts, RuleFacts};
 pub use installation::{
     Association, Installation, InstalledSubnet, OidcProvider, StackFacts, StackResource,
     TaggedGroup,

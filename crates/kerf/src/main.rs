@@ -38,6 +38,10 @@ enum Command {
     ZonalShift(commands::zonal_shift::ZonalShift),
     /// Install Kerf: show what lacks in account and cluster, ask, and make it
     Install(Box<commands::install::Install>),
+    /// Uninstall Kerf: drain its nodes, and take away what it made in cluster and account
+    Uninstall(commands::uninstall::Uninstall),
+    /// Say what would change if Kerf took over from the Karpenter that runs, node by node
+    Adopt(commands::adopt::Adopt),
     /// Say what is wrong with an installation, and the command that mends it
     Doctor(commands::doctor::Doctor),
     /// Drain nodes before AWS takes or stops their instances, whoever made them
@@ -88,6 +92,8 @@ fn main() -> ExitCode {
         Command::ZonalAutoshift(daemon) => daemon.run(),
         Command::ZonalShift(shift) => shift.run(),
         Command::Install(install) => install.run(),
+        Command::Uninstall(uninstall) => uninstall.run(),
+        Command::Adopt(adopt) => adopt.run(),
         Command::Doctor(doctor) => doctor.run(),
         Command::TerminationHandler(handler) => handler.run(),
         Command::Lint(lint) => lint.run(),

@@ -139,13 +139,4 @@ impl Installation {
             Ok(_) => Ok(()),
         }
     }
-
-    /// Whether there is a managed policy of this ARN.
-    pub async fn has_policy(&self, arn: &str) -> Result<bool> {
-        let answer = self.iam.get_policy().policy_arn(arn).send().await;
-        match answer.map_err(|error| CallError::new("iam:GetPolicy", arn, error)) {
-            Err(error) if error.code() == Some(NO_SUCH_ENTITY) => Ok(false),
-            answer => answer.map(|_| true),
-        }
-    }
 }

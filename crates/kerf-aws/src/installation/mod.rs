@@ -2,6 +2,7 @@
 //! `kerf uninstall`. What is there is read here too, where nobody else needs it.
 
 mod identity;
+mod leftovers;
 mod network;
 mod stack;
 
@@ -18,6 +19,7 @@ pub struct Installation {
     ec2: aws_sdk_ec2::Client,
     eks: aws_sdk_eks::Client,
     iam: aws_sdk_iam::Client,
+    region: String,
 }
 
 impl Installation {
@@ -27,6 +29,7 @@ impl Installation {
             ec2: aws_sdk_ec2::Client::new(config),
             eks: aws_sdk_eks::Client::new(config),
             iam: aws_sdk_iam::Client::new(config),
+            region: config.region().map(ToString::to_string).unwrap_or_default(),
         }
     }
 }

@@ -99,44 +99,6 @@ impl Installation {
         }
         Ok(())
     }
-
-    /// Takes a tag off resources, where it has that value.
-    pub async fn untag(&self, ids: &[String], key: &str, value: &str) -> Result<()> {
-        for some in ids.chunks(TAGGED_AT_ONCE) {
-            let tag = Tag::builder().key(key).value(value).build();
-            let call = self.ec2.delete_tags().set_resources(Some(some.to_vec())).tags(tag);
-            let answer = call.send().await;
-            answer.map_err(|error| CallError::new("ec2:DeleteTags", &some.join(","), error))?;
-        }
-        Ok(())
-    }
-
-    /// The names of launch templates with a tag.
-    pub async fn launch_templates(&self, key: &str, value: &str) -> Result<Vec<String>> {
-        const ACTION: &str = "ec2:DescribeLaunchTemplates";
-        let (mut names, mut token) = (Vec::new(), None);
-        for _ in 0..PAGES_MAX {
-            let call = self.ec2.describe_launch_templates();
-            let call = call.filters(filter(&format!("tag:{key}"), value));
-            let answer = call.set_next_token(token).send().await;
-            let page = answer.map_err(|error| CallError::new(ACTION, value, error))?;
-            let named = page.launch_templates().iter().filter_map(|it| it.launch_template_name());
-            names.extend(named.map(str::to_owned));
-            token = page.next_token().filter(|token| !token.is_empty()).map(str::to_owned);
-            if token.is_none() {
-                break;
-            }
-        }
-        Ok(names)
-    }
-
-    /// Deletes a launch template.
-    pub async fn delete_launch_template(&self, name: &str) -> Result<()> {
-        const ACTION: &str = "ec2:DeleteLaunchTemplate";
-        let answer = self.ec2.delete_launch_template().launch_template_name(name).send().await;
-        answer.map_err(|error| CallError::new(ACTION, name, error))?;
-        Ok(())
-    }
 }
 
 fn filter(name: &str, value: &str) -> Filter {

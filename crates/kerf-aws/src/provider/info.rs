@@ -49,7 +49,8 @@ const UNHEALTHY: [(&str, Status, &str, u64); 7] = [
 ];
 
 /// The provider, as the engine knows it.
-pub(super) fn info(settings: &AwsSettings) -> ProviderInfo {
+#[must_use]
+pub fn info(settings: &AwsSettings) -> ProviderInfo {
     let is_used =
         |name: &&str| *name != CAPACITY_RESERVATIONS_READY || settings.uses_reserved_capacity;
     let unhealthy =

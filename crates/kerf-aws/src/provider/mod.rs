@@ -16,7 +16,7 @@ mod launch_template;
 mod node_class;
 mod offers;
 mod settings;
-mod tags;
+pub(crate) mod tags;
 mod user_data;
 mod zone_ids;
 
@@ -41,6 +41,7 @@ pub use cluster::{Cluster, KubernetesVersion};
 pub use cluster_version::ClusterVersion;
 use context::Context;
 pub use discovery::{DiscoveryError, KnownCluster, discover};
+pub use info::info as provider_info;
 use instances::Instances;
 use launch::Launcher;
 use launch::free_addresses::FreeAddresses;
@@ -206,6 +207,7 @@ fn unresolved_types(failure: Failure) -> Failure {
 }
 
 /// Which labels may be used with AWS.
-fn label_rules() -> LabelRules {
+#[must_use]
+pub fn label_rules() -> LabelRules {
     LabelRules::core().with(&aws::provider_labels())
 }

@@ -12,7 +12,8 @@ Exit codes:
   0  success, also when nodes are needed
   1  failure: findings, bad or unreadable input, no answer from a cluster or AWS
   2  wrong usage: an unknown command or flag, a missing or wrong value;
-     plan --detailed-exitcode: nodes would be launched or removed
+     plan --detailed-exitcode: nodes would be launched or removed;
+     install, uninstall --dry-run: something would be done
   3  plan --detailed-exitcode: some pods do not fit";
 
 /// How a command ended, where it is not by an error.
@@ -24,7 +25,7 @@ pub(crate) enum Exit {
     Failure,
     /// The command was asked in a wrong way.
     Usage,
-    /// Nodes would be launched or removed, where the difference is asked for.
+    /// Something would be done, where that is all that was asked.
     Changes,
     /// Pods do not fit, where the difference is asked for.
     Unschedulable,

@@ -1,5 +1,6 @@
 //! One module per command.
 
+pub(crate) mod adopt;
 pub(crate) mod bench_solve;
 pub(crate) mod controller;
 pub(crate) mod convert;
@@ -20,6 +21,7 @@ pub(crate) mod router;
 pub(crate) mod simulate;
 pub(crate) mod terminal;
 pub(crate) mod termination_handler;
+pub(crate) mod uninstall;
 pub(crate) mod version;
 pub(crate) mod zonal_autoshift;
 pub(crate) mod zonal_shift;

@@ -44,7 +44,7 @@ fn install_refuses_shows_makes_and_then_finds_nothing_to_do() {
     );
     aws.set(&json!({"pod_identity_agent": true}));
     let (code, text) = install(&["--dry-run"]);
-    assert_eq!(code, 3, "{text}");
+    assert_eq!(code, 1, "{text}");
     for refusal in [
         "your kubeconfig leads to",
         "no node to run on",
@@ -92,6 +92,7 @@ fn install_refuses_shows_makes_and_then_finds_nothing_to_do() {
     let (code, text) = install(&["--dry-run"]);
     assert_eq!(code, 2, "{text}");
     assert!(text.contains("update  Deployment karpenter/karpenter: spec.replicas\n"), "{text}");
+    assert_eq!(install(&["--yes"]).0, 0);
 }
 
 /// How a program ended, and all it said.

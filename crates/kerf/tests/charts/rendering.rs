@@ -58,13 +58,16 @@ fn values_of_four_eras_give_the_same_settings() {
     assert_eq!(today["CLUSTER_NAME"], "tidepool");
     assert_eq!(today["CLUSTER_ENDPOINT"], "https://tide.example");
     let old = "settings: {aws: {clusterName: a, interruptionQueueName: q, isolatedVPC: true, \
-               vmMemoryOverheadPercent: 0, reservedENIs: '2', tags: {team: x}}}";
+               vmMemoryOverheadPercent: 0, reservedENIs: '2', tags: {team: x}, \
+               defaultInstanceProfile: p}}";
     let variables = environment(object(&render(old), "Deployment", "karpenter"));
     for (name, value) in [
         ("INTERRUPTION_QUEUE", "q"),
         ("ISOLATED_VPC", "true"),
         ("VM_MEMORY_OVERHEAD_PERCENT", "0"),
         ("RESERVED_ENIS", "2"),
+        ("AWS_DEFAULT_TAGS", r#"{"team":"x"}"#),
+        ("AWS_DEFAULT_INSTANCE_PROFILE", "p"),
     ] {
         assert_eq!(variables[name], value, "{name}");
     }
@@ -118,7 +121,9 @@ fn every_variable_is_one_that_the_controller_reads() {
     let help = String::from_utf8(help.unwrap().stdout).unwrap();
     // Lines are broken anywhere.
     let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
-    let values = "{logLevel: debug, settings: {clusterName: a, clusterEndpoint: b, \
+    let values = "{logLevel: debug, logFormat: legacy, settings: {clusterName: a, isolatedVPC: true, \
+                  vmMemoryOverheadPercent: 0.1, reservedENIs: 1, defaultInstanceProfile: p, \
+                  defaultTags: {team: x}, clusterEndpoint: b, \
                   clusterCABundle: c, interruptionQueue: d, interruptionPercentPerMinute: 50, \
                   schedulerConfig: {podTopologySpread: {defaultConstraints: []}}}}";
     let variables = environment(object(&render(values), "Deployment", "karpenter"));
@@ -217,7 +222,7 @@ fn deploy(path: &str) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// What people apply who have no Helm: the chart's defaults.
+/// What people apply who have no Helm: the charts' defaults.
 const PLAIN: &str = "manifests/controller.yaml";
 const PLAIN_HEADER: &str = "\
 # Kerf's controller without Helm: what deploy/charts/karpenter gives for its defaults, with a namespace.
@@ -232,19 +237,73 @@ metadata:
     pod-security.kubernetes.io/enforce: restricted
 ";
 
+const PLAIN_HANDLER: &str = "manifests/termination-handler.yaml";
+const PLAIN_HANDLER_HEADER: &str = "\
+# Kerf's termination handler without Helm: what deploy/charts/aws-node-termination-handler gives.
+# Held to it by `cargo test -p kerf --test charts`; KERF_BLESS=1 writes it anew.
+#
+#   sed \"s|QUEUE_URL_HERE|$QUEUE_URL|; s|REGION_HERE|$AWS_REGION|\" deploy/manifests/termination-handler.yaml | kubectl apply --server-side -f -
+";
+
 #[test]
 fn the_plain_manifest_is_what_the_chart_gives() {
     let values = "settings: {clusterName: CLUSTER_NAME_HERE, interruptionQueue: CLUSTER_NAME_HERE}";
     let text = HELM.template("karpenter", CHART, values, &["--namespace=karpenter"]).unwrap();
+    is_held_to(PLAIN, PLAIN_HEADER, &text);
+    let values = "{enableSqsTerminationDraining: true, queueURL: QUEUE_URL_HERE, awsRegion: REGION_HERE, \
+         podSecurityContext: {seccompProfile: {type: RuntimeDefault}}}";
+    let chart = "deploy/charts/aws-node-termination-handler";
+    let release = "aws-node-termination-handler";
+    let text = HELM.template(release, chart, values, &["--namespace=kube-system"]).unwrap();
+    is_held_to(PLAIN_HANDLER, PLAIN_HANDLER_HEADER, &text);
+}
+
+/// Whether a file is what Helm gave, without what Helm says of itself.
+fn is_held_to(file: &str, header: &str, text: &str) {
     let of_helm = ["# Source: ", "helm.sh/chart: ", "app.kubernetes.io/managed-by: Helm"];
     let is_plain = |line: &&str| !of_helm.iter().any(|it| line.trim_start().starts_with(it));
     let lines: Vec<&str> = text.lines().filter(is_plain).map(str::trim_end).collect();
-    let plain = format!("{PLAIN_HEADER}{}\n", lines.join("\n"));
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy").join(PLAIN);
+    let plain = format!("{header}{}\n", lines.join("\n"));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy").join(file);
     if std::env::var_os("KERF_BLESS").is_some_and(|it| it == "1") {
         std::fs::write(path, &plain).unwrap();
     }
-    assert_eq!(deploy(PLAIN), plain);
+    assert_eq!(deploy(file), plain);
+}
+
+#[test]
+fn every_role_has_a_manifest_that_is_pinned_probed_and_hardened() {
+    for (file, role) in [
+        (PLAIN, "controller"),
+        (PLAIN_HANDLER, "termination-handler"),
+        ("manifests/router.yaml", "router"),
+        ("zonal-autoshift.yaml", "zonal-autoshift"),
+    ] {
+        let objects = read(&deploy(file));
+        let pods = objects.iter().find(|one| one["kind"] == "Deployment");
+        let pod = &pods.unwrap()["spec"]["template"]["spec"];
+        let container = &pod["containers"][0];
+        let words: Vec<&str> =
+            container["command"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        assert_eq!(words[..2], ["kerf", role], "{file}");
+        let mut kerf = Command::new(env!("CARGO_BIN_EXE_kerf"));
+        assert!(kerf.args(&words[1..]).arg("--help").output().unwrap().status.success(), "{file}");
+        let image = container["image"].as_str().unwrap();
+        assert!(image.ends_with(env!("CARGO_PKG_VERSION")), "{file}: {image}");
+        assert!(container["livenessProbe"]["httpGet"]["path"].is_string(), "{file}");
+        // The handler serves one probe, as the one whose place it takes.
+        let is_ready = container["readinessProbe"]["httpGet"]["path"].is_string();
+        assert!(is_ready || role == "termination-handler", "{file}");
+        let context = |field: &str| {
+            let own = &container["securityContext"][field];
+            if own.is_null() { pod["securityContext"][field].clone() } else { own.clone() }
+        };
+        assert_eq!(context("allowPrivilegeEscalation"), false, "{file}");
+        assert_eq!(context("readOnlyRootFilesystem"), true, "{file}");
+        assert_eq!(context("runAsNonRoot"), true, "{file}");
+        assert_eq!(context("capabilities")["drop"], json!(["ALL"]), "{file}");
+        assert_eq!(context("seccompProfile")["type"], "RuntimeDefault", "{file}");
+    }
 }
 
 /// `kerf install` needs no Helm, and makes what Helm makes.

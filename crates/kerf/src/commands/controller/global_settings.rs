@@ -28,16 +28,12 @@ const GONE: [(&str, &str); 5] = [
 type Take = fn(&mut Controller, &str) -> Result<(), String>;
 
 /// A key, the flag of today, its variable, and what takes it in.
-const KEYS: [(&str, &str, &str, Take); 11] = [
+const KEYS: [(&str, &str, &str, Take); 10] = [
     ("batchMaxDuration", "batch-max-duration", "BATCH_MAX_DURATION", |to, text| {
         value::duration(text).map(|it| to.batch_max_duration = it)
     }),
     ("batchIdleDuration", "batch-idle-duration", "BATCH_IDLE_DURATION", |to, text| {
         value::duration(text).map(|it| to.batch_idle_duration = it)
-    }),
-    ("aws.clusterName", "cluster-name", "CLUSTER_NAME", |to, text| {
-        text.clone_into(&mut to.cluster_name);
-        Ok(())
     }),
     ("aws.clusterEndpoint", "cluster-endpoint", "CLUSTER_ENDPOINT", |to, text| {
         super::aws_flags::endpoint(text).map(|it| to.aws.cluster_endpoint = it)
@@ -160,19 +156,19 @@ mod tests {
         let mut controller = controller();
         let map = data(&[
             ("aws.interruptionQueueName", "q"),
-            ("aws.clusterName", "tidepool"),
+            ("aws.reservedENIs", "2"),
             ("aws.vmMemoryOverheadPercent", "0.1"),
             ("aws.tags", r#"{"team": "a"}"#),
             ("aws.clusterEndpoint", ""),
             ("aws.enablePodENI", "true"),
         ]);
-        let taken = controller.take_global_settings(&map, |flag, _| flag == "cluster-name");
+        let taken = controller.take_global_settings(&map, |flag, _| flag == "reserved-enis");
         assert_eq!(
             taken.unwrap(),
             ["aws.interruptionQueueName", "aws.vmMemoryOverheadPercent", "aws.tags"]
         );
         assert_eq!(controller.interruption_queue, "q");
-        assert_eq!(controller.cluster_name, "", "a flag said it");
+        assert_eq!(controller.aws.reserved_enis, 0, "a flag said it");
         assert_eq!(controller.aws.default_tags["team"], "a");
     }
 

@@ -95,6 +95,9 @@ impl Controller {
 
     async fn serve(self) -> Result<ExitCode> {
         self.warn_of_what_is_to_come();
+        if self.cloud == CloudName::Aws {
+            aws::check(&self)?;
+        }
         let config = Config::infer().await.context("no way to reach an API server was found")?;
         let namespace = self.lease_namespace(&config);
         // Leading has a client of its own, so that a flood of calls cannot cost the lead.
@@ -103,9 +106,6 @@ impl Controller {
             CloudName::Aws => self.with_global_settings(&lease_client, &namespace).await?,
             CloudName::Kwok => self,
         };
-        if this.cloud == CloudName::Aws {
-            aws::check(&this)?;
-        }
         let (name, identity) = (&this.leader_election_name, identity::of_this_process());
         let candidate = Candidate::new(lease_client.clone(), &namespace, name, identity);
         let (leadership, leading) = Leadership::new(candidate, this.disable_leader_election);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kerf_aws::{AccessEntry, ClusterAccess, QueueFacts, RoleFacts};
+use kerf_aws::{AccessEntry, Association, ClusterAccess, QueueFacts, RoleFacts, RuleFacts};
 use serde_json::Value;
 
 /// What was asked for, or why it could not be told.
@@ -42,8 +42,24 @@ pub(crate) struct Account {
     pub(crate) has_spot_role: Answer<bool>,
     /// The queue the controller reads, if it reads one.
     pub(crate) queue: Option<(String, Answer<Option<QueueFacts>>)>,
+    /// The rules that fill it, where EventBridge may.
+    pub(crate) rules: Answer<Vec<RuleFacts>>,
     /// The role that the service account names, by its ARN.
     pub(crate) controller_role: Option<(String, Answer<Option<RoleFacts>>)>,
+    /// Whether IAM believes the cluster's issuer, where the service account names a role.
+    pub(crate) has_oidc_provider: Option<Answer<bool>>,
+    /// The role by Pod Identity, and the status of its agent, where the account names none.
+    pub(crate) pod_identity: Option<Answer<PodIdentity>>,
+    /// The policies of the controller's role, where it is known.
+    pub(crate) controller_policies: Option<Answer<Vec<String>>>,
+}
+
+/// How the controller gets its role by Pod Identity.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PodIdentity {
+    pub(crate) association: Option<Association>,
+    /// Such as `ACTIVE`; none where the cluster has no such add-on.
+    pub(crate) agent: Option<String>,
 }
 
 /// A role of nodes.
@@ -89,14 +105,24 @@ impl Facts {
 
 /// Whether a Deployment runs `kerf controller`, or Karpenter.
 fn is_controller(deployment: &Value) -> bool {
-    let containers = deployment["spec"]["template"]["spec"]["containers"].as_array();
-    containers.into_iter().flatten().any(|container| {
+    let is_karpenter = |container: &Value| {
+        container["image"].as_str().is_some_and(|image| image.contains("karpenter/controller"))
+    };
+    runs_kerf(deployment) || containers(deployment).any(is_karpenter)
+}
+
+/// Whether a Deployment runs `kerf controller`.
+pub(crate) fn runs_kerf(deployment: &Value) -> bool {
+    containers(deployment).any(|container| {
         let words = container["command"].as_array().into_iter().flatten();
         let words: Vec<&str> = words.filter_map(Value::as_str).collect();
         let is_kerf = words.first().is_some_and(|first| first.ends_with("kerf"));
-        let image = container["image"].as_str().unwrap_or_default();
-        (is_kerf && words.get(1) == Some(&"controller")) || image.contains("karpenter/controller")
+        is_kerf && words.get(1) == Some(&"controller")
     })
+}
+
+fn containers(deployment: &Value) -> impl Iterator<Item = &Value> {
+    deployment["spec"]["template"]["spec"]["containers"].as_array().into_iter().flatten()
 }
 
 /// `namespace/name`, or the name alone.

@@ -1,6 +1,6 @@
 //! Reading what checks look at. Nothing is ever written.
 
-use kerf_aws::{Inspection, Session, TimeOuts};
+use kerf_aws::{ClusterAccess, Inspection, Installation, QueueFacts, RuleFacts, Session, TimeOuts};
 use kerf_kube::connect;
 use kerf_runtime::clock;
 use kube::api::{Api, ApiResource, DynamicObject, ListParams};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::Doctor;
 use super::checks::ROLE_ARN;
-use super::facts::{Account, Answer, Facts, NodeRole, Unread, role_name};
+use super::facts::{Account, Answer, Facts, NodeRole, PodIdentity, Unread, role_name};
 
 /// The role by which EC2 buys spot instances for an account.
 const SPOT_ROLE: &str = "AWSServiceRoleForEC2Spot";
@@ -129,7 +129,8 @@ async fn list(api: &Api<DynamicObject>, which: &ListParams) -> Result<Vec<Value>
 }
 
 async fn account(facts: &Facts, cluster_name: String) -> Account {
-    let inspection = Session::from_env(TimeOuts::default()).await.inspection();
+    let session = Session::from_env(TimeOuts::default()).await;
+    let (inspection, installation) = (session.inspection(), session.installation());
     let mut node_roles = Vec::new();
     for name in role_names(facts, &cluster_name, &inspection).await {
         node_roles.push(node_role(&inspection, &cluster_name, name).await);
@@ -147,14 +148,65 @@ async fn account(facts: &Facts, cluster_name: String) -> Account {
         }
         None => None,
     };
+    let cluster = said(inspection.cluster(&cluster_name).await);
+    let has_oidc_provider = match (&controller_role, &cluster) {
+        (Some(_), Ok(Some(cluster))) => Some(oidc_provider(&installation, cluster).await),
+        _ => None,
+    };
+    let pod_identity = match &controller_role {
+        Some(_) => None,
+        None => Some(pod_identity(facts, &installation, &cluster_name).await),
+    };
+    let named = controller_role.as_ref().map(|(arn, _)| arn.as_str());
+    let associated = pod_identity.as_ref().and_then(|it| it.as_ref().ok()?.association.as_ref());
+    let controller_policies = match named.or(associated.map(|it| it.role_arn.as_str())) {
+        Some(arn) => Some(said(inspection.policy_documents(role_name(arn)).await)),
+        None => None,
+    };
     Account {
-        cluster: said(inspection.cluster(&cluster_name).await),
+        rules: rules(&inspection, queue.as_ref()).await,
+        cluster,
         cluster_name,
         node_roles,
         has_spot_role: said(spot_role).map(|role| role.is_some()),
         queue,
         controller_role,
+        has_oidc_provider,
+        pod_identity,
+        controller_policies,
     }
+}
+
+/// The rules that fill the queue there is.
+async fn rules(
+    inspection: &Inspection,
+    queue: Option<&(String, Answer<Option<QueueFacts>>)>,
+) -> Answer<Vec<RuleFacts>> {
+    match queue {
+        Some((_, Ok(Some(queue)))) => said(inspection.rules_to(&queue.arn).await),
+        _ => Ok(Vec::new()),
+    }
+}
+
+async fn oidc_provider(installation: &Installation, cluster: &ClusterAccess) -> Answer<bool> {
+    let mut parts = cluster.arn.split(':').skip(1);
+    let partition = parts.next().unwrap_or("aws");
+    let account = parts.nth(2).unwrap_or_default();
+    let issuer = cluster.issuer.trim_start_matches("https://");
+    let arn = format!("arn:{partition}:iam::{account}:oidc-provider/{issuer}");
+    said(installation.oidc_provider(&arn).await).map(|found| found.is_some())
+}
+
+async fn pod_identity(
+    facts: &Facts,
+    installation: &Installation,
+    cluster: &str,
+) -> Answer<PodIdentity> {
+    let account = facts.service_account().unwrap_or("karpenter");
+    let association = installation.association(cluster, &facts.namespace, account);
+    let association = said(association.await)?;
+    let agent = said(installation.addon(cluster, "eks-pod-identity-agent").await)?;
+    Ok(PodIdentity { association, agent })
 }
 
 /// The roles that classes name, themselves or by an instance profile; without classes the one that

@@ -14,9 +14,11 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 
-pub(crate) use checks::{ROLE_ARN, other_autoscalers, unsupported_version};
-pub(crate) use facts::Facts;
-use finding::Severity;
+pub(crate) use checks::{
+    ROLE_ARN, definitions_in_the_way, no_leader, other_autoscalers, placement, unsupported_version,
+};
+pub(crate) use facts::{Facts, name, runs_kerf};
+pub(crate) use finding::Severity;
 pub(crate) use gather::look;
 use report::Report;
 

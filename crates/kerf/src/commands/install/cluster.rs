@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use kube::Client;
-use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams};
+use kube::api::{
+    Api, ApiResource, DeleteParams, DynamicObject, GroupVersionKind, Patch, PatchParams,
+};
 use serde_json::Value;
 
 /// Whose fields they are.
@@ -21,7 +23,7 @@ const OF_SERVER: [&str; 5] =
 
 /// What applying an object would do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Difference {
+pub(crate) enum Difference {
     None,
     New,
     /// The first paths that would change.
@@ -29,7 +31,7 @@ pub(super) enum Difference {
 }
 
 /// `Kind name`, with its namespace where it has one.
-pub(super) fn title(object: &Value) -> String {
+pub(crate) fn title(object: &Value) -> String {
     let text = |field: &str| object["metadata"][field].as_str().unwrap_or_default();
     let kind = object["kind"].as_str().unwrap_or_default();
     match text("namespace") {
@@ -39,7 +41,7 @@ pub(super) fn title(object: &Value) -> String {
 }
 
 /// Asks the API server what applying an object would change.
-pub(super) async fn difference(client: &Client, object: &Value) -> Result<Difference> {
+pub(crate) async fn difference(client: &Client, object: &Value) -> Result<Difference> {
     let (api, name) = place(client, object)?;
     let stored = match api.get_opt(name).await {
         Ok(stored) => stored,
@@ -57,7 +59,7 @@ pub(super) async fn difference(client: &Client, object: &Value) -> Result<Differ
 }
 
 /// Applies an object. A kind that was defined a moment ago is waited for.
-pub(super) async fn apply(client: &Client, object: &Value) -> Result<()> {
+pub(crate) async fn apply(client: &Client, object: &Value) -> Result<()> {
     let (api, name) = place(client, object)?;
     for _ in 0..SERVED_AT_MOST {
         let params = PatchParams::apply(MANAGER).force();
@@ -70,8 +72,27 @@ pub(super) async fn apply(client: &Client, object: &Value) -> Result<()> {
     bail!("{}: its kind is not served, though its definition was applied", title(object))
 }
 
+/// Whether an object is there.
+pub(crate) async fn is_there(client: &Client, object: &Value) -> Result<bool> {
+    let (api, name) = place(client, object)?;
+    match api.get_metadata_opt(name).await {
+        Ok(stored) => Ok(stored.is_some()),
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(false),
+        Err(error) => Err(error).with_context(|| format!("reading {}", title(object))),
+    }
+}
+
+/// Deletes an object; one that is not there is fine.
+pub(crate) async fn delete(client: &Client, object: &Value) -> Result<()> {
+    let (api, name) = place(client, object)?;
+    match api.delete(name, &DeleteParams::background()).await {
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
+        answer => answer.map(drop).with_context(|| format!("deleting {}", title(object))),
+    }
+}
+
 /// Waits until every replica of a Deployment is of this version and available.
-pub(super) async fn wait_rollout(client: &Client, object: &Value, at_most: Duration) -> Result<()> {
+pub(crate) async fn wait_rollout(client: &Client, object: &Value, at_most: Duration) -> Result<()> {
     let (api, name) = place(client, object)?;
     let wanted = object["spec"]["replicas"].as_u64().unwrap_or(1);
     let (mut waited, mut available) = (Duration::ZERO, 0);

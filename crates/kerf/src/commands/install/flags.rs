@@ -6,10 +6,7 @@ use clap::{Args, ValueEnum};
 
 /// Arguments of `kerf install`.
 #[derive(Args)]
-#[command(
-    after_help = "Exit codes: 0 installed, or nothing to do; 1 a step failed; 2 --dry-run, and \
-    something would change;\n3 refused. Running it again goes on where it stopped."
-)]
+#[command(after_help = "Running it again goes on where it stopped.")]
 pub(crate) struct Install {
     /// The EKS cluster's name
     #[arg(long, value_name = "NAME", env = "CLUSTER_NAME")]

@@ -1,7 +1,6 @@
 //! Plan, show, confirm, apply.
 
 use std::io::{IsTerminal, Write};
-use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -19,14 +18,12 @@ use super::plan::{self, Step};
 use super::refusals::{refusals, server};
 use super::settings::{Identity, Settings};
 use crate::commands::doctor;
+use crate::commands::exit::Exit;
 
-/// Exit codes beside success and failure.
-const EXIT_WOULD_CHANGE: u8 = 2;
-const EXIT_REFUSED: u8 = 3;
 /// AWS makes some things slowly.
 const CALL_AT_MOST: Duration = Duration::from_secs(30);
 
-pub(super) async fn install(asked: &Install, settings: &Settings) -> Result<ExitCode> {
+pub(super) async fn install(asked: &Install, settings: &Settings) -> Result<Exit> {
     let config = Config::infer().await.context("no way to reach an API server was found")?;
     let server = server(&config);
     let client = connect(config)?;
@@ -44,13 +41,8 @@ pub(super) async fn install(asked: &Install, settings: &Settings) -> Result<Exit
     let facts = facts::gather(settings, server, in_cluster, clients).await?;
     let refused = refusals(settings, &facts);
     if !refused.is_empty() {
-        for one in &refused {
-            eprintln!("refused: {}\n  to do: {}", one.what, one.to_do);
-            if one.can_be_forced {
-                eprintln!("  or go on with --force");
-            }
-        }
-        return Ok(ExitCode::from(EXIT_REFUSED));
+        refused.iter().for_each(|one| eprintln!("{one}"));
+        return Ok(Exit::Failure);
     }
     let objects = wanted(settings, &facts)?;
     let mut steps = plan::account(settings, &facts);
@@ -58,14 +50,14 @@ pub(super) async fn install(asked: &Install, settings: &Settings) -> Result<Exit
     steps.extend(differing(&client, &objects).await?);
     show(settings, &facts, &steps, in_account);
     if steps.is_empty() {
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Success);
     }
     if asked.dry_run {
-        return Ok(ExitCode::from(EXIT_WOULD_CHANGE));
+        return Ok(Exit::Changes);
     }
     if !asked.yes && !confirmed()? {
         println!("nothing was done");
-        return Ok(ExitCode::from(EXIT_REFUSED));
+        return Ok(Exit::Failure);
     }
     let at_most = Duration::from_secs(asked.timeout_seconds);
     let target = Target { settings, installation: &installation, client: &client, at_most };
@@ -75,7 +67,7 @@ pub(super) async fn install(asked: &Install, settings: &Settings) -> Result<Exit
         cluster::wait_rollout(&client, deployment, at_most).await?;
     }
     println!("\n{}", next(settings));
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Success)
 }
 
 /// Every object that is to be there.
@@ -129,7 +121,8 @@ fn show(settings: &Settings, facts: &Facts, steps: &[Step], in_account: usize) {
     }
 }
 
-fn confirmed() -> Result<bool> {
+/// Asks whether to go on.
+pub(crate) fn confirmed() -> Result<bool> {
     if !std::io::stdin().is_terminal() {
         bail!("nobody can be asked here: say --yes, or --dry-run");
     }

@@ -7,12 +7,12 @@
 //! shown and then carried out ([`apply`]). A second run finds nothing that differs.
 
 mod apply;
-mod cluster;
+pub(crate) mod cluster;
 mod default_pool;
 mod facts;
 mod flags;
 mod live;
-mod objects;
+pub(crate) mod objects;
 mod plan;
 mod print;
 mod refusals;
@@ -25,7 +25,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
+pub(crate) use cluster::title;
 pub(crate) use flags::Install;
+pub(crate) use live::confirmed;
+pub(crate) use objects::Filling;
+pub(crate) use refusals::{Refusal, refusal, server, wrong_cluster};
+pub(crate) use settings::{SERVICE_ACCOUNT, stack_name};
+
 use settings::Settings;
 
 impl Install {
@@ -37,6 +43,6 @@ impl Install {
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.context("could not start the runtime")?;
-        runtime.block_on(live::install(&self, &settings))
+        runtime.block_on(live::install(&self, &settings)).map(ExitCode::from)
     }
 }

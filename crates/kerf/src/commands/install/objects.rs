@@ -67,7 +67,8 @@ fn fill(object: &mut Value, filling: &Filling<'_>) {
     if object["metadata"]["namespace"] == NAMESPACE {
         object["metadata"]["namespace"] = namespace.clone();
     }
-    for subject in object["subjects"].as_array_mut().into_iter().flatten() {
+    // Asking for a field by index would make it.
+    for subject in object.get_mut("subjects").and_then(Value::as_array_mut).into_iter().flatten() {
         subject["namespace"] = namespace.clone();
     }
     if let (true, Some(arn)) = (object["kind"] == "ServiceAccount", filling.role_arn) {

@@ -1,5 +1,7 @@
 //! What would do harm, each with what to do about it.
 
+use std::fmt;
+
 use kube::config::Config;
 
 use super::facts::Facts;
@@ -10,17 +12,25 @@ const NODE_POOL: &str = "karpenter.sh/nodepool";
 
 /// Why nothing is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Refusal {
-    pub(super) what: String,
-    pub(super) to_do: String,
+pub(crate) struct Refusal {
+    pub(crate) what: String,
+    pub(crate) to_do: String,
     /// Whether `--force` goes on.
-    pub(super) can_be_forced: bool,
+    pub(crate) can_be_forced: bool,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "refused: {}\n  to do: {}", self.what, self.to_do)?;
+        let or = if self.can_be_forced { "\n  or go on with --force" } else { "" };
+        f.write_str(or)
+    }
 }
 
 /// Everything that speaks against it.
 pub(super) fn refusals(settings: &Settings, facts: &Facts) -> Vec<Refusal> {
     let all = [
-        wrong_cluster(settings, facts),
+        wrong_cluster(&settings.cluster, &facts.server, &facts.cluster.endpoint),
         stack(settings, facts),
         queue(settings, facts),
         second_controller(facts),
@@ -33,19 +43,23 @@ pub(super) fn refusals(settings: &Settings, facts: &Facts) -> Vec<Refusal> {
     all.into_iter().flatten().filter(refuses).collect()
 }
 
-fn refusal(what: String, to_do: impl Into<String>, can_be_forced: bool) -> Option<Refusal> {
+pub(crate) fn refusal(
+    what: String,
+    to_do: impl Into<String>,
+    can_be_forced: bool,
+) -> Option<Refusal> {
     Some(Refusal { what, to_do: to_do.into(), can_be_forced })
 }
 
-fn wrong_cluster(settings: &Settings, facts: &Facts) -> Option<Refusal> {
+/// The kubeconfig leads to one cluster, and the name belongs to another.
+pub(crate) fn wrong_cluster(cluster: &str, server: &str, endpoint: &str) -> Option<Refusal> {
     let host = |url: &str| url.trim_end_matches('/').to_ascii_lowercase();
-    let (server, endpoint) = (host(&facts.server), host(&facts.cluster.endpoint));
+    let (server, endpoint) = (host(server), host(endpoint));
     if server == endpoint {
         return None;
     }
-    let what =
-        format!("your kubeconfig leads to {server}, and {} is at {endpoint}", settings.cluster);
-    refusal(what, format!("aws eks update-kubeconfig --name {}", settings.cluster), true)
+    let what = format!("your kubeconfig leads to {server}, and {cluster} is at {endpoint}");
+    refusal(what, format!("aws eks update-kubeconfig --name {cluster}"), true)
 }
 
 /// A stack that somebody else, or nobody, is working on.
@@ -141,6 +155,6 @@ fn wrong_entry(settings: &Settings, facts: &Facts) -> Option<Refusal> {
 }
 
 /// Where a kubeconfig leads.
-pub(super) fn server(config: &Config) -> String {
+pub(crate) fn server(config: &Config) -> String {
     config.cluster_url.to_string()
 }

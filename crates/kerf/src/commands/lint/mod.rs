@@ -68,7 +68,7 @@ impl Lint {
 }
 
 /// What the controller would find in an object that an API server admits.
-pub(super) fn controller_findings(object: &Value) -> Vec<SemanticFinding> {
+pub(crate) fn controller_findings(object: &Value) -> Vec<SemanticFinding> {
     let problems = kerf_api::validation::validate_object(object).into_iter();
     let hints = hints::hints(object);
     let finding = |problem: kerf_api::FieldError| {

@@ -93,6 +93,12 @@ fn is_equal(one: &Value, other: &Value) -> bool {
     }
 }
 
+/// What keeps Kerf's objects from being served as they are, each with what to do.
+pub(crate) fn in_the_way(facts: &Facts) -> Vec<String> {
+    let found = definitions(facts).into_iter().chain(schemas(facts)).chain(webhooks(facts));
+    found.map(|one| format!("{}: {}", one.evidence, one.fix)).collect()
+}
+
 pub(super) fn webhooks(facts: &Facts) -> Vec<Finding> {
     let mut findings = Vec::new();
     for kind in ["validatingwebhookconfigurations", "mutatingwebhookconfigurations"] {

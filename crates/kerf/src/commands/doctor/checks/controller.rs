@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::commands::doctor::facts::{Facts, label, name};
-use crate::commands::doctor::finding::Finding;
+use crate::commands::doctor::finding::{Finding, Severity};
 
 /// Marks nodes that a controller made.
 const NODE_POOL: &str = "karpenter.sh/nodepool";
@@ -50,7 +50,7 @@ pub(super) fn replicas(facts: &Facts) -> Vec<Finding> {
     }
 }
 
-pub(super) fn placement(facts: &Facts) -> Vec<Finding> {
+pub(crate) fn placement(facts: &Facts) -> Vec<Finding> {
     let Some(deployment) = facts.controller() else { return Vec::new() };
     let mut findings = Vec::new();
     let mut zones = BTreeSet::new();
@@ -88,6 +88,12 @@ fn pods_of<'a>(facts: &'a Facts, deployment: &'a Value) -> impl Iterator<Item = 
         is_here && wanted.is_some_and(|wanted| wanted.iter().all(has))
     };
     facts.all("pods").iter().filter(is_its)
+}
+
+/// Why nobody leads, if nobody does.
+pub(crate) fn no_leader(facts: &Facts) -> Option<String> {
+    let found = installed(facts).into_iter().chain(replicas(facts)).chain(lease(facts));
+    found.filter(|one| one.severity == Severity::Failure).map(|one| one.evidence).next()
 }
 
 pub(super) fn lease(facts: &Facts) -> Vec<Finding> {

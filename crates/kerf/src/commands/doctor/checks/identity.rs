@@ -22,7 +22,7 @@ pub(super) fn service_account(facts: &Facts) -> Vec<Finding> {
     vec![Finding::failure("service-account", evidence, fix)]
 }
 
-/// IRSA. Without the annotation the role comes by Pod Identity, which is not looked at.
+/// IRSA. Without the annotation the role comes by Pod Identity.
 pub(super) fn irsa(facts: &Facts) -> Vec<Finding> {
     let Some(account) = &facts.account else { return Vec::new() };
     let Some((arn, role)) = &account.controller_role else { return Vec::new() };
@@ -67,6 +67,63 @@ pub(super) fn irsa(facts: &Facts) -> Vec<Finding> {
     }
 }
 
+/// Tokens of an issuer that IAM does not know are worth nothing.
+pub(super) fn oidc_provider(facts: &Facts) -> Vec<Finding> {
+    let Some(Account { has_oidc_provider, cluster, cluster_name, .. }) = &facts.account else {
+        return Vec::new();
+    };
+    match has_oidc_provider {
+        None | Some(Ok(true)) => Vec::new(),
+        Some(Err(why)) => vec![Finding::unknown("oidc-provider", why)],
+        Some(Ok(false)) => {
+            let issuer = cluster.as_ref().ok().and_then(Option::as_ref).map(|it| it.issuer.clone());
+            let issuer = issuer.unwrap_or_default();
+            let evidence = format!("IAM has no OIDC provider for {issuer}");
+            let fix = format!(
+                "eksctl utils associate-iam-oidc-provider --cluster {cluster_name} --approve"
+            );
+            vec![Finding::failure("oidc-provider", evidence, fix)]
+        }
+    }
+}
+
+/// Pod Identity, where the service account names no role.
+pub(super) fn pod_identity(facts: &Facts) -> Vec<Finding> {
+    let Some(Account { pod_identity, cluster_name, .. }) = &facts.account else {
+        return Vec::new();
+    };
+    let identity = match pod_identity {
+        None => return Vec::new(),
+        Some(Err(why)) => return vec![Finding::unknown("pod-identity", why)],
+        Some(Ok(identity)) => identity,
+    };
+    let account = facts.service_account().unwrap_or("karpenter");
+    let namespace = &facts.namespace;
+    if identity.association.is_none() {
+        let evidence = format!(
+            "service account {namespace}/{account} names no role, and no Pod Identity association \
+             gives it one"
+        );
+        let fix = format!(
+            "aws eks create-pod-identity-association --cluster-name {cluster_name} --namespace \
+             {namespace} --service-account {account} --role-arn ARN-OF-THE-ROLE"
+        );
+        return vec![Finding::failure("pod-identity", evidence, fix)];
+    }
+    match identity.agent.as_deref() {
+        Some("ACTIVE") => Vec::new(),
+        agent => {
+            let status = agent.unwrap_or("not installed");
+            let evidence = format!("the add-on eks-pod-identity-agent is {status}");
+            let fix = format!(
+                "aws eks create-addon --cluster-name {cluster_name} --addon-name \
+                 eks-pod-identity-agent"
+            );
+            vec![Finding::failure("pod-identity", evidence, fix)]
+        }
+    }
+}
+
 /// Whether a statement that allows something names a text, in a principal or a condition.
 fn trusts(policy: &str, text: &str) -> bool {
     let Ok(policy) = serde_json::from_str::<Value>(policy) else { return false };
@@ -92,7 +149,7 @@ fn texts<'a>(value: &'a Value, into: &mut Vec<&'a str>) {
 }
 
 /// Whether a text is what a pattern with stars says.
-fn is_like(pattern: &str, text: &str) -> bool {
+pub(super) fn is_like(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else {
         return false;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use kerf_aws::{AccessEntry, ClusterAccess, QueueFacts, RoleFacts};
+use kerf_aws::{AccessEntry, Association, ClusterAccess, QueueFacts, RoleFacts, RuleFacts, iam};
 use serde_json::{Value, json};
 
 use crate::commands::doctor::checks::CHECKS;
-use crate::commands::doctor::facts::{Account, Facts, NodeRole, Unread};
+use crate::commands::doctor::facts::{Account, Facts, NodeRole, PodIdentity, Unread};
 use crate::commands::doctor::finding::{Finding, Severity};
 
 const NOW: i64 = 1_800_000_000;
@@ -102,8 +102,22 @@ fn account() -> Account {
         "Effect": "Allow", "Principal": {"Service": ["events.amazonaws.com", "sqs.amazonaws.com"]},
         "Action": "sqs:SendMessage",
     }]});
-    let queue =
-        QueueFacts { retention_seconds: 300, policy: policy.to_string(), is_encrypted: true };
+    let queue = QueueFacts {
+        arn: "arn:aws:sqs:us-east-1:1:tidepool".to_owned(),
+        retention_seconds: 300,
+        policy: policy.to_string(),
+        is_encrypted: true,
+    };
+    let rule = |detail_type: &str| RuleFacts {
+        name: detail_type.replace(' ', ""),
+        pattern: json!({"detail-type": [detail_type]}).to_string(),
+        is_enabled: true,
+    };
+    let allowed = json!({"Statement": [
+        {"Effect": "Allow", "Action": ["ec2:*", "eks:DescribeCluster", "pricing:*", "ssm:GetParameter"]},
+        {"Effect": "Allow", "Action": "iam:*InstanceProfile*"},
+        {"Effect": "Allow", "Action": ["iam:PassRole", "sqs:*"]},
+    ]});
     Account {
         cluster_name: "tidepool".to_owned(),
         cluster: Ok(Some(ClusterAccess {
@@ -118,7 +132,17 @@ fn account() -> Account {
         }],
         has_spot_role: Ok(true),
         queue: Some(("tidepool".to_owned(), Ok(Some(queue)))),
+        rules: Ok(vec![
+            rule("EC2 Spot Instance Interruption Warning"),
+            rule("EC2 Instance Rebalance Recommendation"),
+            rule("EC2 Instance State-change Notification"),
+            rule("AWS Health Event"),
+            rule("EC2 Capacity Reservation Instance Interruption Warning"),
+        ]),
         controller_role: Some(("arn:aws:iam::1:role/c".to_owned(), Ok(Some(controller)))),
+        has_oidc_provider: Some(Ok(true)),
+        pod_identity: None,
+        controller_policies: Some(Ok(vec![allowed.to_string()])),
     }
 }
 
@@ -144,6 +168,17 @@ fn object<'a>(facts: &'a mut Facts, kind: &str) -> &'a mut Value {
 fn queue(facts: &mut Facts) -> &mut QueueFacts {
     let queue = facts.account.as_mut().unwrap().queue.as_mut().unwrap();
     queue.1.as_mut().unwrap().as_mut().unwrap()
+}
+
+fn account_of(facts: &mut Facts) -> &mut Account {
+    facts.account.as_mut().unwrap()
+}
+
+/// The role comes by Pod Identity, and the service account names none.
+fn associate(facts: &mut Facts, identity: PodIdentity) {
+    let account = account_of(facts);
+    account.pod_identity = Some(Ok(identity));
+    (account.controller_role, account.has_oidc_provider) = (None, None);
 }
 
 fn map_role(facts: &mut Facts, groups: &str) {
@@ -173,7 +208,7 @@ type Defect = (&'static str, Severity, &'static str, fn(&mut Facts));
 use Severity::{Failure, Warning};
 
 /// The check that finds it, how bad it is, what its evidence says, and how to make it.
-const DEFECTS: [Defect; 34] = [
+const DEFECTS: [Defect; 42] = [
     ("api-server", Warning, "v1.19.0", |it| it.version = Ok("v1.19.0".to_owned())),
     ("definitions", Failure, "ec2nodeclasses", |it| {
         it.lists.insert("ec2nodeclasses", Err(Unread::Absent));
@@ -231,6 +266,33 @@ const DEFECTS: [Defect; 34] = [
         trust(it, "karpenter:karpenter", "default:karpenter");
     }),
     ("irsa", Failure, "issuer oidc.eks", |it| trust(it, "/id/ABC\"", "/id/XYZ\"")),
+    ("oidc-provider", Failure, "no OIDC provider for https://oidc.eks", |it| {
+        account_of(it).has_oidc_provider = Some(Ok(false));
+    }),
+    ("pod-identity", Failure, "no Pod Identity association", |it| {
+        associate(it, PodIdentity::default());
+    }),
+    ("pod-identity", Failure, "eks-pod-identity-agent is not installed", |it| {
+        let association = Some(Association { id: "a".to_owned(), role_arn: "b".to_owned() });
+        associate(it, PodIdentity { association, agent: None });
+    }),
+    ("permissions", Failure, "allows iam:PassRole", |it| {
+        let policies = account_of(it).controller_policies.as_mut().unwrap().as_mut().unwrap();
+        policies[0] = policies[0].replace("iam:PassRole", "iam:GetRole");
+    }),
+    ("rules", Failure, "waits for \"EC2 Spot Instance Interruption Warnings\"", |it| {
+        let rules = account_of(it).rules.as_mut().unwrap();
+        rules[0].pattern = rules[0].pattern.replace("Warning", "Warnings");
+    }),
+    ("rules", Failure, "AWSHealthEvent is disabled", |it| {
+        account_of(it).rules.as_mut().unwrap()[3].is_enabled = false;
+    }),
+    ("rules", Failure, "no rule sends \"EC2 Spot", |it| {
+        account_of(it).rules.as_mut().unwrap().remove(0);
+    }),
+    ("rules", Warning, "no rule sends \"AWS Health Event\"", |it| {
+        account_of(it).rules.as_mut().unwrap().remove(3);
+    }),
     ("eks-cluster", Failure, "no cluster tidepool", |it| {
         it.account.as_mut().unwrap().cluster = Ok(None);
     }),
@@ -296,6 +358,22 @@ fn every_defect_is_found_alone_by_its_check_with_its_evidence() {
     let checks = CHECKS.iter().map(|check| check.id);
     let without: Vec<&str> = checks.filter(|id| !DEFECTS.iter().any(|(of, ..)| of == id)).collect();
     assert_eq!(without, ["pools"], "tested below");
+}
+
+#[test]
+fn the_policies_that_kerf_writes_allow_every_call() {
+    let mut facts = healthy();
+    let names = iam::Names {
+        partition: "aws",
+        region: "us-east-1",
+        account: "1",
+        cluster: "tidepool",
+        node_role: "role",
+        queue: "tidepool",
+    };
+    let own = iam::Policy::ALL.iter().map(|one| iam::document(*one, &names).to_string()).collect();
+    account_of(&mut facts).controller_policies = Some(Ok(own));
+    assert_eq!(found(&facts), []);
 }
 
 #[test]
