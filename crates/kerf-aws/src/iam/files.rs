@@ -53,8 +53,8 @@ const OF_CLOUDFORMATION: Names<'_> = Names {
 };
 /// The path of everything in the classic stack, and its nodes' role with its path.
 const CLASSIC_PATH: &str = "!Sub \"/${IamPath}\"";
-const CLASSIC_NODE_ROLE: &str =
-    "!If [MakesNodeRole, !Sub \"${IamPath}${KarpenterNodeRole}\", !Ref NodeRoleName]";
+const CLASSIC_NODE_ROLE: &str = "!If [MakesNodeRole, !Sub \"${IamPath}${KarpenterNodeRole}\", \
+     !Sub \"${NodeRolePath}${NodeRoleName}\"]";
 /// Terraform's.
 const OF_TERRAFORM: Names<'_> = Names {
     partition: "${local.partition}",

@@ -153,10 +153,10 @@ fn a_node_given_up_before_its_replacement_is_up_is_seen() {
     assert!(rules(&simulation).contains(&Rule::ReplacedFirst), "{:?}", rules(&simulation));
 }
 
-/// Launches so many more instances of the pool, each of a third of its limit; two are there.
-fn launch_more(simulation: &mut Simulation, count: usize) {
+/// Launches more instances of the pool, each of a third of its limit, until four are there.
+fn launch_to_four(simulation: &mut Simulation) {
     let (_, _, claim) = pod_of(simulation, "web");
-    for number in 0..count {
+    for number in simulation.cloud.instances.len()..4 {
         let mut spec = claim.spec.clone();
         spec.name = format!("default-{number}");
         let pool = (Arc::from("default"), Arc::from("uid"));
@@ -171,7 +171,7 @@ fn launch_more(simulation: &mut Simulation, count: usize) {
 #[test]
 fn a_pool_over_its_limit_is_seen() {
     let mut simulation = calm();
-    launch_more(&mut simulation, 2);
+    launch_to_four(&mut simulation);
     assert!(rules(&simulation).contains(&Rule::Limits));
 }
 
@@ -181,7 +181,7 @@ fn what_the_cloud_takes_back_leaves_its_room_to_others() {
     let (_, _, claim) = pod_of(&simulation, "web");
     let id = claim.status.provider_id.unwrap();
     simulation.cloud.instances.get_mut(&id).unwrap().is_announced = true;
-    launch_more(&mut simulation, 2);
+    launch_to_four(&mut simulation);
     assert!(!rules(&simulation).contains(&Rule::Limits), "{:?}", rules(&simulation));
 }
 

@@ -98,10 +98,10 @@ impl Settings {
     ) -> BTreeMap<String, String> {
         let is_irsa = identity == Identity::Irsa;
         let default_role = self.node_role == format!("KarpenterNodeRole-{}", self.cluster);
-        let node_role = match existing_role {
-            Some(role) => role.to_owned(),
-            None if default_role => String::new(),
-            None => self.node_role.clone(),
+        let (path, node_role) = match existing_role {
+            Some(role) => role.split_at(role.rfind('/').map_or(0, |slash| slash + 1)),
+            None if default_role => ("", ""),
+            None => ("", self.node_role.as_str()),
         };
         let issuer = if is_irsa { issuer.trim_start_matches("https://") } else { "" };
         let text = |it: bool| it.to_string();
@@ -109,7 +109,8 @@ impl Settings {
             ("ClusterName", self.cluster.clone()),
             ("CreateInstanceProfile", text(self.is_legacy)),
             ("CreateNodeRole", text(existing_role.is_none())),
-            ("NodeRoleName", node_role),
+            ("NodeRoleName", node_role.to_owned()),
+            ("NodeRolePath", path.to_owned()),
             ("ControllerRoleName", self.controller_role.clone()),
             ("Namespace", self.namespace.clone()),
             ("ServiceAccount", SERVICE_ACCOUNT.to_owned()),
