@@ -30,11 +30,13 @@ const PROGRAMS: [(&str, &str); 7] = [
 ];
 
 /// Commands of Kerf that need more than a checkout.
-const COMMANDS: [(&str, &str); 6] = [
+const COMMANDS: [(&str, &str); 8] = [
+    ("adopt", "needs a cluster"),
     ("controller", "needs a cluster"),
     ("doctor", "needs a cluster"),
     ("install", "needs a cluster and an AWS account"),
     ("termination-handler", "needs a cluster and a queue"),
+    ("uninstall", "needs a cluster and an AWS account"),
     ("zonal-autoshift", "needs a cluster and a queue"),
     ("zonal-shift", "needs a cluster"),
 ];
