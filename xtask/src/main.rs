@@ -63,7 +63,7 @@ const TASKS: [Task; 12] = [
     },
     Task {
         name: "bench",
-        about: "Count instructions [NAME…] [--record] (needs valgrind); `scale|peer|e2e|aws|engine|router`",
+        about: "Count instructions [NAME…] [--record] (needs valgrind); `scale|peer|e2e|aws|engine|router|nth`",
         run: bench::run,
     },
     Task {
