@@ -50,6 +50,11 @@ pub fn gather(names: &[String], mut stdin: impl Read) -> Vec<Input> {
             inputs.push(read_bounded("-", &mut stdin));
             continue;
         }
+        if ["http://", "https://"].iter().any(|scheme| name.starts_with(scheme)) {
+            let why = format!("pages are not fetched: curl -fsSL {name} | kerf ... -f -");
+            inputs.push(Input::failed(name, why));
+            continue;
+        }
         let path = Path::new(name);
         match fs::metadata(path) {
             Err(error) => inputs.push(Input::failed(name, error)),

@@ -8,6 +8,7 @@ use tokio::sync::{mpsc, watch};
 use crate::kubernetes_events::KubernetesEvents;
 use crate::metadata::NodeMetadata;
 use crate::metrics::Counters;
+use crate::provisioner::Provisioner;
 use crate::settings::EventSettings;
 use crate::store::Store;
 use crate::webhook::Webhook;
@@ -22,6 +23,8 @@ pub(crate) struct EventContext {
     pub(crate) health: Health,
     /// Where Kubernetes Events are recorded, if they are.
     pub(crate) events: Option<KubernetesEvents>,
+    /// Who drains nodes that a provisioner owns, if the handler does not.
+    pub(crate) provisioner: Option<Provisioner>,
     /// Who else is told, if anybody is.
     pub(crate) webhook: Option<Webhook>,
     /// What is known of the instance, where the handler runs on it.

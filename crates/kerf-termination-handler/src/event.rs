@@ -22,6 +22,7 @@ use crate::kubernetes_events::{Phase, reason};
 use crate::message::Announced;
 use crate::metadata::NodeMetadata;
 use crate::metrics::NodeAction;
+use crate::provisioner::Provisioner;
 use crate::record::EventRecord;
 use crate::settings::{Action, Heartbeats, LogVersion};
 use crate::store::{Entry, Fate, fate_of};
@@ -143,21 +144,72 @@ impl Handling {
         ends.then(|| keep_waiting(hooks.auto_scaling.clone(), hook.clone(), beats))
     }
 
-    /// Has the engine drain the node and tells of it. Returns the outcome, none where nobody is left
-    /// to answer, and the node that was found.
+    /// Drains the node, or hands it over to the provisioner that owns it. Returns the outcome, none
+    /// where nobody is left to answer, and the node that was found.
     async fn drain(&self) -> (Option<NoticeOutcome>, Option<FoundNode>) {
+        if let Some(provisioner) = &self.context.provisioner
+            && self.is_drain()
+            && !self.cordons()
+        {
+            let closing = NoticeHandling { cordons_only: true, ..self.handling() };
+            let (outcome, node) = self.ask(closing, |_| {}).await;
+            let is_closed = outcome.as_ref().is_some_and(|outcome| outcome.is_final());
+            match node.filter(|_| is_closed) {
+                None => return (outcome, None),
+                Some(node) if self.hand_over(provisioner, &node).await => {
+                    return (outcome, Some(node));
+                }
+                Some(_) => {}
+            }
+        }
+        let began = Instant::now();
+        let (outcome, node) = self.ask(self.handling(), |node| self.tell(node)).await;
+        if outcome == Some(NoticeOutcome::Drained) {
+            self.context.counters.drained_in(began.elapsed());
+        }
+        if let Some(node) = &node {
+            self.context.store.ends_drain(&node.uid);
+        }
+        (outcome, node)
+    }
+
+    /// Whether the provisioner of a node takes it from here. Where it cannot be asked, the node is
+    /// drained all the same.
+    async fn hand_over(&self, provisioner: &Provisioner, node: &FoundNode) -> bool {
+        let node_name = &node.name;
+        match provisioner.take_over(node).await {
+            Ok(true) => {
+                self.tell(node);
+                self.context.store.ends_drain(&node.uid);
+                info!({ %node_name }, "Handed the node over to its provisioner");
+                true
+            }
+            Ok(false) => false,
+            Err(error) => {
+                let error = error.to_string();
+                warn!({ %node_name, error }, "The provisioner cannot be told, draining here");
+                false
+            }
+        }
+    }
+
+    /// Has the engine see to the node.
+    async fn ask(
+        &self,
+        handling: NoticeHandling,
+        tell: impl Fn(&FoundNode),
+    ) -> (Option<NoticeOutcome>, Option<FoundNode>) {
         let (sender, mut found) = mpsc::unbounded_channel();
         let instances = vec![self.announced.instance.as_str().into()];
         let (delivery, outcome) =
-            NoticeDelivery::handled(self.announced.notice, instances, self.handling(), sender);
-        let began = Instant::now();
+            NoticeDelivery::handled(self.announced.notice, instances, handling, sender);
         if self.context.notices.send(delivery).await.is_err() {
             return (None, None);
         }
         let mut last = None;
         let telling = async {
             while let Some(node) = found.recv().await {
-                self.tell(&node);
+                tell(&node);
                 last = Some(node);
             }
             std::future::pending::<()>().await;
@@ -167,12 +219,6 @@ impl Handling {
             () = telling => None,
             outcome = outcome => outcome.ok(),
         };
-        if outcome == Some(NoticeOutcome::Drained) {
-            self.context.counters.drained_in(began.elapsed());
-        }
-        if let Some(node) = &last {
-            self.context.store.ends_drain(&node.uid);
-        }
         (outcome, last)
     }
 

@@ -24,6 +24,7 @@ use crate::context::EventContext;
 use crate::kubernetes_events::{KubernetesEvents, RecorderSettings};
 use crate::metadata::{MetadataMode, NodeMetadata};
 use crate::metrics::Counters;
+use crate::provisioner::Provisioner;
 use crate::queue::QueueMode;
 use crate::settings::{EventSettings, MetadataSettings, QueueSettings};
 use crate::store::Store;
@@ -105,7 +106,9 @@ impl Handler {
         let (notice_sender, notices) = mpsc::channel::<NoticeDelivery>(NOTICES_WAITING_MAX);
         let (metadata_sender, metadata) = watch::channel(NodeMetadata::default());
         let by_node = self.settings.node_metrics;
+        let delegates = self.settings.delegates;
         let context = EventContext {
+            provisioner: delegates.then(|| Provisioner::new(self.client.clone())),
             settings: Arc::new(self.settings),
             notices: notice_sender,
             counters: Counters::new(registry.clone(), by_node),

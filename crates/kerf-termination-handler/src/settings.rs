@@ -14,6 +14,8 @@ pub struct EventSettings {
     pub actions: Actions,
     /// The effect of the taint that nodes get; none if they get none.
     pub taint_effect: Option<TaintEffect>,
+    /// Whether nodes that a provisioner owns are left to it: it is told by deleting their claims.
+    pub delegates: bool,
     /// Whether nothing is written, completed or deleted.
     pub dry_run: bool,
     /// Which log lines people expect.

@@ -107,6 +107,14 @@ fn new_nodes_have_the_documented_shape_and_detailed_exit_code_2() {
     assert!(plan["lowerBoundPerHour"].as_f64().is_some_and(|bound| bound <= 0.10859));
 }
 
+#[test]
+fn a_pool_as_kubectl_prints_it_is_planned_with() {
+    let stored = POOL.replace("{name: small}", "{name: small, resourceVersion: '7', uid: u}");
+    let (code, plan) = plan_json(&[&stored, DEPLOYMENT], &[]);
+    assert_eq!(code, Some(2));
+    assert_eq!(plan["newNodes"][0]["nodePool"], "small", "{plan}");
+}
+
 /// Deployments with a mistake each, and what is said of it beside the place.
 const MISTAKES: [(&str, &str, &str); 5] = [
     ("replicas: 3", "replica: 3", "spec.replica  is no field that exists; write: replicas"),

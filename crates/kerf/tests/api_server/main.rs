@@ -4,5 +4,6 @@
 mod definitions;
 mod examples;
 mod lint_agreement;
+mod plan;
 mod server;
 mod updates;

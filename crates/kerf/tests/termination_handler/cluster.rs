@@ -75,3 +75,37 @@ pub(crate) fn is_ready(node: &str) -> bool {
 pub(crate) fn has_pod(name: &str) -> bool {
     !get("pod", name, "{.metadata.name}").is_empty()
 }
+
+/// Has the API server know NodeClaims, and the handler read and delete them.
+pub(crate) fn define_claims() {
+    let rights = json!([
+        {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+            "metadata": {"name": "nodeclaims"},
+            "rules": [{"apiGroups": ["karpenter.sh"], "resources": ["nodeclaims"],
+                "verbs": ["list", "delete"]}]},
+        {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+            "metadata": {"name": "nodeclaims"},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
+                "name": "nodeclaims"},
+            "subjects": [{"kind": "ServiceAccount", "name": "aws-node-termination-handler",
+                "namespace": "kube-system"}]},
+    ]);
+    apply(rights.as_array().unwrap());
+    CLUSTER.get().apply_files(&["deploy/crds"]).unwrap();
+}
+
+/// A claim whose node is up, held by its provisioner's finalizer.
+pub(crate) fn claim_of(node: &str, pool: &str) {
+    let claim = json!({
+        "apiVersion": "karpenter.sh/v1", "kind": "NodeClaim",
+        "metadata": {"name": node, "labels": {"karpenter.sh/nodepool": pool},
+            "finalizers": ["karpenter.sh/termination"]},
+        "spec": {"requirements": [], "nodeClassRef":
+            {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"}},
+    });
+    apply(&[claim]);
+    let status = json!({"status": {"nodeName": node}}).to_string();
+    let arguments =
+        ["patch", "nodeclaim", node, "--subresource=status", "--type=merge", "-p", &status];
+    CLUSTER.get().kubectl(&arguments).unwrap();
+}

@@ -33,6 +33,7 @@ mod account;
 mod chart;
 mod cluster;
 mod guide;
+mod handing_over;
 mod interrupted_work;
 #[path = "../journal/mod.rs"]
 mod journal;

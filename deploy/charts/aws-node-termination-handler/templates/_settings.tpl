@@ -57,6 +57,7 @@
   "webhookProxy" "WEBHOOK_PROXY"
   "webhookPhase" "WEBHOOK_PHASE"
   "webhookDedupe" "WEBHOOK_DEDUPE"
+  "delegateToProvisioner" "DELEGATE_TO_PROVISIONER"
   "legacyNodeMetrics" "LEGACY_NODE_METRICS"
   "logLevel" "LOG_LEVEL"
   "jsonLogging" "JSON_LOGGING"

@@ -15,6 +15,8 @@ use kerf_lint::{Catalogue, Object, Objects, SemanticFinding, Verdict};
 use kube::api::{ApiResource, DynamicObject};
 use serde_json::Value;
 
+use super::cluster::{self, ClusterFlags};
+
 /// The role of node classes made from old templates; a plan launches nothing.
 const ROLE_UNUSED: &str = "unused";
 
@@ -99,10 +101,21 @@ impl Places {
     }
 }
 
-/// Reads files. The outer error is a fault of this build.
-pub(super) fn read(filename: &[String]) -> Result<Result<Input, Refusals>> {
+/// Reads files, and a cluster below them. The outer error is a fault of this build, or of the way to
+/// the cluster.
+pub(super) fn read(
+    filename: &[String],
+    cluster: Option<&ClusterFlags>,
+) -> Result<Result<Input, Refusals>> {
     let inputs = kerf_lint::gather(filename, std::io::stdin().lock());
-    let Objects { objects, findings, unreadable } = kerf_lint::objects(&inputs);
+    let Objects { mut objects, findings, unreadable } = kerf_lint::objects(&inputs);
+    let mut waiting_elsewhere = 0;
+    if let Some(cluster) = cluster {
+        let given = objects.iter().map(|object| cluster::key(&object.value)).collect();
+        let held = cluster.read(&given)?;
+        objects.extend(held.objects);
+        waiting_elsewhere = held.waiting_elsewhere;
+    }
     let mut lines: Vec<String> =
         unreadable.iter().map(|it| format!("{}  cannot be read: {}", it.file, it.reason)).collect();
     lines.extend(findings.iter().map(|finding| {
@@ -115,6 +128,12 @@ pub(super) fn read(filename: &[String]) -> Result<Result<Input, Refusals>> {
     reading.take_beta();
     let Reading { mut input, mut refusals, provisioners, templates, .. } = reading;
     convert(&mut input, &provisioners, &templates, &mut refusals);
+    if waiting_elsewhere > 0 {
+        let (pods, are) = if waiting_elsewhere == 1 { ("pod", "is") } else { ("pods", "are") };
+        input.warnings.push(format!(
+            "{waiting_elsewhere} {pods} without a node in other namespaces {are} left out: -A"
+        ));
+    }
     lines.append(&mut refusals);
     Ok(if lines.is_empty() { Ok(input) } else { Err(Refusals(lines)) })
 }
@@ -148,7 +167,8 @@ impl Reading {
     }
 
     fn take(&mut self, object: Object) {
-        let Object { file, document, position, value, repeated_keys } = object;
+        let Object { file, document, position, mut value, repeated_keys } = object;
+        forget_version(&mut value);
         let source = self.input.places.0.len();
         let name = named(&value);
         let place = Place { file, line: position.line, document, object: name };
@@ -276,6 +296,17 @@ impl Reading {
 
     fn refuse(&mut self, source: usize, field: &str, message: &str) {
         self.refusals.push(self.input.places.line(source, field, message));
+    }
+}
+
+/// An object of ours that an API server has stored is judged as if it were new: its version is the
+/// one thing about it that a new object must not have.
+fn forget_version(value: &mut Value) {
+    let group = value.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+    if OWN_GROUP_WORDS.iter().any(|word| group.contains(word))
+        && let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut)
+    {
+        metadata.remove("resourceVersion");
     }
 }
 

@@ -1,13 +1,14 @@
-//! `kerf plan`: the fleet that manifests need, without a cluster.
+//! `kerf plan`: the nodes that manifests or the pending pods of a cluster need.
 //!
 //! ```text
-//!  files ─ input ─► Manifests ─ observe ─► world ─ catalogue, overlays ─► problem ─ solve ─┐
+//!  files, cluster ─ input ─► Manifests ─ observe ─► world ─ catalogue, overlays ─► problem ─ solve ─┐
 //!                                                                                         │
 //!                                                   table, json, yaml ◄── report ◄────────┘
 //! ```
 
 mod bar;
 mod catalogue;
+mod cluster;
 mod consolidation;
 mod default_pool;
 mod fleet_table;
@@ -31,9 +32,10 @@ use kerf_engine::time::Time;
 use kerf_kube::{ObservedManifests, PlanProblem};
 
 use catalogue::{CatalogueName, Catalogues};
+use cluster::ClusterFlags;
 use input::{Input, Refusals};
 use policy::Policy;
-use report::Report;
+use report::{Report, Today};
 use table::{Style, Width};
 
 use super::exit::Exit;
@@ -42,9 +44,15 @@ use super::terminal;
 /// Arguments of `kerf plan`.
 #[derive(Args)]
 pub(crate) struct Plan {
-    /// A file, a folder (searched for .yaml, .yml and .json), or - for standard input
-    #[arg(short, long, value_name = "FILE|DIR|-", required = true)]
+    /// A file, a folder (searched for .yaml, .yml and .json), or - for standard input; without any,
+    /// what the pending pods of the current cluster need
+    #[arg(short, long, value_name = "FILE|DIR|-")]
     filename: Vec<String>,
+    #[command(flatten)]
+    cluster: ClusterFlags,
+    /// Show the nodes there are and what they cost before and after
+    #[arg(long, conflicts_with = "consolidate")]
+    diff: bool,
     /// The instance types there are: aws:REGION, kwok, or a file of them; by default what the
     /// pools' node classes ask for, on AWS in us-east-1
     #[arg(long, visible_alias = "catalog", value_name = "aws:REGION|kwok|FILE.json")]
@@ -100,7 +108,8 @@ impl Plan {
         // Almost every plan needs the tables, and while files are read and judged another core is
         // idle.
         let tables = std::thread::spawn(kerf_catalog::table::shapes);
-        let input = input::read(&self.filename)?;
+        let cluster = self.wants_cluster().then_some(&self.cluster);
+        let input = input::read(&self.filename, cluster)?;
         // Nobody waits for a thread that is still at it when there is nothing to plan.
         drop(tables);
         Ok(input.and_then(|input| match input.manifest_warnings() {
@@ -109,10 +118,15 @@ impl Plan {
         }))
     }
 
+    /// Whether a cluster is read: without files, or where one is named beside them.
+    fn wants_cluster(&self) -> bool {
+        self.filename.is_empty() || self.cluster.are_given()
+    }
+
     /// Where pods that wait should go.
     fn place(&self, observed: Observed<'_>) -> Result<ExitCode> {
         eprint!("{}", warning(&observed.warnings, self.plain));
-        let (report, notes) = placed(observed);
+        let (report, notes) = placed(observed, self.diff);
         let text = match self.output {
             Format::Table => table::render(&report, &notes, style(self.plain), width()),
             Format::Wide => table::render(&report, &notes, style(self.plain), Width::Wide),
@@ -195,7 +209,7 @@ impl<'a> Observed<'a> {
 }
 
 /// The plan for pods that wait, and what to say beside it.
-fn placed(given: Observed<'_>) -> (Report, Vec<String>) {
+fn placed(given: Observed<'_>, is_compared: bool) -> (Report, Vec<String>) {
     let Observed { input, mut observed, mut catalogues, mut notes, .. } = given;
     let PlanProblem { mut problem, set_aside, passed_over, notes: assumed, kubernetes_events } =
         observed.problem();
@@ -210,7 +224,8 @@ fn placed(given: Observed<'_>) -> (Report, Vec<String>) {
     notes.extend(notes::of(&input, &passed_over));
     notes.extend(notes::of_requests(&problem.pods));
     notes.extend(notes::of_solution(&solution));
-    let report = Report::new(&problem, &solution, &set_aside);
+    let mut report = Report::new(&problem, &solution, &set_aside);
+    report.today = is_compared.then(|| Today::of(&kerf_consolidation::node_prices(&problem)));
     // The command ends in a moment. Giving back a thousand instance types piece by piece would take
     // a tenth of its time.
     std::mem::forget((problem, observed, catalogues, input));

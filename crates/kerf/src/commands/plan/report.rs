@@ -20,6 +20,17 @@ pub(super) struct Report {
     pub(super) lower_bound: Price,
     /// How many pods there were to place.
     pub(super) pod_count: usize,
+    /// The nodes there are, where the difference is asked for.
+    pub(super) today: Option<Today>,
+}
+
+/// The nodes there are, and what they cost.
+#[derive(Clone, Copy)]
+pub(super) struct Today {
+    pub(super) nodes: usize,
+    /// Nodes of them without a known price: somebody else's.
+    pub(super) unpriced: usize,
+    pub(super) price: Price,
 }
 
 /// A node to launch.
@@ -100,7 +111,17 @@ impl Report {
             price: solution.price,
             lower_bound: solution.lower_bound,
             pod_count: problem.pods.len() + set_aside.len(),
+            today: None,
         }
+    }
+}
+
+impl Today {
+    /// Nodes by their prices.
+    pub(super) fn of(prices: &[Price]) -> Self {
+        let unpriced = prices.iter().filter(|price| **price == Price::ZERO).count();
+        let sum = |sum: Price, price: &Price| sum.checked_add(*price).unwrap_or(sum);
+        Self { nodes: prices.len(), unpriced, price: prices.iter().fold(Price::ZERO, sum) }
     }
 }
 

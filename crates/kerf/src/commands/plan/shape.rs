@@ -21,6 +21,17 @@ struct Shape<'a> {
     unschedulable: Vec<UnschedulableShape<'a>>,
     price_per_hour: Option<Number>,
     lower_bound_per_hour: Option<Number>,
+    /// With `--diff`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    today: Option<TodayShape>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct TodayShape {
+    nodes: usize,
+    nodes_without_price: usize,
+    price_per_hour: Option<Number>,
 }
 
 #[derive(Serialize)]
@@ -91,6 +102,11 @@ fn shape(report: &Report) -> Shape<'_> {
             .collect(),
         price_per_hour: dollars(report.price),
         lower_bound_per_hour: dollars(report.lower_bound),
+        today: report.today.map(|today| TodayShape {
+            nodes: today.nodes,
+            nodes_without_price: today.unpriced,
+            price_per_hour: dollars(today.price),
+        }),
     }
 }
 

@@ -67,6 +67,7 @@ pub(super) fn render(report: &Report, notes: &[String], style: Style, width: Wid
     page.existing_nodes(report);
     page.unschedulable(report);
     page.summary(report);
+    page.difference(report);
     for note in notes {
         page.wrapped("", note, DIM);
     }
@@ -93,6 +94,23 @@ impl Page {
             let _ = writeln!(self.text, "{line}");
         }
         self.text.push('\n');
+    }
+
+    /// The nodes there are beside those there would be.
+    fn difference(&mut self, report: &Report) {
+        let Some(today) = report.today else { return };
+        let after = today.price.checked_add(report.price).unwrap_or(today.price);
+        let line = |when: &str, nodes: usize, price: Price| {
+            let (hour, month) = (money::per_hour(price), money::per_month(price));
+            format!("{when:<6} {:<12} {hour} $/h, {month} $/month\n", counted(nodes, "node"))
+        };
+        self.text.push_str(&line("today", today.nodes, today.price));
+        self.text.push_str(&line("then", today.nodes + report.new_nodes.len(), after));
+        self.text.push_str(&line("more", report.new_nodes.len(), report.price));
+        if today.unpriced > 0 {
+            let text = format!("{} of today's nodes have no known price", today.unpriced);
+            self.wrapped("", &text, DIM);
+        }
     }
 
     fn existing_nodes(&mut self, report: &Report) {

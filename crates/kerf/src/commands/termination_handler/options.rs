@@ -105,6 +105,7 @@ pub(super) const OPTIONS: &[OptionSpec] = {
         option("queue-actions", "QUEUE_ACTIONS", "", Text, "What to do by kind, as in spot=drain,rebalance=cordon,state=ignore; drain by default"),
         option("poison-messages", "POISON_MESSAGES", "delete", Text, "What becomes of messages that cannot be read: delete or keep"),
         option("drain-deadline-action", "DRAIN_DEADLINE_ACTION", "none", Text, "What becomes of pods that are still there when the instance goes: none or delete"),
+        option("delegate-to-provisioner", "DELEGATE_TO_PROVISIONER", "false", Switch, "Close nodes of a NodePool and delete their NodeClaims, so that the provisioner replaces and drains them"),
         option("pre-drain-delay-seconds", "PRE_DRAIN_DELAY_SECONDS", "0", Integer, "How long a node is closed before the first eviction, so that load balancers leave it out"),
         option("webhook-phase", "WEBHOOK_PHASE", "after", Text, "When to post: after what was done, before, or both"),
         option("webhook-dedupe", "WEBHOOK_DEDUPE", "600", Integer, "Seconds in which the same is posted once about a node; 0 for one post per event"),

@@ -75,6 +75,7 @@ fn events(given: &Given, warnings: &mut Vec<String>) -> Result<EventSettings> {
     Ok(EventSettings {
         actions: actions(given)?,
         taint_effect: taint_effect(given, warnings)?,
+        delegates: given.switch("delegate-to-provisioner")?,
         dry_run: given.switch("dry-run")?,
         log_version: log_version(given, warnings)?,
         node_metrics: given.switch("legacy-node-metrics")?,
