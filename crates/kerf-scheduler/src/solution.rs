@@ -24,7 +24,8 @@ pub struct Solution {
     pub deferred: Vec<usize>,
     /// What the new nodes cost together, each at its cheapest option.
     pub price: Price,
-    /// No fleet that holds the placed pods on new nodes can cost less than this.
+    /// No fleet that holds the placed pods on new nodes can cost less than this. Nought where pods had
+    /// to move: what-ifs are compared by their prices.
     pub lower_bound: Price,
 }
 
