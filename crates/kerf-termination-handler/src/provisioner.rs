@@ -4,8 +4,9 @@
 use kerf_engine::notice::FoundNode;
 use kerf_model::labels::well_known::NODE_POOL;
 use kube::Client;
-use kube::api::Preconditions;
-use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, GroupVersionKind, ListParams};
+use kube::api::{
+    Api, ApiResource, DeleteParams, DynamicObject, GroupVersionKind, ListParams, Preconditions,
+};
 use serde_json::Value;
 
 /// Hands nodes over to their provisioner. Copies share the client.

@@ -11,6 +11,7 @@ pub(crate) mod exit;
 pub(crate) mod install;
 mod journal;
 pub(crate) mod lint;
+pub(crate) mod listing;
 mod log;
 pub(crate) mod man;
 pub(crate) mod money;

@@ -14,15 +14,16 @@ mod tests;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use clap::{ArgAction, Args, ValueEnum};
+use clap::{ArgAction, Args};
 use kerf_engine::time::Time;
 use kerf_kube::connect;
 use kerf_runtime::clock;
 use kube::Config;
 
-use super::doctor;
+use super::doctor::{self, Format};
 use super::exit::Exit;
 use super::install::server;
+use super::terminal;
 use report::Report;
 
 /// Arguments of `kerf adopt`.
@@ -39,23 +40,14 @@ pub(crate) struct Adopt {
     output: Format,
 }
 
-/// How to print.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people
-    Text,
-    /// For scripts
-    Json,
-}
-
 impl Adopt {
     pub(crate) fn run(self) -> Result<ExitCode> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.context("could not start the runtime")?;
         let report = runtime.block_on(self.look())?;
         match self.output {
-            Format::Text => print!("{}", report.text()),
-            Format::Json => println!("{:#}", serde_json::to_value(&report)?),
+            Format::Text => terminal::print(&report.text())?,
+            Format::Json => terminal::print(&format!("{:#}\n", serde_json::to_value(&report)?))?,
         }
         Ok(Exit::success_if(report.changes_nothing()).into())
     }

@@ -47,7 +47,7 @@ pub(crate) struct Doctor {
 
 /// How to print.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+pub(crate) enum Format {
     /// For people
     Text,
     /// For scripts

@@ -7,16 +7,11 @@ use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use kerf_kube::connect;
 use kerf_lint::{Object, Position};
-use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind, ListParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use serde_json::{Value, json};
 
-/// Objects asked for at once.
-const PAGE: u32 = 500;
-
-/// A kind of objects: group, version, kind, plural.
-type Kind = (&'static str, &'static str, &'static str, &'static str);
+use crate::commands::listing::{self, Kind};
 
 /// What a plan is made of. Kinds that the cluster does not serve are passed over.
 const KINDS: [Kind; 19] = [
@@ -87,7 +82,7 @@ impl ClusterFlags {
         let client = connect(config)?;
         let mut held = Held { objects: Vec::new(), waiting_elsewhere: 0 };
         for kind in KINDS {
-            for mut value in list(&client, kind).await? {
+            for mut value in all(&client, kind).await? {
                 if !self.all_namespaces && waits_outside(&value, &namespace) {
                     held.waiting_elsewhere += 1;
                 } else if !given.contains(&key(&value)) {
@@ -143,35 +138,16 @@ fn make_no_pods(value: &mut Value) {
     }
 }
 
-async fn list(client: &Client, (group, version, kind, plural): Kind) -> Result<Vec<Value>> {
-    let gvk = GroupVersionKind::gvk(group, version, kind);
-    let resource = ApiResource::from_gvk_with_plural(&gvk, plural);
-    let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
-    let mut values = Vec::new();
-    let mut params = ListParams::default().limit(PAGE);
-    loop {
-        let page = match api.list(&params).await {
-            Ok(page) => page,
-            Err(kube::Error::Api(status)) if status.code == 404 => return Ok(values),
-            Err(kube::Error::Api(status)) if status.code == 403 => {
-                return Err(anyhow!(
-                    "you may not list {plural}: {}; kubectl auth can-i list {plural} -A",
-                    status.message
-                ));
-            }
-            Err(error) => return Err(error).with_context(|| format!("could not list {plural}")),
-        };
-        let api_version = resource.api_version.clone();
-        for item in page.items {
-            let mut value = serde_json::to_value(item).context("an object is plain data")?;
-            value["apiVersion"] = json!(api_version);
-            value["kind"] = json!(kind);
-            values.push(value);
-        }
-        match page.metadata.continue_.filter(|token| !token.is_empty()) {
-            Some(token) => params = params.continue_token(&token),
-            None => return Ok(values),
-        }
+/// All objects of a kind; none where the cluster does not serve it.
+async fn all(client: &Client, kind: Kind) -> Result<Vec<Value>> {
+    let plural = kind.3;
+    match listing::list(client, kind).await {
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(Vec::new()),
+        Err(kube::Error::Api(status)) if status.code == 403 => Err(anyhow!(
+            "you may not list {plural}: {}; kubectl auth can-i list {plural} -A",
+            status.message
+        )),
+        listed => listed.with_context(|| format!("could not list {plural}")),
     }
 }
 

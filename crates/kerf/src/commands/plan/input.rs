@@ -231,12 +231,11 @@ impl Reading {
 
     /// Whether the same object was given before; two that differ are one too many.
     fn is_again(&mut self, source: usize, value: &Value) -> bool {
-        let text = |pointer| value.pointer(pointer).and_then(Value::as_str);
-        let (Some(kind), Some(name)) = (text("/kind"), text("/metadata/name")) else {
+        let is_there = |pointer| value.pointer(pointer).is_some_and(Value::is_string);
+        if !is_there("/kind") || !is_there("/metadata/name") {
             return false;
-        };
-        let namespace = text("/metadata/namespace").unwrap_or("default");
-        let key = format!("{kind}/{namespace}/{name}");
+        }
+        let key = cluster::key(value);
         match self.seen.get(&key) {
             None => {
                 self.seen.insert(key, value.clone());
@@ -302,8 +301,7 @@ impl Reading {
 /// An object of ours that an API server has stored is judged as if it were new: its version is the
 /// one thing about it that a new object must not have.
 fn forget_version(value: &mut Value) {
-    let group = value.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
-    if OWN_GROUP_WORDS.iter().any(|word| group.contains(word))
+    if is_ours(value)
         && let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut)
     {
         metadata.remove("resourceVersion");
@@ -318,18 +316,20 @@ fn findings(object: &Value) -> Vec<SemanticFinding> {
     }
 }
 
+/// Whether it is of one of our groups.
+fn is_ours(value: &Value) -> bool {
+    let version = value.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+    OWN_GROUP_WORDS.iter().any(|word| version.contains(word))
+}
+
 /// The definitions that judging the objects takes: those of their kinds, or all where one of our
 /// groups holds a kind that does not exist and advice is needed.
 fn definitions(objects: &[Object]) -> Vec<CustomResourceDefinition> {
     let text = |object: &Object, field: &str| object.value.get(field)?.as_str().map(str::to_owned);
     let kinds: BTreeSet<String> = objects.iter().filter_map(|it| text(it, "kind")).collect();
-    let is_ours = |object: &Object| {
-        let version = text(object, "apiVersion").unwrap_or_default();
-        OWN_GROUP_WORDS.iter().any(|word| version.contains(word))
-    };
     let is_strange =
         |object: &Object| !text(object, "kind").is_some_and(|kind| kerf_api::has_crd(&kind));
-    if objects.iter().any(|object| is_ours(object) && is_strange(object)) {
+    if objects.iter().any(|object| is_ours(&object.value) && is_strange(object)) {
         return kerf_api::crds();
     }
     kerf_api::crds_of(|kind| kinds.contains(kind))
